@@ -1,0 +1,1 @@
+"""What distlint is measured by. Nothing in the package imports this."""

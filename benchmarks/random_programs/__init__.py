@@ -1,0 +1,1 @@
+"""Random SPMD scripts, judged by execution and by the analyser."""

@@ -1,0 +1,27 @@
+"""The one place where the benchmarks meet the analyser.
+
+Everything else under ``benchmarks`` knows nothing of distlint, so that the evidence stays
+independent of the thing it judges.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from distlint.analyzer.project import Project
+from distlint.rules.find import find
+from distlint.source.document import Document
+
+SCRIPT = Path("/nowhere/script.py")
+
+Verdict = Literal["divergent", "aligned", "over-budget"]
+
+
+def verdict(source: str) -> Verdict:
+    """Say what distlint says of a script: any DST1xx finding makes it divergent."""
+    document = Document.from_bytes(source.encode(), SCRIPT)
+    found = find(document, Project(SCRIPT.parent))
+    if any(finding.code.startswith("DST1") for finding in found.findings):
+        return "divergent"
+    return "over-budget" if found.over_budget else "aligned"

@@ -1,0 +1,1007 @@
+"""What a call does on one rank: functions of the project, and what the catalogue knows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from distlint.analyzer import ir
+from distlint.analyzer import values as v
+from distlint.analyzer.builtins import Builtins
+from distlint.analyzer.expressions import UNEVEN
+from distlint.analyzer.rehearsal import MAX_CALL_DEPTH
+from distlint.analyzer.state import Emit, Enter, Event, Frame
+from distlint.analyzer.values import Const, Unknown, Value, const, unknown
+from distlint.catalogue.entries import AMBIENT_TAGS
+from distlint.catalogue.entries import position as position_of
+
+SHARDED = "torch.utils.data.DistributedSampler"
+SELF_RETURNING = frozenset(
+    [
+        "to",
+        "cuda",
+        "cpu",
+        "train",
+        "eval",
+        "half",
+        "float",
+        "double",
+        "bfloat16",
+        "requires_grad_",
+        "type",
+        "apply",
+        "compile",
+    ]
+)
+"""Methods of a module that return the module."""
+
+UNDER = "under"
+"""Operator of the atoms that say whether a strategy is in use."""
+
+
+class Calls(Builtins):
+    """The call part of a machine."""
+
+    def ev_call(self, node: ir.Call) -> Value:
+        done = self.results.get((node.site, self.inner))
+        if done is not None:
+            return done
+        self.site = node.site
+        func = node.func
+        if isinstance(func, ir.Attribute):
+            receiver = self.settle(self.ev(func.value))
+            if isinstance(
+                receiver, (Const, v.Ranked, v.World, v.Seq, v.Map, Unknown, v.Obj)
+            ) and not (isinstance(receiver, v.Obj) and (receiver.oid, func.attr) in self.store):
+                args, keywords = self.arguments(node)
+                return self.call_method(receiver, func.attr, args, keywords, node.site, node)
+            target = self.attribute(receiver, func.attr, func.site)
+        elif isinstance(func, ir.Name) and func.id == "super" and not node.args:
+            return self.super_here()
+        else:
+            target = self.ev(func)
+        args, keywords = self.arguments(node)
+        return self.call(target, args, keywords, node.site, node)
+
+    def arguments(self, node: ir.Call) -> tuple[list[Value], dict[str, Value]]:
+        args: list[Value] = []
+        keywords: dict[str, Value] = {}
+        for argument in node.args:
+            value = self.ev(argument.value)
+            if argument.star == "*":
+                items = self.settle(value)
+                if isinstance(items, v.Seq):
+                    args.extend(items.items)
+                else:
+                    keywords["*"] = items
+            elif argument.star == "**":
+                if isinstance(value, v.Map):
+                    for key, item in value.items:
+                        if isinstance(key, Const) and isinstance(key.value, str):
+                            keywords[key.value] = item
+                else:
+                    keywords["**"] = value
+            elif argument.keyword is not None:
+                keywords[argument.keyword] = value
+            else:
+                args.append(value)
+        return args, keywords
+
+    def super_here(self) -> Value:
+        function = self.frame.function
+        if function is not None and function.owner and function.params:
+            bound = self.store.get((self.frame.scope, function.params[0].name))
+            cls = self.rehearsal.module_by_key(function.module).classes.get(function.owner)
+            if bound is not None and cls is not None:
+                return v.super_value(cls, bound)
+        return unknown("super")
+
+    def call(
+        self,
+        target: Value,
+        args: list[Value],
+        keywords: dict[str, Value],
+        site: int,
+        node: ir.Call | None,
+    ) -> Value:
+        target = self.settle(target)
+        if isinstance(target, v.Func):
+            return self.call_function(target, args, keywords, site, (site, self.inner))
+        if isinstance(target, v.Cls):
+            return self.instantiate(target.cls, args, keywords, site)
+        if isinstance(target, v.External):
+            return self.call_external(target.name, args, keywords, site, node)
+        if isinstance(target, v.Partial):
+            merged = {**dict(target.keywords), **keywords}
+            return self.call(target.target, [*target.args, *args], merged, site, None)
+        if isinstance(target, v.Method):
+            return self.call_method(target.receiver, target.name, args, keywords, site, node)
+        if isinstance(target, v.Obj):
+            return self.invoke(target, args, keywords, site, node)
+        if isinstance(target, v.Instance):
+            return self.call_instance(target, args, keywords, site)
+        if isinstance(target, v.Ranked) and node is not None:
+            # a rank number or predicate of the name table that turns out to be a function
+            return target
+        return unknown("call", target, *args, *keywords.values())
+
+    # ---- functions of the project
+
+    def call_function(
+        self,
+        target: v.Func,
+        args: list[Value],
+        keywords: dict[str, Value],
+        site: int,
+        key: Any,
+    ) -> Value:
+        done = self.results.get(key)
+        if done is not None:
+            return done
+        function = target.function
+        if target.guards is None and function.decorators:
+            handled = self.call_decorated(target, args, keywords, site, key)
+            if handled is not None:
+                return handled
+        if target.bound is not None:
+            args = [target.bound, *args]
+        label = (function.name, function.site, function.module)
+        if self.skips(function, args, keywords):
+            return unknown("call", *label, *args, *keywords.values())
+        depth = self.frame.depth + 1
+        if depth > MAX_CALL_DEPTH or self.recursive(function):
+            return unknown("call", *label, *args, *keywords.values())
+        module = self.rehearsal.module_by_key(function.module)
+        outer = self.rehearsal.frames.get(target.scope)
+        scope = self.number("call", self.here(site), function.site, function.module)
+        frame = self.rehearsal.frames.get(scope)
+        if frame is None or frame.function is not function:
+            frame = Frame(scope, module, function, depth, outer, target.bound)
+            self.rehearsal.frames[scope] = frame
+        self.rehearsal.entered.add(function)
+        self.bind_arguments(frame, function, args, keywords)
+        raise Enter(frame, function.body, key)
+
+    def skips(self, function: ir.Function, args: list[Value], keywords: dict[str, Value]) -> bool:
+        """Need the body not be run? True if no rank can be seen to differ in it."""
+        if any(self.telling(arg) for arg in (*args, *keywords.values())):
+            return False
+        return not self.rehearsal.matters(function)
+
+    def telling(self, value: Value) -> bool:
+        """Can a value make a difference to what a function does?"""
+        if isinstance(value, (v.Ranked, v.Func, v.Obj, v.Group, v.Partial, v.Method)):
+            return True
+        if isinstance(value, v.Instance):
+            return True
+        if isinstance(value, v.Phi):
+            return value.local or self.telling(value.then) or self.telling(value.orelse)
+        if isinstance(value, v.Seq):
+            return any(self.telling(item) for item in value.items)
+        if isinstance(value, v.Map):
+            return any(self.telling(item) for _, item in value.items)
+        return value.local
+
+    def recursive(self, function: ir.Function) -> bool:
+        """Is the function active twice already?"""
+        count = 0
+        k = self.k
+        frame: Frame | None = self.frame
+        if frame is not None and frame.function is function:
+            count += 1
+        while k is not None:
+            if k.kind == "call" and k.data[0].function is function:
+                count += 1
+            k = k.next
+        return count >= 2
+
+    def bind_arguments(
+        self,
+        frame: Frame,
+        function: ir.Function,
+        args: list[Value],
+        keywords: dict[str, Value],
+    ) -> None:
+        rest = dict(keywords)
+        open_call = "*" in rest or "**" in rest
+        position = 0
+        for param in function.params:
+            slot = (frame.scope, param.name)
+            if param.star == "*":
+                self.store[slot] = v.seq("tuple", args[position:])
+                position = len(args)
+            elif param.star == "**":
+                items = [(const(name), value) for name, value in rest.items() if name[0] != "*"]
+                self.store[slot] = v.mapping(items)
+            elif not param.keyword_only and position < len(args):
+                self.store[slot] = args[position]
+                position += 1
+            elif param.name in rest:
+                self.store[slot] = rest.pop(param.name)
+            elif param.default is not None and not open_call:
+                self.store[slot] = self.evaluate_statically(frame.module, param.default)
+            else:
+                self.store[slot] = self.unbound_param(frame.module, function, param)
+
+    # ---- decorators
+
+    def call_decorated(
+        self,
+        target: v.Func,
+        args: list[Value],
+        keywords: dict[str, Value],
+        site: int,
+        key: Any,
+    ) -> Value | None:
+        """Handle the decorators of a function that is called; None if they change nothing."""
+        raw = v.func(target.function, target.scope, target.bound, ())
+        module = self.rehearsal.module_by_key(target.function.module)
+        current: Value = raw
+        for index, decorator in enumerate(reversed(target.function.decorators)):
+            node = decorator.func if isinstance(decorator, ir.Call) else decorator
+            found = self.decorator_value(module, target, node)
+            guard = self.guard_of(found)
+            if guard is not None:
+                if guard.communicates:
+                    continue
+                numbers = self.guard_ranks(guard, decorator)
+                if not self.truth(numbers, site):
+                    return const(None)
+            elif isinstance(found, v.Func) and self.rehearsal.matters(found.function):
+                current = self.apply_decorator(found, decorator, module, current, site, index)
+        if current is raw:
+            return self.call_function(raw, args, keywords, site, key)
+        if isinstance(current, v.Func):
+            bound = [] if target.bound is None else [target.bound]
+            return self.call_function(current, [*bound, *args], keywords, site, key)
+        return None
+
+    def decorator_value(self, module: Any, target: v.Func, node: ir.Expr) -> Value:
+        outer = self.rehearsal.frames.get(target.scope)
+        if outer is not None and outer.function is not None:
+            value = self.quietly(outer, lambda: self.ev(node))
+            return unknown("decorator") if value is None else value
+        return self.evaluate_statically(module, node)
+
+    def apply_decorator(
+        self,
+        found: v.Func,
+        decorator: ir.Expr,
+        module: Any,
+        current: Value,
+        site: int,
+        index: int,
+    ) -> Value:
+        target: Value = found
+        if isinstance(decorator, ir.Call):
+            args = [self.evaluate_statically(module, argument.value) for argument in decorator.args]
+            target = self.call_function(
+                found, args, {}, site, (site, self.inner, "decorator factory", index)
+            )
+        if isinstance(target, v.Func):
+            bare = current
+            if isinstance(current, v.Func) and current.bound is not None:
+                bare = v.func(current.function, current.scope, None, ())
+            result = self.call_function(
+                v.func(target.function, target.scope, target.bound, ()),
+                [bare],
+                {},
+                site,
+                (site, self.inner, "decorator", index),
+            )
+            if isinstance(result, v.Func):
+                return result
+        return current
+
+    def guard_of(self, value: Value) -> Any:
+        """The catalogue's word on a decorator that runs a function on some ranks only."""
+        entry = None
+        if isinstance(value, v.External):
+            entry = self.catalogue.lookup(value.name)
+        elif isinstance(value, v.Method) and isinstance(value.receiver, v.Obj):
+            entry = self.catalogue.member(value.receiver.kind, value.name)
+        return entry.guard if entry is not None else None
+
+    def guard_ranks(self, guard: Any, decorator: ir.Expr) -> Value:
+        scope = "local" if guard.runs_on.startswith("local") else "global"
+        numbers = self.cluster.coordinates(scope)
+        wanted: Any = 0
+        if guard.runs_on.endswith("last"):
+            wanted = max(numbers)
+        elif guard.runs_on == "process":
+            wanted = None
+            if isinstance(decorator, ir.Call):
+                for argument in decorator.args:
+                    if isinstance(argument.value, ir.Literal):
+                        wanted = argument.value.value
+        if wanted is None:
+            return const(True)
+        return v.ranked([number == wanted for number in numbers])
+
+    # ---- classes of the project
+
+    def instantiate(
+        self, cls: ir.Class, args: list[Value], keywords: dict[str, Value], site: int
+    ) -> Value:
+        oid = self.number("new", self.here(site), cls.module, cls.site)
+        created = v.instance(cls, oid)
+        for owner in self.mro(cls):
+            if isinstance(owner, str):
+                continue
+            function = owner.methods.get("__init__")
+            if function is None:
+                continue
+            target = v.func(
+                function,
+                self.rehearsal.module_scope(self.rehearsal.module_of(owner)),
+                created,
+                (),
+            )
+            try:
+                if self.skips(function, args, keywords):
+                    return created
+                self.call_function(target, args, keywords, site, (site, self.inner))
+            except Enter as enter:
+                enter.value = created
+                raise
+            return created
+        for name, value in keywords.items():
+            self.store[(oid, name)] = value
+        return created
+
+    def call_instance(
+        self, target: v.Instance, args: list[Value], keywords: dict[str, Value], site: int
+    ) -> Value:
+        for name in ("__call__", "forward"):
+            method = self.instance_attribute(target, name, site)
+            if isinstance(method, v.Func):
+                return self.call(method, args, keywords, site, None)
+            if isinstance(method, v.Method):
+                return self.call(method, args, keywords, site, None)
+        return unknown("output", target, *args, *keywords.values())
+
+    # ---- what the catalogue knows
+
+    def call_external(
+        self,
+        name: str,
+        args: list[Value],
+        keywords: dict[str, Value],
+        site: int,
+        node: ir.Call | None,
+    ) -> Value:
+        special = self.call_builtin(name, args, keywords, site, node)
+        if special is not None:
+            return special
+        entry = self.catalogue.lookup(name)
+        if entry is not None:
+            value = self.call_entry(entry, args, keywords, site, node, None)
+            if value is not None:
+                return value
+        return unknown("call", name, *args, *keywords.values())
+
+    def call_entry(
+        self,
+        entry: Any,
+        args: list[Value],
+        keywords: dict[str, Value],
+        site: int,
+        node: ir.Call | None,
+        receiver: Value | None,
+    ) -> Value | None:
+        """Apply the catalogue's word on a callable; None when it says nothing of the result."""
+        value: Value | None = None
+        if entry.seed is not None:
+            self.note_seed(entry.seed, args, keywords)
+        if entry.rank is not None:
+            arguments = self.named(entry.rank.params, args, keywords)
+            value = self.rank_value(
+                entry.rank, arguments.get(entry.rank.group) if entry.rank.group else None
+            )
+        elif entry.uniform is not None:
+            value = self.uniform_value(
+                entry.uniform.value, unknown("call", entry.name, *args, *keywords.values())
+            )
+        elif entry.local is not None:
+            value = self.local_value(entry, args, keywords, site, node)
+        elif entry.group is not None:
+            value = self.group_from(
+                entry.group, self.named(entry.group.params, args, keywords), receiver
+            )
+        elif entry.returns is not None:
+            value = self.returned(entry.returns, args, keywords, site, receiver)
+            if entry.returns.in_place and value is not None:
+                place = self.argument_node(entry.returns, entry.returns.in_place, node)
+                if place is not None:
+                    self.assign_place(place, value)
+        elif entry.cls is not None:
+            value = self.constructed(entry, args, keywords, site)
+        if entry.collective is not None and entry.collective.form in {
+            "call",
+            "construct",
+            "invoke",
+        }:
+            return self.collective(entry, args, keywords, node, site, receiver, value)
+        return value
+
+    def local_value(
+        self,
+        entry: Any,
+        args: list[Value],
+        keywords: dict[str, Value],
+        site: int,
+        node: ir.Call | None,
+    ) -> Value:
+        source = entry.local
+        arguments = self.named(source.params, args, keywords)
+        if source.form == "handler":
+            self.note_handler(arguments.get(source.handler))
+            return unknown("call", entry.name, *args)
+        if source.stream and ("seeded", source.stream) in self.store:
+            return unknown("call", entry.name, self.here(site), fresh=True)
+        if source.in_place:
+            place = self.argument_node(source, source.in_place, node)
+            if place is not None:
+                old = arguments.get(source.in_place, const(None))
+                self.assign_place(
+                    place, unknown("changed", old, self.here(site), local=True, fresh=True)
+                )
+            return const(None)
+        if source.weak:
+            # a probe of the same file gives the same answer again
+            return unknown("call", entry.name, *args, local=True, weak=True)
+        return unknown("call", entry.name, self.here(site), *args, local=True, fresh=True)
+
+    def note_handler(self, handler: Value | None) -> None:
+        """What a signal handler writes is written at another time on each rank."""
+        if not isinstance(handler, v.Func):
+            return
+        function = handler.function
+        flag = unknown("signal", function.name, local=True)
+        stack: list[Any] = list(function.body)
+        while stack:
+            node = stack.pop()
+            if isinstance(node, ir.Assign):
+                for target in node.targets:
+                    if isinstance(target, ir.Name) and target.id in function.outer:
+                        self.set_name(target.id, flag)
+                    elif isinstance(target, ir.Attribute) and isinstance(target.value, ir.Name):
+                        owner = handler.bound or self.name(target.value.id)
+                        self.set_attribute(self.settle(owner), target.attr, flag)
+            elif (
+                isinstance(node, ir.Call)
+                and isinstance(node.func, ir.Attribute)
+                and node.func.attr == "set"
+                and isinstance(node.func.value, ir.Name)
+            ):
+                self.set_name(node.func.value.id, flag)
+            stack.extend(ir.children(node))
+
+    def note_seed(self, seed: Any, args: list[Value], keywords: dict[str, Value]) -> None:
+        arguments = self.named(seed.params, args, keywords)
+        value = arguments.get(seed.seed, args[0] if args else const(0))
+        if not value.local and not v.is_ranked(value) and not _mentions_rank(value):
+            for stream in seed.streams:
+                self.store[("seeded", stream)] = const(True)
+
+    def named(
+        self, params: tuple[str, ...], args: list[Value], keywords: dict[str, Value]
+    ) -> dict[str, Value]:
+        """Arguments by parameter name."""
+        found = dict(keywords)
+        for name, value in zip(params, args):
+            if name.startswith("*"):
+                break
+            found[name] = value
+        return found
+
+    def constructed(
+        self, entry: Any, args: list[Value], keywords: dict[str, Value], site: int
+    ) -> Value:
+        info = entry.cls
+        arguments = self.named(info.params, args, keywords)
+        inner = arguments.get(info.wraps) if info.wraps else None
+        marks = {
+            f"{name}={value.value!r}"
+            for name, value in arguments.items()
+            if isinstance(value, Const)
+        }
+        if self.catalogue.subclass_of(entry.name, "torch.utils.data.DataLoader"):
+            sampler = arguments.get("sampler") or arguments.get("batch_sampler")
+            if isinstance(sampler, v.Obj) and self.catalogue.subclass_of(sampler.kind, SHARDED):
+                marks.add("sharded")
+            if any(UNEVEN in getattr(value, "tokens", ()) for value in (*args, *keywords.values())):
+                marks.update({"uneven", "sharded"})
+        return v.obj(
+            self.catalogue.canonical(entry.name),
+            self.number("new", self.here(site), entry.name),
+            inner,
+            frozenset(marks),
+        )
+
+    def returned(
+        self,
+        returns: Any,
+        args: list[Value],
+        keywords: dict[str, Value],
+        site: int,
+        receiver: Value | None,
+    ) -> Value | None:
+        kinds = returns.kinds
+        if returns.like:
+            parts = [self.call_external(name, [], {}, site, None) for name in returns.like]
+            return v.seq("tuple", parts)
+        if kinds == "self":
+            return receiver
+        if kinds == "inner":
+            target = args[0] if args else next(iter(keywords.values()), None)
+            return self.unwrapped(target) if target is not None else None
+        if kinds == "same":
+            items = [
+                self.converted(value, returns.converts, index, site)
+                for index, value in enumerate(args)
+            ]
+            if "*" in keywords or not items:
+                return None
+            return items[0] if len(items) == 1 else v.seq("tuple", items)
+        if isinstance(kinds, str):
+            return v.obj(
+                kinds, self.number("new", self.here(site), kinds), args[0] if args else None
+            )
+        arguments = self.named(returns.params, args, keywords)
+        inner = arguments.get("model") or (args[0] if args else None)
+        made: list[Value] = []
+        for index, kind in enumerate(kinds):
+            oid = self.number("new", self.here(site), index)
+            made.append(
+                v.obj(kind, oid, inner if index == 0 else None)
+                if kind
+                else unknown("returned", oid)
+            )
+        return made[0] if len(made) == 1 else v.seq("tuple", made)
+
+    def converted(self, value: Value, converts: Any, index: int, site: int) -> Value:
+        """What ``prepare`` makes of one of its arguments."""
+        kind = self.kind_of(value)
+        if kind is None or not converts:
+            return value
+        for base, result in converts.items():
+            if kind == base or self.catalogue.subclass_of(kind, base):
+                if self.catalogue.subclass_of(kind, result):
+                    return value
+                marks = value.marks if isinstance(value, v.Obj) else frozenset()
+                if self.catalogue.subclass_of(result, "torch.utils.data.DataLoader"):
+                    marks = marks | {"sharded"}
+                oid = self.number("new", self.here(site), index)
+                return v.obj(result, oid, value, marks)
+        return value
+
+    def kind_of(self, value: Value) -> str | None:
+        """The framework class of a value, looking through the project's subclasses."""
+        if isinstance(value, v.Obj):
+            return value.kind
+        if isinstance(value, v.Instance):
+            return next((owner for owner in self.mro(value.cls) if isinstance(owner, str)), None)
+        if isinstance(value, Unknown) and value.op in {"param", "call", "global", "attr", "method"}:
+            # what is handed to prepare under the name of a model is one
+            name = str(value.args[-1] if value.op in {"global", "attr"} else value.args[0])
+            last = name.rsplit(".", 1)[-1].rsplit(":", 1)[0].lower()
+            if value.op == "call" and name.startswith("torch.nn."):
+                return "torch.nn.Module"
+            if last.endswith(("model", "net", "network", "unet", "transformer")) or (
+                value.op == "call" and "from_pretrained" in name
+            ):
+                return "torch.nn.Module"
+            if last.endswith(("dataloader", "loader")):
+                return "torch.utils.data.DataLoader"
+        return None
+
+    def unwrapped(self, value: Value) -> Value:
+        value = self.settle(value)
+        while (
+            isinstance(value, v.Obj)
+            and value.inner is not None
+            and self.rehearsal.unwraps(value.kind)
+        ):
+            value = value.inner
+        return value
+
+    # ---- objects of framework classes
+
+    def invoke(
+        self,
+        target: v.Obj,
+        args: list[Value],
+        keywords: dict[str, Value],
+        site: int,
+        node: ir.Call | None,
+    ) -> Value:
+        """Call an object: a forward of a wrapped model, an update of a metric."""
+        entry = self.catalogue.member(target.kind, "__call__")
+        arms = self.rehearsal.arms_backward(target.kind)
+        result = (
+            unknown(
+                "forward",
+                target.oid,
+                self.here(site),
+                local=True,
+                fresh=True,
+                wrapped=frozenset({target.oid}),
+            )
+            if arms
+            else unknown("output", target.kind, target.oid, *args, *keywords.values())
+        )
+        if entry is not None and entry.collective is not None:
+            return self.collective(entry, args, keywords, node, site, target, result)
+        return result
+
+    def call_method(
+        self,
+        receiver: Value,
+        name: str,
+        args: list[Value],
+        keywords: dict[str, Value],
+        site: int,
+        node: ir.Call | None,
+    ) -> Value:
+        if isinstance(receiver, v.Obj):
+            return self.call_object_method(receiver, name, args, keywords, site, node)
+        if name == "backward":
+            wrapped = getattr(receiver, "wrapped", None)
+            if wrapped:
+                return self.backward(receiver, wrapped, site)
+        return self.call_data_method(receiver, name, args, keywords, site, node)
+
+    def call_object_method(
+        self,
+        receiver: v.Obj,
+        name: str,
+        args: list[Value],
+        keywords: dict[str, Value],
+        site: int,
+        node: ir.Call | None,
+    ) -> Value:
+        entry = self.catalogue.member(receiver.kind, name)
+        once = self.store.get(("once", receiver.oid))
+        if once is not None and isinstance(once, Const) and name in once.value:
+            del self.store[("once", receiver.oid)]
+        if entry is not None:
+            value = self.call_entry(entry, args, keywords, site, node, receiver)
+            if value is not None:
+                return value
+        if name in SELF_RETURNING:
+            return receiver
+        attribute = self.object_attribute(receiver, name, site)
+        if not isinstance(attribute, v.Method):
+            return self.call(attribute, args, keywords, site, node)
+        if name == "forward" and self.rehearsal.arms_backward(receiver.kind):
+            return self.invoke(receiver, args, keywords, site, node)
+        return unknown("method", receiver, name, *args, *keywords.values())
+
+    def backward(self, loss: Value, wrapped: frozenset[int], site: int) -> Value:
+        """``loss.backward()`` reduces the gradients of the wrapped models it came from."""
+        key = (site, self.inner)
+        done = self.results.get(key)
+        if done is not None:
+            return done
+        if all(("nosync", oid) in self.store for oid in wrapped):
+            return const(None)
+        raise Emit(
+            Event(
+                name="torch.Tensor.backward",
+                kind="backward",
+                match=("backward",),
+                members=self.cluster.everyone,
+                group="world",
+                group_text="",
+                certain=True,
+                site=site,
+                module=self.frame.module.key,
+                result_key=key,
+                frame=self.frame,
+                value=const(None),
+            )
+        )
+
+    # ---- collectives
+
+    def collective(  # type: ignore[override]
+        self,
+        entry: Any,
+        args: list[Value],
+        keywords: dict[str, Value],
+        node: ir.Call | None,
+        site: int,
+        receiver: Value | None,
+        value: Value | None = None,
+    ) -> Value:
+        row = entry.collective
+        key = (site, self.inner)
+        done = self.results.get(key)
+        if done is not None:
+            return done
+        arguments = self.named(row.params, args, keywords)
+        otherwise = (
+            value if value is not None else unknown("call", entry.name, *args, *keywords.values())
+        )
+        if not self.communicates(row, arguments, receiver):
+            return otherwise
+        if row.kind == "wrap" and row.form == "call" and value is not None and not self.wraps(value):
+            return otherwise
+        tags = self.open_tags(row, receiver)
+        if tags is None or (tags and not self.under(tags)):
+            return otherwise
+        members, group, text, certain = self.group_of(row, arguments, receiver)
+        if members is not None and self.rank not in members:
+            return const(None)
+        if any(self.argument_is(arguments, argument) for argument in row.members_with):
+            ranks = self.rank_set(arguments.get("ranks"))
+            members = ranks if ranks is not None else frozenset({self.rank})
+            group, certain = ("members", members), ranks is not None
+            if self.rank not in members:
+                return const(None)
+        payload = self.argument_node(row, row.payload, node)
+        target = self.argument_node(row, row.result_param, node)
+        raise Emit(
+            Event(
+                name=entry.name,
+                kind=row.kind,
+                match=("barrier",)
+                if row.kind == "barrier"
+                else (row.kind, entry.name.rsplit(".", 1)[-1]),
+                members=self.cluster.everyone if members is None else members,
+                group=group,
+                group_text=text,
+                certain=certain,
+                site=site,
+                module=self.frame.module.key,
+                result_key=key,
+                frame=self.frame,
+                root=self.root_of(row, arguments),
+                agree=self.agreeing(row, arguments),
+                payload=payload,
+                payload_value=arguments.get(row.payload) if row.payload else None,
+                result=row.result,
+                result_target=target,
+                value=value,
+                tags=tags,
+                note=row.note,
+                arguments=self.concrete_arguments(row, arguments),
+                once=("once", receiver.oid)
+                if row.once_until and isinstance(receiver, v.Obj)
+                else None,
+                once_until=row.once_until,
+            )
+        )
+
+    def concrete_arguments(self, row: Any, arguments: dict[str, Value]) -> tuple[Any, ...]:
+        """The root and the agreeing arguments as this rank passes them, None where not known."""
+        found: list[Any] = []
+        for value in (
+            self.root_of(row, arguments),
+            *(pair[1] for pair in self.agreeing(row, arguments)),
+        ):
+            try:
+                found.append(self.on_this_rank(value) if value is not None else None)
+            except ValueError:
+                found.append(value.name if isinstance(value, v.External) else None)
+        return tuple(found)
+
+    def wraps(self, value: Value) -> bool:
+        """Is there a model, or something that may be one, among what is prepared?"""
+        made = value.items if isinstance(value, v.Seq) else (value,)
+        return any(
+            self.kind_of(item) is None
+            or (isinstance(item, v.Obj) and self.rehearsal.arms_backward(item.kind))
+            for item in made
+        )
+
+    def communicates(self, row: Any, arguments: dict[str, Value], receiver: Value | None) -> bool:
+        if any(self.argument_is(arguments, argument) for argument in row.not_with):
+            return False
+        if any(self.built_with(receiver, argument) for argument in row.not_built_with):
+            return False
+        if isinstance(receiver, v.Obj):
+            if any(self.built_with(receiver, a) for a in self.rehearsal.alone_with(receiver.kind)):
+                return False
+            if row.once_until and ("once", receiver.oid) in self.store:
+                return False
+        return all(
+            self.argument_is(arguments, argument) or self.built_with(receiver, argument)
+            for argument in row.only_with
+        )
+
+    def argument_is(self, arguments: dict[str, Value], wanted: Any) -> bool:
+        value = arguments.get(wanted.param)
+        return isinstance(value, Const) and value.value == wanted.value
+
+    def built_with(self, receiver: Value | None, wanted: Any) -> bool:
+        return isinstance(receiver, v.Obj) and f"{wanted.param}={wanted.value!r}" in receiver.marks
+
+    def open_tags(self, row: Any, receiver: Value | None) -> tuple[str, ...] | None:
+        """Strategies of which one must be in use for the call to communicate; None: none can be.
+
+        An empty tuple means that it always does, as far as the object tells.
+        """
+        if not row.only_under:
+            return ()
+        owned = (
+            self.rehearsal.tags_of(receiver.kind) if isinstance(receiver, v.Obj) else frozenset()
+        )
+        if isinstance(receiver, v.Obj):
+            owned = owned | self.rehearsal.built_tags(receiver)
+        if not owned.isdisjoint(row.only_under):
+            return ()
+        tags = [tag for tag in row.only_under if tag in AMBIENT_TAGS]
+        if "buffers" in tags and isinstance(receiver, v.Obj):
+            has_buffers = self.has_buffers(receiver)
+            if has_buffers:
+                return ()
+            if has_buffers is False:
+                tags = [tag for tag in tags if tag not in {"buffers", "sync_bn"}]
+        return tuple(tags) if tags else None
+
+    def has_buffers(self, receiver: v.Obj) -> bool | None:
+        """Does the wrapped module have buffers that a forward broadcasts? None if unknown."""
+        if receiver.marks & {"broadcast_buffers=False", "forward_sync_buffers=False"}:
+            return False
+        inner = self.settle(receiver.inner) if receiver.inner is not None else None
+        if isinstance(inner, v.Instance):
+            return self.rehearsal.class_has_buffers(inner.cls, self)
+        if isinstance(inner, Unknown) and inner.op in {"call", "method"}:
+            if any("BatchNorm" in name or "batchnorm" in name for name in inner.tokens):
+                return True
+            names = {str(arg) for arg in inner.args if isinstance(arg, str)}
+            if any(name.startswith("torchvision.models") for name in names):
+                return True
+            if any(name.startswith("torch.nn.") for name in names):
+                return False
+        return None
+
+    def under(self, tags: tuple[str, ...]) -> bool:
+        """Assume one of the strategies, unless the path has ruled it out."""
+        for atom, outcome in self.known.items():
+            if (
+                not outcome
+                and isinstance(atom, Unknown)
+                and atom.op != UNDER
+                and any(_names_strategy(token) for token in atom.tokens)
+            ):
+                return False
+        return self.decide(unknown(UNDER, *tags))
+
+    def group_of(
+        self, row: Any, arguments: dict[str, Value], receiver: Value | None
+    ) -> tuple[frozenset[int] | None, Any, str, bool]:
+        """Members, key, text, and whether the members are certain."""
+        if row.group is not None and row.group in arguments:
+            return self.members_of(self.settle(arguments[row.group]))
+        kind = row.group_kind
+        if kind in {None, "world", "receiver"}:
+            return None, "world", "", True
+        if kind == "node":
+            mine = self.rank // self.cluster.local
+            members = frozenset(
+                rank for rank in self.cluster.everyone if rank // self.cluster.local == mine
+            )
+            return members, ("node", members), "node", True
+        if kind in {"mesh", "mp"}:
+            return None, ("unknown", kind), kind, False
+        return self.members_of(v.group("axis", kind))
+
+    def members_of(self, group: Value) -> tuple[frozenset[int] | None, Any, str, bool]:
+        if isinstance(group, Const) and group.value is None:
+            return None, "world", "", True
+        if isinstance(group, v.Group):
+            if group.kind == "world":
+                return None, "world", "", True
+            self.rehearsal.subgroups = True
+            if group.kind == "ranks":
+                return group.detail, ("ranks", group.detail), _ranks_text(group.detail), True
+            if group.kind == "axis":
+                line = self.cluster.line(group.detail, self.rank)
+                if line is not None:
+                    return line, ("axis", group.detail, line), str(group.detail), True
+        self.rehearsal.subgroups = True
+        line = self.cluster.line(group, self.rank) if group in self.cluster.axes else None
+        if line is not None:
+            return line, ("axis", group, line), "group", True
+        return None, ("unknown", group), "group", False
+
+    def rank_set(self, value: Value | None) -> frozenset[int] | None:
+        if value is None:
+            return None
+        try:
+            mine = self.on_this_rank(value)
+        except ValueError:
+            return None
+        try:
+            return frozenset(int(item) for item in mine)
+        except (TypeError, ValueError):
+            return None
+
+    def group_from(self, source: Any, arguments: dict[str, Value], receiver: Value | None) -> Value:
+        """The process group that a call or attribute yields."""
+        if source.axis is not None:
+            return v.group("world") if source.axis == "world" else v.group("axis", source.axis)
+        if source.ranks is not None:
+            ranks = arguments.get(source.ranks)
+            if ranks is None or (isinstance(ranks, Const) and ranks.value is None):
+                return v.group("world")
+            members = self.rank_set(ranks)
+            if members is not None:
+                if members:
+                    self.cluster.require(max(members) + 1)
+                return v.group("ranks", members)
+            return v.group("unknown", ranks)
+        if source.mesh is not None:
+            dimension = next(iter(arguments.values()), None)
+            base = receiver.inner if isinstance(receiver, v.Obj) and receiver.inner else None
+            key = dimension if dimension is not None else base
+            if isinstance(key, Const) and isinstance(key.value, str):
+                return v.group("axis", _axis_name(key.value))
+            return v.group("axis", ("mesh", receiver, key))
+        return v.group("unknown", unknown("group", source.name))
+
+    def root_of(self, row: Any, arguments: dict[str, Value]) -> Value | None:
+        if row.root is None:
+            return None
+        value = arguments.get(row.root)
+        if value is None:
+            return const(row.root_default) if row.root_default is not None else None
+        return value
+
+    def agreeing(self, row: Any, arguments: dict[str, Value]) -> tuple[tuple[str, Value], ...]:
+        found = [(name, arguments[name]) for name in row.agree if name in arguments]
+        if row.kind == "group_creation" and "ranks" in arguments:
+            found.append(("ranks", arguments["ranks"]))
+        return tuple(found)
+
+    def argument_node(
+        self, row: Any, param: str | None, node: ir.Call | None
+    ) -> ir.Expr | None:
+        """The source of an argument, so that its variable can be given the result."""
+        if param is None or node is None:
+            return None
+        position = position_of(row.params, param)
+        for index, argument in enumerate(node.args):
+            if argument.keyword == param:
+                return argument.value
+            if argument.star:
+                return None
+            if index == position and argument.keyword is None:
+                return argument.value
+        return None
+
+
+_STRATEGIES = ("fsdp", "deepspeed", "zero3", "zero_stage", "sharded", "fullysharded")
+
+
+def _names_strategy(token: str) -> bool:
+    lowered = token.lower()
+    return any(word in lowered for word in _STRATEGIES)
+
+
+def _mentions_rank(value: Value) -> bool:
+    if isinstance(value, Unknown):
+        return any(isinstance(arg, Value) and _mentions_rank(arg) for arg in value.args)
+    return v.is_ranked(value)
+
+
+def _ranks_text(members: frozenset[int]) -> str:
+    return f"ranks {', '.join(map(str, sorted(members)))}"
+
+
+def _axis_name(text: str) -> str:
+    """``dp_shard`` and ``data_parallel`` are both a data axis."""
+    lowered = text.lower()
+    for short, long in (
+        ("tp", "tensor"),
+        ("pp", "pipeline"),
+        ("dp", "data"),
+        ("cp", "context"),
+        ("ep", "expert"),
+        ("sp", "sequence"),
+    ):
+        if lowered == short or long in lowered:
+            return short
+    return lowered

@@ -1,0 +1,88 @@
+"""The model cluster: a few concrete ranks on which rank predicates are evaluated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+WORLD_SAMPLES = (2, 3, 4, 8, 64)
+"""World sizes that a comparison of the world size alone is tried on; one of them is never assumed."""
+
+MAX_AXES = 3
+
+
+class NeedBiggerCluster(Exception):
+    """The code tells more ranks or mesh axes apart than the cluster has."""
+
+    def __init__(self, nodes: int, local: int) -> None:
+        super().__init__(f"{nodes} x {local}")
+        self.nodes = nodes
+        self.local = local
+
+
+@dataclass
+class Cluster:
+    """``nodes`` times ``local`` ranks, numbered node by node, with mesh axes of two ranks each.
+
+    Axes are laid over the ranks on first use: the first is the fastest-running one. The size is a
+    power of two when axes are in use, so each combination of coordinates exists.
+    """
+
+    nodes: int = 2
+    local: int = 2
+    axes: dict[object, int] = field(default_factory=dict)
+
+    @property
+    def size(self) -> int:
+        return self.nodes * self.local
+
+    @cached_property
+    def everyone(self) -> frozenset[int]:
+        return frozenset(range(self.size))
+
+    def coordinates(self, scope: str) -> tuple[int, ...]:
+        """The coordinate of each rank: ``global``, ``local`` or ``node``."""
+        if scope == "global":
+            return tuple(range(self.size))
+        if scope == "node":
+            return tuple(rank // self.local for rank in range(self.size))
+        return tuple(rank % self.local for rank in range(self.size))
+
+    def last(self, scope: str) -> int:
+        """The highest coordinate of a scope."""
+        return max(self.coordinates(scope))
+
+    def axis(self, key: object) -> tuple[int, ...] | None:
+        """The coordinate of each rank on a mesh axis; None when too many axes are named.
+
+        Raises:
+            NeedBiggerCluster: when the axis needs more ranks than there are.
+        """
+        bit = self.axes.get(key)
+        if bit is None:
+            bit = len(self.axes)
+            if bit >= MAX_AXES:
+                return None
+            if 2 ** (bit + 1) > self.size:
+                raise NeedBiggerCluster(self.nodes * 2, self.local)
+            self.axes[key] = bit
+        return tuple(rank >> bit & 1 for rank in range(self.size))
+
+    def line(self, key: object, rank: int) -> frozenset[int] | None:
+        """The ranks that share all coordinates but this axis with ``rank``: its group on the axis."""
+        if self.axis(key) is None:
+            return None
+        bit = self.axes[key]
+        return frozenset({rank, rank ^ 1 << bit})
+
+    def require(self, ranks: int) -> None:
+        """Make sure that rank ``ranks - 1`` exists.
+
+        Raises:
+            NeedBiggerCluster: when it does not and a cluster of sensible size would have it.
+        """
+        if self.size < ranks <= 16:
+            nodes = self.nodes
+            while nodes * self.local < ranks:
+                nodes *= 2
+            raise NeedBiggerCluster(nodes, self.local)

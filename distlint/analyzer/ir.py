@@ -1,0 +1,445 @@
+"""The intermediate representation: a small, plain Python that the rehearsal runs.
+
+Nodes are made by :mod:`distlint.analyzer.lower` and never changed. A ``site`` numbers the source
+node a piece came from; :mod:`distlint.analyzer.positions` turns it into rows and columns when a
+finding needs them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+
+class Expr:
+    """An expression."""
+
+    __slots__ = ()
+
+
+@dataclass(slots=True, eq=False)
+class Literal(Expr):
+    value: Any
+
+
+@dataclass(slots=True, eq=False)
+class Name(Expr):
+    id: str
+
+
+@dataclass(slots=True, eq=False)
+class Attribute(Expr):
+    value: Expr
+    attr: str
+    site: int
+
+
+@dataclass(slots=True, eq=False)
+class Argument:
+    """One argument of a call; ``star`` is ``""``, ``"*"`` or ``"**"``."""
+
+    value: Expr
+    keyword: str | None = None
+    star: str = ""
+
+
+@dataclass(slots=True, eq=False)
+class Call(Expr):
+    func: Expr
+    args: tuple[Argument, ...]
+    site: int
+
+
+@dataclass(slots=True, eq=False)
+class Binary(Expr):
+    op: str
+    left: Expr
+    right: Expr
+
+
+@dataclass(slots=True, eq=False)
+class Compare(Expr):
+    left: Expr
+    ops: tuple[str, ...]
+    rights: tuple[Expr, ...]
+
+
+@dataclass(slots=True, eq=False)
+class BoolOp(Expr):
+    """``and`` / ``or``; each operand but the last decides whether the next one is evaluated."""
+
+    op: str
+    values: tuple[Expr, ...]
+    site: int
+
+
+@dataclass(slots=True, eq=False)
+class Not(Expr):
+    value: Expr
+
+
+@dataclass(slots=True, eq=False)
+class Unary(Expr):
+    op: str
+    value: Expr
+
+
+@dataclass(slots=True, eq=False)
+class Conditional(Expr):
+    test: Expr
+    body: Expr
+    orelse: Expr
+    site: int
+
+
+@dataclass(slots=True, eq=False)
+class Display(Expr):
+    """A list, tuple or set display."""
+
+    kind: str
+    items: tuple[Expr, ...]
+
+
+@dataclass(slots=True, eq=False)
+class DictDisplay(Expr):
+    """A dict display; a key of None marks ``**value``."""
+
+    keys: tuple[Expr | None, ...]
+    values: tuple[Expr, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Subscript(Expr):
+    value: Expr
+    index: Expr
+
+
+@dataclass(slots=True, eq=False)
+class Slice(Expr):
+    lower: Expr | None
+    upper: Expr | None
+    step: Expr | None
+
+
+@dataclass(slots=True, eq=False)
+class Starred(Expr):
+    value: Expr
+
+
+@dataclass(slots=True, eq=False)
+class Lambda(Expr):
+    function: Function
+
+
+@dataclass(slots=True, eq=False)
+class Comprehension(Expr):
+    """A comprehension or generator expression; a dict's element is its (key, value) display."""
+
+    kind: str
+    element: Expr
+    clauses: tuple[tuple[Expr, Expr, tuple[Expr, ...]], ...]
+    site: int
+
+
+@dataclass(slots=True, eq=False)
+class Yield(Expr):
+    value: Expr | None
+    delegated: bool
+    site: int
+
+
+@dataclass(slots=True, eq=False)
+class Walrus(Expr):
+    target: str
+    value: Expr
+
+
+@dataclass(slots=True, eq=False)
+class Format(Expr):
+    """An f-string or a concatenation of strings."""
+
+    parts: tuple[Expr, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Opaque(Expr):
+    """Something that is not modelled, such as an expression nested too deeply: unknown, uniform."""
+
+    site: int
+
+
+class Stmt:
+    """A statement."""
+
+    __slots__ = ()
+    site: int
+
+
+Block = tuple[Stmt, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Assign(Stmt):
+    targets: tuple[Expr, ...]
+    value: Expr
+    site: int
+
+
+@dataclass(slots=True, eq=False)
+class AugAssign(Stmt):
+    target: Expr
+    op: str
+    value: Expr
+    site: int
+
+
+@dataclass(slots=True, eq=False)
+class Evaluate(Stmt):
+    value: Expr
+    site: int
+
+
+@dataclass(slots=True, eq=False)
+class If(Stmt):
+    test: Expr
+    body: Block
+    orelse: Block
+    site: int
+
+
+@dataclass(slots=True, eq=False)
+class For(Stmt):
+    target: Expr
+    iterable: Expr
+    body: Block
+    orelse: Block
+    site: int
+
+
+@dataclass(slots=True, eq=False)
+class While(Stmt):
+    test: Expr
+    body: Block
+    orelse: Block
+    site: int
+
+
+@dataclass(slots=True, eq=False)
+class Return(Stmt):
+    value: Expr | None
+    site: int
+
+
+@dataclass(slots=True, eq=False)
+class Break(Stmt):
+    site: int
+
+
+@dataclass(slots=True, eq=False)
+class Continue(Stmt):
+    site: int
+
+
+@dataclass(slots=True, eq=False)
+class Raise(Stmt):
+    value: Expr | None
+    site: int
+
+
+@dataclass(slots=True, eq=False)
+class Assert(Stmt):
+    test: Expr
+    site: int
+
+
+@dataclass(slots=True, eq=False)
+class Handler:
+    """An except clause; ``types`` is None for a bare ``except:``."""
+
+    types: Expr | None
+    name: str | None
+    body: Block
+    site: int
+
+
+@dataclass(slots=True, eq=False)
+class Try(Stmt):
+    body: Block
+    handlers: tuple[Handler, ...]
+    orelse: Block
+    final: Block
+    site: int
+
+
+@dataclass(slots=True, eq=False)
+class With(Stmt):
+    context: Expr
+    target: Expr | None
+    body: Block
+    site: int
+
+
+@dataclass(slots=True, eq=False)
+class Define(Stmt):
+    function: Function
+    site: int
+
+
+@dataclass(slots=True, eq=False)
+class DefineClass(Stmt):
+    cls: Class
+    site: int
+
+
+@dataclass(slots=True, eq=False)
+class Import(Stmt):
+    """Bindings: (local name, dotted module, attribute or None for the module itself)."""
+
+    bindings: tuple[tuple[str, str, str | None], ...]
+    site: int
+
+
+@dataclass(slots=True, eq=False)
+class Delete(Stmt):
+    targets: tuple[Expr, ...]
+    site: int
+
+
+@dataclass(slots=True, eq=False)
+class Param:
+    """A parameter; ``star`` is ``""``, ``"*"`` or ``"**"``."""
+
+    name: str
+    default: Expr | None = None
+    annotation: Expr | None = None
+    star: str = ""
+    keyword_only: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Function:
+    """A function, method or lambda."""
+
+    name: str
+    module: str
+    params: tuple[Param, ...]
+    body: Block
+    decorators: tuple[Expr, ...]
+    site: int
+    outer: frozenset[str] = frozenset()
+    """Names declared global or nonlocal."""
+    generator: bool = False
+    owner: str = ""
+    """Name of the class it is a method of."""
+    nested: bool = False
+    """Is it defined inside another function?"""
+    locals: frozenset[str] = frozenset()
+    _tokens: frozenset[str] | None = field(default=None, repr=False)
+
+    @property
+    def label(self) -> str:
+        return f"{self.owner}.{self.name}" if self.owner else self.name
+
+    @property
+    def tokens(self) -> frozenset[str]:
+        """Every identifier and short string that the function mentions."""
+        if self._tokens is None:
+            found: set[str] = set()
+            for param in self.params:
+                if param.default is not None:
+                    found.update(tokens_of(param.default))
+            for decorator in self.decorators:
+                found.update(tokens_of(decorator))
+            found.update(block_tokens(self.body))
+            self._tokens = frozenset(found)
+        return self._tokens
+
+
+@dataclass(slots=True, eq=False)
+class Class:
+    """A class statement."""
+
+    name: str
+    module: str
+    bases: tuple[Expr, ...]
+    methods: dict[str, Function]
+    attributes: dict[str, Expr]
+    body: Block
+    site: int
+
+
+_CHILDREN: dict[type, tuple[str, ...]] = {}
+
+
+def children(node: Any) -> Iterator[Any]:
+    """The IR nodes directly below a node, in evaluation order of the source as far as it matters."""
+    names = _CHILDREN.get(type(node))
+    if names is None:
+        names = tuple(
+            name
+            for name in type(node).__dataclass_fields__
+            if not name.startswith("_") and name != "site"
+        )
+        _CHILDREN[type(node)] = names
+    for name in names:
+        yield from _nodes_in(getattr(node, name))
+
+
+def _nodes_in(value: Any) -> Iterator[Any]:
+    if isinstance(value, (Expr, Stmt, Argument, Handler, Function, Class, Param)):
+        yield value
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from _nodes_in(item)
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _nodes_in(item)
+
+
+TRY = "$try"
+"""Token of code with an except clause."""
+
+_TOKEN_CACHE: dict[int, tuple[Any, frozenset[str]]] = {}
+
+
+def tokens_of(node: Any) -> frozenset[str]:
+    """Identifiers and short strings mentioned in a node (and in the functions nested in it)."""
+    cached = _TOKEN_CACHE.get(id(node))
+    if cached is not None and cached[0] is node:
+        return cached[1]
+    found: set[str] = set()
+    stack = [node]
+    while stack:
+        item = stack.pop()
+        kind = type(item)
+        if kind is Name:
+            found.add(item.id)
+        elif kind is Attribute:
+            found.add(item.attr)
+            stack.append(item.value)
+        elif kind is Literal:
+            if type(item.value) is str and len(item.value) < 40:
+                found.add(item.value)
+        else:
+            if kind is Argument and item.keyword:
+                found.add(item.keyword)
+            elif kind is Try and item.handlers:
+                found.add(TRY)
+            stack.extend(children(item))
+    result = frozenset(found)
+    if isinstance(node, Stmt):
+        _TOKEN_CACHE[id(node)] = (node, result)
+    return result
+
+
+def block_tokens(block: Block) -> frozenset[str]:
+    """Tokens of all statements of a block."""
+    if not block:
+        return frozenset()
+    return frozenset().union(*(tokens_of(stmt) for stmt in block))
+
+
+def forget() -> None:
+    """Drop what is cached about nodes, when their files are done with."""
+    _TOKEN_CACHE.clear()

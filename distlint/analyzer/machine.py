@@ -1,0 +1,995 @@
+"""One rank's projection of the program: runs statements until the next collective."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from distlint.analyzer import ir
+from distlint.analyzer import values as v
+from distlint.analyzer.calls import Calls
+from distlint.analyzer.expressions import JOINED, LOOP_BOUND
+from distlint.analyzer.state import (
+    Cont,
+    Cut,
+    Emit,
+    Enter,
+    Event,
+    Exit,
+    Frame,
+    Key,
+    Need,
+    OverBudget,
+    State,
+)
+from distlint.analyzer.values import Const, Unknown, Value, const, unknown
+
+END = "end"
+ABORT = "abort"
+
+NO_EDGE = frozenset(
+    {
+        "KeyboardInterrupt",
+        "ImportError",
+        "ModuleNotFoundError",
+        "StopIteration",
+        "StopAsyncIteration",
+        "Empty",
+        "AttributeError",
+        "NotImplementedError",
+        "GeneratorExit",
+        "SystemExit",
+        "NameError",
+        "KeyError",
+        "PackageNotFoundError",
+        "TypeError",
+    }
+)
+"""Exceptions that come from the program or the installation, so on all ranks or on none."""
+
+QUIET_STEPS = 400
+"""Statements that a branch without collectives may take when both arms are run to be merged."""
+
+
+class Machine(Calls):
+    """The statement part of a machine."""
+
+    # ---- driving
+
+    def start(self, frame: Frame, body: ir.Block, store: dict[Key, Value]) -> State:
+        self.frame, self.it, self.results, self.store = frame, (), {}, store
+        self.k = self.push(body, 0, None)
+        return self.save()
+
+    def advance(self) -> Event | str:
+        """Run to the next collective that this rank takes part in, or to the end.
+
+        Raises:
+            Need: a condition is undecided; the state to go on from is in the fields.
+        """
+        while True:
+            k = self.k
+            if k is None:
+                return END
+            self.rehearsal.step()
+            try:
+                outcome = _CONTINUE[k.kind](self, k)
+            except Enter as enter:
+                self.enter(enter)
+                continue
+            except Emit as emit:
+                event = emit.event
+                if self.rank not in event.members:
+                    self.results[event.result_key] = const(None)
+                    continue
+                if self.fails_before(event):
+                    continue
+                return event
+            except Exit as exit_:
+                return self.leave_process(exit_)
+            if outcome is not None:
+                return outcome
+
+    def leave_process(self, exit_: Exit) -> str:
+        if self.log is not None:
+            self.log.append(("exit", self.frame, exit_.site, exit_.ok))
+        return END if exit_.ok else ABORT
+
+    def enter(self, enter: Enter) -> None:
+        results = tuple(self.results.items())
+        self.k = self.rehearsal.cont(
+            "call", (self.frame, self.it, results, enter.key, enter.value, self.inner), None, self.k
+        )
+        self.frame, self.it, self.results, self.inner = enter.frame, (), {}, ()
+        self.k = self.push(enter.body, 0, self.k)
+
+    def push(self, block: ir.Block, index: int, next_: Cont | None) -> Cont | None:
+        if index >= len(block):
+            return next_
+        return self.rehearsal.cont("seq", (block, index), self.frame, next_)
+
+    def resume(self, event: Event, serial: int, sent: Value | None = None) -> None:
+        """Go on after a collective has been matched; ``serial`` counts the common ones."""
+        value = event.value if event.value is not None else const(None)
+        if event.result == "uniform":
+            value = unknown("sync", serial, fresh=True)
+        elif event.result == "uniform_in_place" and event.result_target is not None:
+            self.synchronise(event, serial)
+        elif event.result == "root_only":
+            value = unknown("partial", serial, local=True, fresh=True)
+            if event.result_target is not None:
+                self.assign_place(event.result_target, value)
+        elif event.result == "local" and event.value is None:
+            value = unknown("result", serial, local=True, fresh=True)
+        self.results[event.result_key] = value
+        if event.once is not None:
+            self.store[event.once] = const(event.once_until)
+
+    def synchronise(self, event: Event, serial: int) -> None:
+        """The buffer of the collective holds the same on all ranks from here on."""
+        assert event.result_target is not None
+        payload = event.payload_value
+        fresh: Value = unknown("sync", serial, fresh=True)
+        if isinstance(payload, v.Seq) and event.payload is event.result_target:
+            items = [
+                unknown("sync", serial, index, fresh=True) for index in range(len(payload.items))
+            ]
+            fresh = v.seq(payload.kind, items)
+            if event.kind == "broadcast":
+                self.replace(dict(zip(payload.items, items, strict=True)))
+        elif event.kind == "broadcast" and isinstance(payload, (Unknown, v.Phi)):
+            self.replace({payload: fresh})
+        self.assign_place(event.result_target, fresh)
+
+    def replace(self, replacement: dict[Any, Any]) -> None:
+        """What the source of a broadcast sent is now known to all under a new name."""
+        telling = {
+            old: new
+            for old, new in replacement.items()
+            if isinstance(old, (Unknown, v.Phi)) and old.local
+        }
+        for key, value in list(self.store.items()):
+            new = telling.get(value)
+            if new is not None:
+                self.store[key] = new
+
+    # ---- continuations
+
+    def run_seq(self, k: Cont) -> str | None:
+        block, index = k.data
+        statement = block[index]
+        return _EXECUTE[type(statement)](self, statement, k)
+
+    def done(self, k: Cont) -> None:
+        """The statement at ``k`` is finished."""
+        block, index = k.data
+        self.results = {} if self.results else self.results
+        self.k = (
+            k.next
+            if index + 1 >= len(block)
+            else self.rehearsal.cont("seq", (block, index + 1), k.frame, k.next)
+        )
+
+    def then(self, k: Cont, block: ir.Block) -> None:
+        """Run a block in place of the statement at ``k``."""
+        self.done(k)
+        self.k = self.push(block, 0, self.k)
+
+    def end_call(self, k: Cont, value: Value | None = None) -> str | None:
+        """A function has run to its end."""
+        frame, it, results, key, replacement, inner = k.data
+        self.forget_scope(self.frame)
+        self.frame, self.it, self.inner = frame, it, ()
+        self.results = dict(results)
+        self.results[key] = replacement or value or const(None)
+        self.k = k.next
+        return None
+
+    def forget_scope(self, frame: Frame) -> None:
+        """Drop the variables of a finished activation, unless a nested function may read them."""
+        function = frame.function
+        if function is None or any(isinstance(s, ir.Define) for s in function.body):
+            return
+        scope = frame.scope
+        for name in function.locals:
+            self.store.pop((scope, name), None)
+
+    def continue_loop(self, k: Cont) -> str | None:
+        statement, index, iterable, outer = k.data
+        if isinstance(statement, ir.While):
+            return self.continue_while(k, statement, index, outer)
+        exact = self.exact_items(iterable)
+        if exact is not None:
+            more = index < len(exact)
+            if self.log is not None and isinstance(iterable, v.Ranked):
+                self.log.append(("decide", self.frame, statement.site, iterable, more, self.it))
+        else:
+            more = index < LOOP_BOUND and self.trip(iterable, index, statement.site)
+        if not more:
+            self.it = outer
+            self.results = {}
+            self.k = self.push(statement.orelse, 0, k.next)
+            return None
+        self.it = (*outer, index)
+        item = (
+            exact[index] if exact is not None else self.loop_item(iterable, index, statement.site)
+        )
+        self.bind_target(statement.target, item)
+        self.results = {}
+        again = self.rehearsal.cont(
+            "loop", (statement, index + 1, iterable, outer), k.frame, k.next
+        )
+        self.k = self.push(statement.body, 0, again)
+        return None
+
+    def continue_while(
+        self, k: Cont, statement: ir.While, index: int, outer: tuple[int, ...]
+    ) -> str | None:
+        self.it = (*outer, index)
+        if not self.test(statement.test, statement.site):
+            self.it = outer
+            self.results = {}
+            self.k = self.push(statement.orelse, 0, k.next)
+            return None
+        if index >= LOOP_BOUND + self.extra_turns(statement):
+            raise Cut
+        self.results = {}
+        again = self.rehearsal.cont("loop", (statement, index + 1, None, outer), k.frame, k.next)
+        self.k = self.push(statement.body, 0, again)
+        return None
+
+    def extra_turns(self, statement: ir.While) -> int:
+        """A loop whose condition is concrete may take more turns than one that is not."""
+        concrete = isinstance(statement.test, ir.Compare) and not isinstance(
+            self.ev(statement.test), (Unknown, v.Phi)
+        )
+        return 6 if concrete else 0
+
+    def end_try(self, k: Cont) -> str | None:
+        """The body of a try has come to its end: or has its last statement failed?"""
+        statement = k.data[0]
+        handler = self.swallowing(statement)
+        if handler is not None and self.failed(statement, "end", handler.site):
+            self.handle(k, handler)
+            return None
+        self.k = k.next
+        return None
+
+    def end_block(self, k: Cont) -> str | None:
+        """A ``finally`` is due on the way out of a try that ended well."""
+        self.k = self.push(k.data[0], 0, k.next)
+        return None
+
+    def continue_exit(self, k: Cont) -> str | None:
+        kind, value, site = k.data
+        self.k = k.next
+        return self.unwind(kind, value, site)
+
+    def leave_with(self, k: Cont) -> str | None:
+        """The body of a with has ended; the manager's exit runs."""
+        manager, site = k.data
+        return self.exit_manager(k, manager, site)
+
+    # ---- exits
+
+    def unwind(self, kind: str, value: Value | None, site: int) -> str | None:
+        """Leave blocks until the target of a return, break, continue or raise is found."""
+        k = self.k
+        while k is not None:
+            if k.kind == "final":
+                pending = self.rehearsal.cont("exit", (kind, value, site), k.frame, k.next)
+                self.k = self.push(k.data[0], 0, pending)
+                self.results = {}
+                return None
+            if k.kind == "with" and kind != "raise":
+                pending = self.rehearsal.cont("exit", (kind, value, site), k.frame, k.next)
+                self.k = self.rehearsal.cont("with", k.data, k.frame, pending)
+                return self.leave_with(self.k)
+            if k.kind == "generator" and kind != "raise":
+                # the rest of the generator runs first
+                generator, frame, it = k.data
+                pending = self.rehearsal.cont("exit", (kind, value, site), k.frame, k.next)
+                return self.enter_generator_rest(k, pending)
+            if k.kind == "loop" and kind in {"break", "continue"}:
+                self.results = {}
+                if kind == "continue":
+                    self.k = k
+                else:
+                    self.it = k.data[3]
+                    self.k = k.next
+                return None
+            if k.kind == "call":
+                if kind == "raise":
+                    self.frame, self.it = k.data[0], k.data[1]
+                else:
+                    self.k = k
+                    return self.end_call(k, value)
+            if k.kind == "manager" and kind == "return":
+                kind = "raise"
+            if k.kind in {"manager", "yielded"}:
+                if kind == "raise":
+                    self.frame, self.it = k.data[1], k.data[2]
+                else:
+                    self.k = k
+                    return self.end_manager(k)
+            if k.kind == "try" and kind == "raise":
+                handler = self.catching(k.data[0])
+                if handler is not None:
+                    self.frame = k.frame or self.frame
+                    self.handle(k, handler)
+                    return None
+            k = k.next
+        if kind == "raise":
+            return ABORT
+        self.k = None
+        return END
+
+    def enter_generator_rest(self, k: Cont, after: Cont | None) -> str | None:
+        generator, frame, it = k.data
+        self.k = self.rehearsal.graft(generator, after)
+        self.frame, self.it, self.results = frame, it, {}
+        return None
+
+    # ---- statements
+
+    def do_evaluate(self, s: ir.Evaluate, k: Cont) -> str | None:
+        if isinstance(s.value, ir.Yield):
+            return self.do_yield(s.value, k)
+        self.ev(s.value)
+        self.done(k)
+        return None
+
+    def do_yield(self, node: ir.Yield, k: Cont) -> str | None:
+        """``yield`` in the generator behind a with statement: the body runs here."""
+        below = k.next
+        while below is not None and below.kind not in {"manager", "yielded", "call"}:
+            below = below.next
+        if node.value is not None:
+            value = self.ev(node.value)
+        else:
+            value = const(None)
+        if below is None or below.kind != "manager":
+            self.done(k)
+            return None
+        statement, caller, it = below.data
+        self.done(k)
+        rest_of_generator = self.rehearsal.graft(self.k, below.next)
+        generator = self.rehearsal.cont(
+            "generator", (rest_of_generator, self.frame, self.it), caller, below.next
+        )
+        self.frame, self.it = caller, it
+        if statement.target is not None:
+            self.bind_target(statement.target, value)
+        self.k = self.push(statement.body, 0, generator)
+        return None
+
+    def end_generator_body(self, k: Cont) -> str | None:
+        """The body of the with has ended: the generator goes on behind its yield."""
+        return self.enter_generator_rest(k, k.next)
+
+    def end_without_yield(self, k: Cont) -> str | None:
+        """A generator that never yields cannot manage a context: RuntimeError."""
+        return self.unwind("raise", None, 0)
+
+    def end_manager(self, k: Cont) -> str | None:
+        """The generator has run to its end: back to the function with the with statement."""
+        _, caller, it = k.data
+        self.frame, self.it, self.results = caller, it, {}
+        self.k = k.next
+        return None
+
+    def do_assign(self, s: ir.Assign, k: Cont) -> str | None:
+        value = self.ev(s.value)
+        if self.log is not None:
+            for target in s.targets:
+                self.log.append(("assign", self.frame, s.site, target, value))
+        for target in s.targets:
+            self.bind_target(target, value)
+        self.done(k)
+        return None
+
+    def bind_target(self, target: ir.Expr, value: Value) -> None:
+        if isinstance(target, ir.Name):
+            self.set_name(target.id, value)
+        elif isinstance(target, ir.Display):
+            self.unpack(target, value)
+        elif isinstance(target, ir.Starred):
+            self.bind_target(target.value, value)
+        elif isinstance(target, ir.Attribute):
+            self.set_attribute(self.settle(self.ev(target.value)), target.attr, value)
+        elif isinstance(target, ir.Subscript):
+            self.assign_item(target, value)
+
+    def unpack(self, target: ir.Display, value: Value) -> None:
+        value = self.settle(value)
+        starred = next(
+            (i for i, item in enumerate(target.items) if isinstance(item, ir.Starred)), None
+        )
+        after = len(target.items) - starred - 1 if starred is not None else 0
+        for index, item in enumerate(target.items):
+            if starred is None or index < starred:
+                found = self.item(value, index)
+            elif not isinstance(value, v.Seq):
+                found = unknown("rest", value, index)
+            elif index == starred:
+                found = v.seq("list", value.items[starred : len(value.items) - after])
+            else:
+                found = self.item(value, len(value.items) - (len(target.items) - index))
+            self.bind_target(item, found)
+
+    def do_augmented(self, s: ir.AugAssign, k: Cont) -> str | None:
+        value = v.binary(s.op, self.ev(s.target), self.ev(s.value), self.cluster)
+        if self.log is not None:
+            self.log.append(("assign", self.frame, s.site, s.target, value))
+        self.bind_target(s.target, value)
+        self.done(k)
+        return None
+
+    def do_if(self, s: ir.If, k: Cont) -> str | None:
+        test = s.test
+        if not isinstance(test, (ir.BoolOp, ir.Not)):
+            value = self.ev(test)
+            if isinstance(value, (Unknown, v.Phi)):
+                if self.drops_arm(s, k) or self.merge(s, value, k):
+                    return None
+                self.then(k, s.body if self.truth(value, s.site) else s.orelse)
+                return None
+            outcome = self.truth(value, s.site)
+        else:
+            value = self.ev(test)
+            if isinstance(value, (Unknown, v.Phi)) and (
+                self.drops_arm(s, k) or self.merge(s, value, k)
+            ):
+                return None
+            outcome = self.test(test, s.site)
+        self.then(k, s.body if outcome else s.orelse)
+        return None
+
+    def drops_arm(self, s: ir.If, k: Cont) -> bool:
+        """An undecided branch into an abort matches anything: only the other arm is of interest."""
+        if self.rehearsal.aborts(s.body):
+            self.then(k, s.orelse)
+            return True
+        if s.orelse and self.rehearsal.aborts(s.orelse):
+            self.then(k, s.body)
+            return True
+        return False
+
+    def merge(self, s: ir.If, value: Value, k: Cont) -> bool:
+        """Run both arms of an undecided branch and join what they leave, if nothing else happens."""
+        if not self.rehearsal.mergeable(s):
+            return False
+        value = self.reduced(value)
+        if not isinstance(value, (Unknown, v.Phi)):
+            return False
+        stores = [self.store_after(block) for block in (s.body, s.orelse)]
+        then, orelse = stores
+        if then is None or orelse is None:
+            self.rehearsal.unmergeable(s)
+            return False
+        self.store = self.joined(value, then, orelse)
+        self.done(k)
+        return True
+
+    def reduced(self, value: Value) -> Value:
+        """A condition with what is already assumed put in; nothing new is decided."""
+        while isinstance(value, v.Phi):
+            test = value.test
+            outcome = self.known.get((self.side, test) if test.local else test)
+            if outcome is None:
+                return value
+            value = value.then if outcome else value.orelse
+        if isinstance(value, Unknown):
+            negated = value.op == "not"
+            atom = value.args[0] if negated else value
+            outcome = self.known.get((self.side, atom) if atom.local else atom)
+            if outcome is not None:
+                return const(outcome is not negated)
+        return value
+
+    def store_after(self, block: ir.Block) -> dict[Key, Value] | None:
+        """The variables after a block of plain statements; None if it does more than assign."""
+        before = self.store
+        self.store = dict(before)
+        done = self.run_block_quietly(block)
+        after, self.store = self.store, before
+        return after if done else None
+
+    def joined(
+        self, test: Value, then: dict[Key, Value], orelse: dict[Key, Value]
+    ) -> dict[Key, Value]:
+        merged = dict(then)
+        for key in then.keys() | orelse.keys():
+            left, right = then.get(key), orelse.get(key)
+            if left is right:
+                continue
+            unset = self.store.get(key)
+            if unset is None:
+                unset = unknown("unset", str(key[1]))
+            merged[key] = self.select(test, left or unset, right or unset)
+        return merged
+
+    def select(self, test: Value, then: Value, orelse: Value) -> Value:
+        """``then`` where the condition holds, else ``orelse``."""
+        if isinstance(test, v.Phi):
+            return v.phi(
+                test.test,
+                self.select(test.then, then, orelse),
+                self.select(test.orelse, then, orelse),
+            )
+        if isinstance(test, Unknown):
+            if test.op == "not":
+                return v.phi(test.args[0], orelse, then)
+            return v.phi(test, then, orelse)
+        return then if self._truth(test) else orelse
+
+    def do_for(self, s: ir.For, k: Cont) -> str | None:
+        iterable = self.settle(self.ev(s.iterable))
+        if isinstance(iterable, v.Obj):
+            entry = self.catalogue.member(iterable.kind, "__iter__")
+            if entry is not None and entry.collective is not None:
+                self.inner = ("iter",)
+                try:
+                    self.collective(entry, [], {}, None, s.site, iterable)
+                finally:
+                    self.inner = ()
+            if iterable.kind == "tqdm.tqdm" and iterable.inner is not None:
+                iterable = iterable.inner
+        if self.merge_turns(s, iterable, k):
+            return None
+        self.done(k)
+        self.k = self.rehearsal.cont("loop", (s, 0, iterable, self.it), self.frame, self.k)
+        return None
+
+    def merge_turns(self, s: ir.For, iterable: Value, k: Cont) -> bool:
+        """Run a loop of unknown length that only assigns, and join what each count leaves."""
+        if not self.rehearsal.mergeable(s) or self.exact_items(iterable) is not None:
+            return False
+        atoms = [self.trip_atom(iterable, index) for index in range(LOOP_BOUND)]
+        if any(((self.side, atom) if atom.local else atom) in self.known for atom in atoms):
+            return False
+        before = self.store
+        outer = self.it
+        after = [before]
+        for index in range(LOOP_BOUND):
+            self.it = (*outer, index)
+            self.store = dict(after[-1])
+            self.bind_target(s.target, self.loop_item(iterable, index, s.site))
+            store = self.store_after(s.body)
+            self.it = outer
+            if store is None:
+                self.store = before
+                self.rehearsal.unmergeable(s)
+                return False
+            after.append(store)
+        self.store = before
+        joined = after[-1]
+        for atom, store in zip(reversed(atoms), reversed(after[:-1]), strict=True):
+            joined = self.joined(atom, joined, store)
+        self.store = joined
+        self.then(k, s.orelse)
+        return True
+
+    def do_while(self, s: ir.While, k: Cont) -> str | None:
+        self.done(k)
+        self.k = self.rehearsal.cont("loop", (s, 0, None, self.it), self.frame, self.k)
+        return None
+
+    def do_return(self, s: ir.Return, k: Cont) -> str | None:
+        value = self.ev(s.value) if s.value is not None else const(None)
+        if self.log is not None:
+            self.log.append(("jump", self.frame, s.site, "return"))
+        self.results = {}
+        self.k = k.next
+        return self.unwind("return", value, s.site)
+
+    def do_break(self, s: ir.Break, k: Cont) -> str | None:
+        if self.log is not None:
+            self.log.append(("jump", self.frame, s.site, "break"))
+        self.k = k.next
+        return self.unwind("break", None, s.site)
+
+    def do_continue(self, s: ir.Continue, k: Cont) -> str | None:
+        if self.log is not None:
+            self.log.append(("jump", self.frame, s.site, "continue"))
+        self.k = k.next
+        return self.unwind("continue", None, s.site)
+
+    def do_raise(self, s: ir.Raise, k: Cont) -> str | None:
+        self.results = {}
+        self.k = k.next
+        return self.unwind("raise", None, s.site)
+
+    def do_assert(self, s: ir.Assert, k: Cont) -> str | None:
+        value = self.ev(s.test)
+        if isinstance(value, (Const, v.Ranked)) and not self._truth(value):
+            self.k = k.next
+            return self.unwind("raise", None, s.site)
+        self.done(k)
+        return None
+
+    def do_define(self, s: ir.Define, k: Cont) -> str | None:
+        self.rehearsal.frames[self.frame.scope] = self.frame
+        if s.function.decorators and self.frame.function is None:
+            function = v.func(s.function, self.frame.scope)
+        else:
+            function = v.func(s.function, self.frame.scope)
+        self.set_name(s.function.name, function)
+        self.done(k)
+        return None
+
+    def do_class(self, s: ir.DefineClass, k: Cont) -> str | None:
+        self.set_name(s.cls.name, v.cls_value(s.cls))
+        self.done(k)
+        return None
+
+    def do_import(self, s: ir.Import, k: Cont) -> str | None:
+        module = self.frame.module
+        for name, dotted, attr in s.bindings:
+            if name == "*":
+                continue
+            value = self.imported(module, dotted, attr)
+            self.set_name(name, value if value is not None else unknown("import", dotted, name))
+        self.done(k)
+        return None
+
+    def do_delete(self, s: ir.Delete, k: Cont) -> str | None:
+        self.done(k)
+        return None
+
+    # ---- with
+
+    def do_with(self, s: ir.With, k: Cont) -> str | None:
+        first = self.first_region(s)
+        if first is not None:
+            return self.enter_first(s, k, first)
+        manager = self.generator_manager(s)
+        if manager is not None:
+            return self.enter_generator(s, k, *manager)
+        value = self.settle(self.ev(s.context))
+        return self.enter_manager(s, k, value)
+
+    def first_region(self, s: ir.With) -> Any:
+        """The catalogue's word on a context manager that lets one rank go first."""
+        if not isinstance(s.context, ir.Call):
+            return None
+        func = s.context.func
+        entry = None
+        if isinstance(func, ir.Attribute):
+            receiver = self.settle(self.ev(func.value))
+            if isinstance(receiver, v.Obj):
+                entry = self.catalogue.member(receiver.kind, func.attr)
+            elif isinstance(receiver, v.External):
+                entry = self.catalogue.lookup(f"{receiver.name}.{func.attr}")
+        elif isinstance(func, ir.Name):
+            target = self.ev(func)
+            if isinstance(target, v.External):
+                entry = self.catalogue.lookup(target.name)
+        return entry.first if entry is not None else None
+
+    def enter_first(self, s: ir.With, k: Cont, first: Any) -> str | None:
+        scope = "local" if first.who.startswith("local") else "global"
+        mine = self.cluster.coordinates(scope)[self.rank] == 0
+        self.rehearsal.refine(tuple(n == 0 for n in self.cluster.coordinates(scope)))
+        if not mine and first.barrier:
+            self.region_barrier(s, first, "enter")
+        self.done(k)
+        leave = self.rehearsal.cont("with", (("first", first, mine, s), s.site), self.frame, self.k)
+        self.k = self.push(s.body, 0, leave)
+        return None
+
+    def region_barrier(self, s: ir.With, first: Any, when: str) -> None:
+        key = (s.site, when)
+        if key in self.results:
+            return
+        raise Emit(
+            Event(
+                name=first.name,
+                kind="barrier",
+                match=("barrier",),
+                members=self.cluster.everyone,
+                group="world",
+                group_text="",
+                certain=True,
+                site=s.site,
+                module=self.frame.module.key,
+                result_key=key,
+                frame=self.frame,
+                note=when,
+            )
+        )
+
+    def generator_manager(self, s: ir.With) -> tuple[v.Func, list[Value], dict[str, Value]] | None:
+        """A project function with a yield that is used as a context manager, and its arguments."""
+        if not isinstance(s.context, ir.Call):
+            return None
+        func = s.context.func
+        if isinstance(func, ir.Attribute):
+            receiver = self.settle(self.ev(func.value))
+            if isinstance(receiver, (v.Obj, v.Seq, v.Map, Const, v.Ranked, Unknown)):
+                return None
+            target = self.attribute(receiver, func.attr, func.site)
+        elif isinstance(func, ir.Name):
+            target = self.ev(func)
+        else:
+            return None
+        target = self.settle(target)
+        if not isinstance(target, v.Func) or not target.function.generator:
+            return None
+        args, keywords = self.arguments(s.context)
+        if target.bound is not None:
+            args = [target.bound, *args]
+        if self.skips(target.function, args, keywords) or self.frame.depth > 10:
+            return None
+        return target, args, keywords
+
+    def enter_generator(
+        self, s: ir.With, k: Cont, target: v.Func, args: list[Value], keywords: dict[str, Value]
+    ) -> str | None:
+        function = target.function
+        module = self.rehearsal.module_by_key(function.module)
+        scope = self.number("call", self.here(s.site), function.site, function.module)
+        frame = self.rehearsal.frames.get(scope)
+        if frame is None:
+            outer = self.rehearsal.frames.get(target.scope)
+            frame = Frame(scope, module, function, self.frame.depth + 1, outer, target.bound)
+            self.rehearsal.frames[scope] = frame
+        self.rehearsal.entered.add(function)
+        self.bind_arguments(frame, function, args, keywords)
+        self.done(k)
+        back = self.rehearsal.cont("manager", (s, self.frame, self.it), self.frame, self.k)
+        self.frame, self.it = frame, ()
+        self.k = self.push(function.body, 0, back)
+        return None
+
+    def enter_manager(self, s: ir.With, k: Cont, value: Value) -> str | None:
+        exit_value: Any = None
+        bound = value
+        if isinstance(value, v.Instance):
+            enter = self.instance_attribute(value, "__enter__", s.site)
+            if isinstance(enter, v.Func):
+                bound = self.call_function(enter, [], {}, s.site, (s.site, "enter"))
+            leave = self.instance_attribute(value, "__exit__", s.site)
+            exit_value = ("call", leave) if isinstance(leave, v.Func) else None
+        elif isinstance(value, v.Obj) and self.catalogue.subclass_of(
+            value.kind, "torch.distributed.algorithms.Join"
+        ):
+            self.store[JOINED] = const(True)
+            exit_value = ("joined",)
+        elif isinstance(value, v.Method) and isinstance(value.receiver, v.Obj):
+            exit_value = self.enter_object_context(value, s)
+        elif (
+            isinstance(value, Unknown) and value.op == "method" and isinstance(value.args[0], v.Obj)
+        ):
+            exit_value = self.enter_object_context(v.method(value.args[0], str(value.args[1])), s)
+        if s.target is not None:
+            self.bind_target(s.target, bound)
+        self.done(k)
+        if exit_value is not None:
+            self.k = self.rehearsal.cont("with", (exit_value, s.site), self.frame, self.k)
+        self.k = self.push(s.body, 0, self.k)
+        return None
+
+    def enter_object_context(self, value: v.Method, s: ir.With) -> Any:
+        receiver = value.receiver
+        assert isinstance(receiver, v.Obj)
+        entry = self.catalogue.member(receiver.kind, value.name)
+        if entry is not None and entry.collective is not None and entry.collective.kind == "join":
+            self.store[JOINED] = const(True)
+            return ("joined",)
+        if value.name == "no_sync":
+            self.store[("nosync", receiver.oid)] = const(True)
+            return ("nosync", receiver.oid)
+        if entry is None or entry.collective is None:
+            return None
+        form = entry.collective.form
+        if form in {"enter", "around"} and (s.site, "enter") not in self.results:
+            self.inner = ()
+            self.collective_at(entry, receiver, s.site, "enter")
+        return ("collective", entry, receiver) if form in {"exit", "around"} else None
+
+    def collective_at(self, entry: Any, receiver: Value, site: int, when: str) -> None:
+        try:
+            self.collective(entry, [], {}, None, site, receiver)
+        except Emit as emit:
+            emit.event.result_key = (site, when)
+            raise
+
+    def exit_manager(self, k: Cont, manager: Any, site: int) -> str | None:
+        kind = manager[0]
+        if kind == "first":
+            _, first, mine, statement = manager
+            if mine and first.barrier:
+                self.region_barrier(statement, first, "exit")
+        elif kind == "joined":
+            self.store.pop(JOINED, None)
+        elif kind == "nosync":
+            self.store.pop(("nosync", manager[1]), None)
+        elif kind == "call":
+            none = const(None)
+            self.call_function(manager[1], [none, none, none], {}, site, (site, "exit"))
+        elif kind == "collective" and (site, "exit") not in self.results:
+            self.collective_at(manager[1], manager[2], site, "exit")
+        self.results = {}
+        self.k = k.next
+        return None
+
+    # ---- try
+
+    def do_try(self, s: ir.Try, k: Cont) -> str | None:
+        self.done(k)
+        if s.final:
+            self.k = self.rehearsal.cont("final", (s.final,), self.frame, self.k)
+        self.k = self.push(s.orelse, 0, self.k)
+        self.k = self.rehearsal.cont("try", (s, self.it), self.frame, self.k)
+        self.k = self.push(s.body, 0, self.k)
+        return None
+
+    def swallowing(self, s: ir.Try) -> ir.Handler | None:
+        """The handler after which the program goes on although one rank alone may have failed."""
+        if self.quiet:
+            return None
+        for handler in s.handlers:
+            if self.rehearsal.aborts(handler.body):
+                continue
+            names = _exception_names(handler.types)
+            if names and names <= NO_EDGE:
+                continue
+            return handler
+        return None
+
+    def catching(self, s: ir.Try) -> ir.Handler | None:
+        """The handler that takes an exception raised by the program itself."""
+        for handler in s.handlers:
+            names = _exception_names(handler.types)
+            if not names or not names <= NO_EDGE:
+                return handler
+        return None
+
+    def failed(self, s: ir.Try, where: object, site: int) -> bool:
+        """Has something in the body raised on this rank alone?"""
+        atom = unknown(
+            "exception",
+            s.site,
+            self.frame.module.key,
+            str(where),
+            self.frame.scope,
+            self.it,
+            local=True,
+            fresh=True,
+        )
+        outcome = self.decide(atom)
+        if self.log is not None:
+            self.log.append(("decide", self.frame, site, atom, outcome, self.it))
+        return outcome
+
+    def fails_before(self, event: Event) -> bool:
+        """May a rank have failed on the way to this collective, inside a try that swallows it?"""
+        k = self.k
+        while k is not None:
+            if k.kind == "try":
+                handler = self.swallowing(k.data[0])
+                if handler is not None:
+                    if self.failed(k.data[0], ("before", event.site), handler.site):
+                        self.frame = k.frame or self.frame
+                        self.handle(k, handler)
+                        return True
+                    return False
+            k = k.next
+        return False
+
+    def handle(self, k: Cont, handler: ir.Handler) -> None:
+        """Go on in a handler of the try at ``k``."""
+        statement = k.data[0]
+        after = k.next
+        if statement.orelse and after is not None:
+            after = after.next  # the else block is skipped
+        self.frame = k.frame or self.frame
+        self.it = k.data[1]
+        self.results, self.inner = {}, ()
+        if handler.name:
+            self.set_name(handler.name, unknown("caught", handler.site, local=True, fresh=True))
+        self.k = self.push(handler.body, 0, after)
+
+    # ---- quiet runs
+
+    def run_quietly(self, enter: Enter) -> Value | None:
+        """Run a function to its end; None if it meets a collective or an open question."""
+        saved = (self.frame, self.it, self.results, self.inner, self.k)
+        self.k = None
+        self.enter(enter)
+        result = self.run_until_empty(want_value=enter.key)
+        self.frame, self.it, self.results, self.inner, self.k = saved
+        if result is None:
+            return None
+        return enter.value or result
+
+    def run_until_empty(self, want_value: Any) -> Value | None:
+        for _ in range(QUIET_STEPS):
+            k = self.k
+            if k is None:
+                return self.results.get(want_value)
+            self.rehearsal.step()
+            try:
+                outcome = _CONTINUE[k.kind](self, k)
+            except Enter as enter:
+                self.enter(enter)
+                continue
+            except (Emit, Exit, Cut):
+                return None
+            if outcome is not None:
+                return None
+        return None
+
+    def run_block_quietly(self, block: ir.Block) -> bool:
+        """Run a block of plain statements to its end; False if it turns out not to be plain."""
+        saved = (self.it, self.results, self.k)
+        self.quiet += 1
+        log, self.log = self.log, None
+        try:
+            self.results = {}
+            self.k = self.push(block, 0, None)
+            frame = self.frame
+            for _ in range(QUIET_STEPS):
+                k = self.k
+                if k is None:
+                    return self.frame is frame
+                self.rehearsal.step()
+                try:
+                    outcome = _CONTINUE[k.kind](self, k)
+                except Enter as enter:
+                    value = self.run_quietly(enter)
+                    if value is None:
+                        return False
+                    self.results[enter.key] = value
+                    continue
+                if outcome is not None:
+                    return False
+            return False
+        except (Need, Emit, Exit, Cut):
+            return False
+        finally:
+            self.quiet -= 1
+            self.log = log
+            self.it, self.results, self.k = saved
+
+
+def _exception_names(types: ir.Expr | None) -> frozenset[str]:
+    if types is None:
+        return frozenset()
+    items = types.items if isinstance(types, ir.Display) else (types,)
+    return frozenset(getattr(item, "attr", getattr(item, "id", "?")) for item in items)
+
+
+_CONTINUE: dict[str, Callable[[Machine, Cont], str | None]] = {
+    "seq": Machine.run_seq,
+    "call": Machine.end_call,
+    "loop": Machine.continue_loop,
+    "try": Machine.end_try,
+    "final": Machine.end_block,
+    "exit": Machine.continue_exit,
+    "with": Machine.leave_with,
+    "generator": Machine.end_generator_body,
+    "manager": Machine.end_without_yield,
+    "yielded": Machine.end_manager,
+}
+_EXECUTE: dict[type, Callable[[Machine, Any, Cont], str | None]] = {
+    ir.Evaluate: Machine.do_evaluate,
+    ir.Assign: Machine.do_assign,
+    ir.AugAssign: Machine.do_augmented,
+    ir.If: Machine.do_if,
+    ir.For: Machine.do_for,
+    ir.While: Machine.do_while,
+    ir.Return: Machine.do_return,
+    ir.Break: Machine.do_break,
+    ir.Continue: Machine.do_continue,
+    ir.Raise: Machine.do_raise,
+    ir.Assert: Machine.do_assert,
+    ir.Try: Machine.do_try,
+    ir.With: Machine.do_with,
+    ir.Define: Machine.do_define,
+    ir.DefineClass: Machine.do_class,
+    ir.Import: Machine.do_import,
+    ir.Delete: Machine.do_delete,
+}
+__all__ = ["ABORT", "END", "Machine", "OverBudget"]

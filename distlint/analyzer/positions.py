@@ -1,0 +1,97 @@
+"""From a site of the IR to rows and columns; only files with something to report pay for it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+
+import libcst as cst
+from libcst._position import CodeRange
+
+from distlint.analyzer.lower import lower, parse
+from distlint.source.document import Document
+from distlint.source.finding import Place, Span
+
+
+class Locator:
+    """Positions and source texts of the sites of one file."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+
+    @cached_property
+    def _nodes(self) -> list[cst.CSTNode]:
+        lowered = lower(parse(self.document.text), "", keep_nodes=True)
+        assert lowered.nodes is not None and lowered.tree is not None
+        self._tree = lowered.tree
+        return lowered.nodes
+
+    @cached_property
+    def _ranges(self) -> dict[cst.CSTNode, CodeRange]:
+        from libcst.metadata import MetadataWrapper, PositionProvider
+
+        self._nodes  # the tree whose nodes are asked for
+        wrapper = MetadataWrapper(self._tree, unsafe_skip_copy=True)
+        return dict(wrapper.resolve(PositionProvider))
+
+    def place(self, site: int) -> Place:
+        """Where a site stands; of a compound statement, its header."""
+        node = self._nodes[site]
+        start = self._ranges[node]
+        end = self._ranges[_header(node)]
+        return Place(
+            self.document.path,
+            Span(start.start.line, start.start.column + 1, end.end.line, end.end.column + 1),
+        )
+
+    def text(self, site: int) -> str:
+        """The source of a site on one line: the condition of a branch, the call of a collective."""
+        node = self._nodes[site]
+        shown: cst.CSTNode = node
+        if isinstance(node, (cst.If, cst.While, cst.Assert, cst.IfExp)):
+            shown = node.test
+        elif isinstance(node, cst.For):
+            shown = node.iter
+        elif isinstance(node, cst.WithItem):
+            shown = node.item
+        elif isinstance(node, (cst.ExceptHandler, cst.ExceptStarHandler)):
+            kind = self._tree.code_for_node(node.type) if node.type is not None else ""
+            return f"except {kind}".rstrip()
+        elif isinstance(node, (cst.Try, cst.TryStar)):
+            return "try"
+        elif isinstance(node, cst.FunctionDef):
+            return f"{node.name.value}()"
+        return " ".join(self._tree.code_for_node(shown).split())
+
+
+def _header(node: cst.CSTNode) -> cst.CSTNode:
+    """The last node that still belongs to the header of a compound statement."""
+    if isinstance(node, (cst.If, cst.While)):
+        return node.test
+    if isinstance(node, cst.For):
+        return node.iter
+    if isinstance(node, cst.WithItem):
+        return node.item
+    if isinstance(node, (cst.FunctionDef, cst.ClassDef)):
+        return node.name
+    if isinstance(node, (cst.ExceptHandler, cst.ExceptStarHandler)) and node.type is not None:
+        return node.type
+    if isinstance(node, (cst.Try, cst.TryStar, cst.ExceptHandler, cst.ExceptStarHandler)):
+        return node.body.header
+    return node
+
+
+class Locators:
+    """Locators of the files of a project, made when asked for."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Locator] = {}
+
+    def of(self, key: str) -> Locator:
+        locator = self._known.get(key)
+        if locator is None:
+            locator = self._known[key] = Locator(Document.read(Path(key)))
+        return locator
+
+    def add(self, document: Document) -> None:
+        self._known[str(document.path)] = Locator(document)

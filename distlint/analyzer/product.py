@@ -1,0 +1,302 @@
+"""The lock-step walk of two ranks from one common collective to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from distlint.analyzer import ir
+from distlint.analyzer import values as v
+from distlint.analyzer.machine import ABORT, END, Machine
+from distlint.analyzer.rehearsal import Rehearsal
+from distlint.analyzer.state import Cont, Cut, Emit, Enter, Event, Frame, Key, Need, State
+from distlint.analyzer.values import Unknown, Value, unknown
+
+MAX_WITNESSES = 8
+"""Ways to part that are kept of one pair of ranks."""
+
+STRATEGY_WORDS = ("fsdp", "deepspeed", "zero", "shard")
+
+
+@dataclass(frozen=True, slots=True)
+class Assumed:
+    """A decision that was assumed, linked to the earlier ones."""
+
+    key: Any
+    outcome: bool
+    before: Assumed | None
+
+    def items(self) -> dict[Any, bool]:
+        found: dict[Any, bool] = {}
+        step: Assumed | None = self
+        while step is not None:
+            found.setdefault(step.key, step.outcome)
+            step = step.before
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Parting:
+    """Two ranks that do different things next: ``differs`` names an argument, or is empty."""
+
+    ranks: tuple[int, int]
+    events: tuple[Event | None, Event | None]
+    assumed: dict[Any, bool]
+    serial: int
+    differs: str = ""
+
+
+@dataclass(slots=True)
+class _Pair:
+    states: tuple[State, State]
+    known: dict[Any, bool]
+    assumed: Assumed | None
+    serial: int
+    recent: frozenset[Any] = frozenset()
+    """What has been decided since the last common collective: asked again on the way to the next."""
+
+
+def walk(rehearsal: Rehearsal, start: State, first: int, second: int) -> Iterator[Parting]:
+    """Every way (within the bounds) in which two ranks come to different collectives.
+
+    Raises:
+        OverBudget: when there are too many states.
+    """
+    machines = (Machine(rehearsal, first, "A"), Machine(rehearsal, second, "B"))
+    work = [_Pair((start, start), {}, None, 0)]
+    seen: set[Any] = set()
+    found = 0
+    while work:
+        pair = work.pop()
+        identity = _identity(rehearsal, pair)
+        if identity in seen:
+            continue
+        seen.add(identity)
+        try:
+            events = _next_common(machines, pair)
+        except Need as need:
+            work.extend(_split(machines, pair, need))
+            continue
+        except Cut:
+            continue
+        if ABORT in events or events == (END, END):
+            continue
+        differs = _difference(rehearsal, events, (first, second))
+        if differs is not None:
+            yield Parting(
+                (first, second),
+                (_event(events[0]), _event(events[1])),
+                pair.assumed.items() if pair.assumed else {},
+                pair.serial,
+                differs,
+            )
+            found += 1
+            if found >= MAX_WITNESSES:
+                return
+            continue
+        for machine, event in zip(machines, events, strict=True):
+            assert isinstance(event, Event)
+            resume(machine, event, pair.serial + 1)
+        states = (machines[0].save(), machines[1].save())
+        work.append(_Pair(states, pair.known, pair.assumed, pair.serial + 1))
+
+
+def resume(machine: Machine, event: Event, serial: int) -> None:
+    """Go on behind a matched collective; a result that has no simple place is left alone."""
+    try:
+        machine.resume(event, serial)
+    except (Need, Emit, Enter):
+        machine.results[event.result_key] = unknown("sync", serial, fresh=True)
+
+
+def _event(found: Event | str) -> Event | None:
+    return found if isinstance(found, Event) else None
+
+
+def _split(machines: tuple[Machine, Machine], pair: _Pair, need: Need) -> Iterator[_Pair]:
+    """Go on from where the question came up, once for each answer."""
+    states = []
+    recent = set(pair.recent)
+    for machine, before in zip(machines, pair.states, strict=True):
+        reached = machine.save() if machine.reached else before
+        if (reached.k, reached.it) != (before.k, before.it):
+            # what this side alone was asked on the way is not asked again
+            recent = {key for key in recent if not _is_own(key, machine.side)}
+        states.append(reached)
+    recent.add(need.key)
+    for outcome in (True, False):
+        yield _Pair(
+            (states[0], states[1]),
+            {**pair.known, need.key: outcome},
+            Assumed(need.key, outcome, pair.assumed),
+            pair.serial,
+            frozenset(recent),
+        )
+
+
+def _is_own(key: Any, side: str) -> bool:
+    return isinstance(key, tuple) and key[0] == side
+
+
+def _next_common(machines: tuple[Machine, Machine], pair: _Pair) -> tuple[Event | str, Event | str]:
+    found: list[Event | str] = []
+    machines[1].reached = False
+    for index, machine in enumerate(machines):
+        machine.load(pair.states[index])
+        machine.known = pair.known
+        machine.reached = True
+        other = machines[1 - index].rank
+        found.append(next_common(machine, other))
+        if found[-1] == ABORT:
+            return ABORT, ABORT
+    return found[0], found[1]
+
+
+def next_common(machine: Machine, other: int) -> Event | str:
+    """The next collective in which both this rank and ``other`` take part."""
+    while True:
+        event = machine.advance()
+        if not isinstance(event, Event) or other in event.members:
+            return event
+        alone(machine, event)
+
+
+def alone(machine: Machine, event: Event) -> None:
+    """Pass a collective of a group that the other rank is no member of."""
+    place = ("own", event.site, event.frame.scope, machine.it)
+    value: Value = unknown("sync", *place, fresh=True)
+    try:
+        if event.result == "uniform_in_place" and event.result_target is not None:
+            machine.assign_place(event.result_target, value)
+            value = v.const(None)
+    except (Need, Emit, Enter):
+        pass
+    machine.results[event.result_key] = event.value if event.value is not None else value
+
+
+def _difference(
+    rehearsal: Rehearsal, events: tuple[Event | str, Event | str], ranks: tuple[int, int]
+) -> str | None:
+    """Why two next collectives do not match: ``""`` or the argument that differs; None if they do."""
+    first, second = events
+    if not isinstance(first, Event) or not isinstance(second, Event):
+        return ""
+    if first.match != second.match:
+        return ""
+    if first.group != second.group:
+        return "group" if first.site == second.site else ""
+    if _differ(rehearsal, first.root, second.root, ranks):
+        return "root"
+    for (name, left), (_, right) in zip(first.agree, second.agree, strict=False):
+        if _differ(rehearsal, left, right, ranks):
+            return name
+    return None
+
+
+def _differ(
+    rehearsal: Rehearsal, left: Value | None, right: Value | None, ranks: tuple[int, int]
+) -> bool:
+    """Are two arguments known, and different?"""
+    if left is None or right is None:
+        return False
+    if left is right and not isinstance(left, (v.Ranked, v.Seq)):
+        return False
+    size = rehearsal.cluster.size
+    try:
+        return bool(v.vector(left, size)[ranks[0]] != v.vector(right, size)[ranks[1]])
+    except ValueError:
+        return isinstance(left, v.External) and isinstance(right, v.External)
+
+
+# ---- states that have been seen
+
+
+def _identity(rehearsal: Rehearsal, pair: _Pair) -> tuple[Any, ...]:
+    """What tells a pair of states from another, as far as it can matter from here on."""
+    reads = _reads(rehearsal, pair.states[0].k) | _reads(rehearsal, pair.states[1].k)
+    sides = []
+    atoms: set[Unknown] = set()
+    for state in pair.states:
+        live = _live(state.store, reads)
+        for _, value in live:
+            atoms |= value.atoms
+        for value in state.results.values():
+            atoms |= value.atoms
+        sides.append((state.k, state.frame, state.it, live, tuple(state.results.items())))
+    known = frozenset(
+        (key, outcome)
+        for key, outcome in pair.known.items()
+        if key in pair.recent or _can_be_asked(key, reads, atoms)
+    )
+    pair.known = dict(known)
+    return (*sides, known)
+
+
+def _live(store: dict[Key, Value], reads: frozenset[str]) -> frozenset[tuple[Key, Value]]:
+    return frozenset(
+        item for item in store.items() if item[0][1] in reads or item[0][0] in {"seeded", "nosync", "joined", "once"}
+    )
+
+
+def _can_be_asked(key: Any, reads: frozenset[str], atoms: set[Unknown]) -> bool:
+    atom: Unknown = key[1] if isinstance(key, tuple) else key
+    if atom.op == "under" or any(
+        word in token.lower() for token in atom.tokens for word in STRATEGY_WORDS
+    ):
+        return True
+    return _can_be_made(atom, reads, atoms)
+
+
+def _can_be_made(value: Value, reads: frozenset[str], atoms: set[Unknown]) -> bool:
+    """Can what is left to do come to this very term again?"""
+    if not isinstance(value, Unknown) or value in atoms:
+        return True
+    if not value.fresh:
+        return value.tokens <= reads
+    if value.leaf:
+        return False
+    return all(_can_be_made(arg, reads, atoms) for arg in value.args if isinstance(arg, Value))
+
+
+def _reads(rehearsal: Rehearsal, k: Cont | None) -> frozenset[str]:
+    """Every name that what is left to do may read."""
+    if k is None:
+        return frozenset()
+    if k.reads is None:
+        chain = []
+        step: Cont | None = k
+        while step is not None and step.reads is None:
+            chain.append(step)
+            step = step.next
+        below = step.reads if step is not None and step.reads is not None else frozenset()
+        for item in reversed(chain):
+            below = below | _own_reads(rehearsal, item)
+            item.reads = below
+    assert k.reads is not None
+    return k.reads
+
+
+def _own_reads(rehearsal: Rehearsal, k: Cont) -> frozenset[str]:
+    if k.kind == "seq":
+        block, index = k.data
+        tokens = ir.block_tokens(block[index:])
+    elif k.kind in {"loop", "try", "manager", "yielded"}:
+        tokens = ir.tokens_of(k.data[0])
+    elif k.kind == "final":
+        tokens = ir.block_tokens(k.data[0])
+    elif k.kind == "generator":
+        return _reads(rehearsal, k.data[0])
+    elif k.kind == "with":
+        tokens = frozenset({"__exit__"})
+    else:
+        return frozenset()
+    module = k.frame.module if k.frame is not None else rehearsal.main
+    return rehearsal.reach.of_block(module, tokens)
+
+
+def root_state(
+    rehearsal: Rehearsal, frame: Frame, body: ir.Block, store: dict[Key, Value]
+) -> State:
+    """The state at the beginning of a root."""
+    return Machine(rehearsal, 0, "A").start(frame, body, store)

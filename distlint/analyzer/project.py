@@ -1,0 +1,307 @@
+"""The modules of the checked project: loaded on demand, with a table of what each defines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from distlint.analyzer import ir
+from distlint.analyzer.lower import ParseError, lower, parse
+from distlint.catalogue.catalogue import Catalogue, frameworks
+from distlint.source.document import Document, DocumentError
+
+MAX_IMPORTED_SIZE = 1_000_000
+"""An imported module larger than this (bytes) is not followed."""
+
+
+@dataclass(slots=True)
+class Definition:
+    """How a module-level name comes to be; ``index`` picks an item of a tuple assignment."""
+
+    kind: str
+    node: object
+    index: int | None = None
+
+
+@dataclass(slots=True)
+class Imported:
+    """A name bound by an import: a module, or an attribute of one."""
+
+    dotted: str
+    attr: str | None
+
+
+class Module:
+    """One file of the project as IR."""
+
+    def __init__(self, path: Path, body: ir.Block) -> None:
+        self.path = path
+        self.key = str(path)
+        self.body = body
+
+    @cached_property
+    def definitions(self) -> dict[str, list[Definition]]:
+        """Every binding of each module-level name, also those under ``if`` and ``try``."""
+        table: dict[str, list[Definition]] = {}
+        for statement in _top_level(self.body):
+            for name, definition in _defined(statement):
+                table.setdefault(name, []).append(definition)
+        return table
+
+    @cached_property
+    def star_imports(self) -> tuple[str, ...]:
+        found = self.definitions.get("*", [])
+        return tuple(d.node.dotted for d in found if isinstance(d.node, Imported))
+
+    @cached_property
+    def aliases(self) -> dict[str, str]:
+        """Names that an import binds to something of another name, anywhere in the file."""
+        found: dict[str, str] = {}
+        for statement in self.statements():
+            if isinstance(statement, ir.Import):
+                for name, dotted, attr in statement.bindings:
+                    original = attr if attr is not None else dotted.rsplit(".", 1)[-1]
+                    if original != name:
+                        found[name] = original
+        return found
+
+    def statements(self) -> Iterator[ir.Stmt]:
+        """Every statement of the file, at any depth."""
+        stack: list[object] = list(self.body)
+        while stack:
+            node = stack.pop()
+            if isinstance(node, ir.Stmt):
+                yield node
+                stack.extend(
+                    child
+                    for child in ir.children(node)
+                    if isinstance(child, (ir.Stmt, ir.Handler, ir.Function, ir.Class))
+                )
+            elif isinstance(node, (ir.Handler, ir.Function)):
+                stack.extend(node.body)
+            elif isinstance(node, ir.Class):
+                stack.extend(node.body)
+                stack.extend(node.methods.values())
+
+    @cached_property
+    def functions(self) -> tuple[ir.Function, ...]:
+        """Every function, method and nested function, outer ones first."""
+        found: list[ir.Function] = []
+        _collect_functions(self.body, found)
+        return tuple(found)
+
+    @cached_property
+    def classes(self) -> dict[str, ir.Class]:
+        return {
+            definition.node.name: definition.node
+            for definitions in self.definitions.values()
+            for definition in definitions
+            if isinstance(definition.node, ir.Class)
+        }
+
+    def class_of(self, function: ir.Function) -> ir.Class | None:
+        """The class whose method this is."""
+        for cls in self.classes.values():
+            if cls.methods.get(function.name) is function:
+                return cls
+        return None
+
+    @cached_property
+    def tokens(self) -> frozenset[str]:
+        return ir.block_tokens(self.body)
+
+    @cached_property
+    def imported_roots(self) -> frozenset[str]:
+        """First components of everything the file imports, at any depth."""
+        roots = {
+            source.split(".")[0]
+            for statement in self.statements()
+            if isinstance(statement, ir.Import)
+            for _, source, _ in statement.bindings
+        }
+        return frozenset(root for root in roots if root)
+
+
+def _top_level(block: ir.Block) -> Iterator[ir.Stmt]:
+    for statement in block:
+        yield statement
+        if isinstance(statement, (ir.If, ir.For, ir.While)):
+            yield from _top_level(statement.body)
+            yield from _top_level(statement.orelse)
+        elif isinstance(statement, ir.With):
+            yield from _top_level(statement.body)
+        elif isinstance(statement, ir.Try):
+            yield from _top_level(statement.body)
+            for handler in statement.handlers:
+                yield from _top_level(handler.body)
+            yield from _top_level(statement.orelse)
+            yield from _top_level(statement.final)
+
+
+def _defined(statement: ir.Stmt) -> Iterator[tuple[str, Definition]]:
+    if isinstance(statement, ir.Define):
+        yield statement.function.name, Definition("function", statement.function)
+    elif isinstance(statement, ir.DefineClass):
+        yield statement.cls.name, Definition("class", statement.cls)
+    elif isinstance(statement, ir.Import):
+        for name, dotted, attr in statement.bindings:
+            yield name, Definition("import", Imported(dotted, attr))
+    elif isinstance(statement, ir.Assign):
+        for target in statement.targets:
+            if isinstance(target, ir.Name):
+                yield target.id, Definition("assign", statement.value)
+            elif isinstance(target, ir.Display):
+                for index, item in enumerate(target.items):
+                    if isinstance(item, ir.Name):
+                        yield item.id, Definition("assign", statement.value, index)
+    elif (isinstance(statement, ir.AugAssign) and isinstance(statement.target, ir.Name)) or (
+        isinstance(statement, ir.For) and isinstance(statement.target, ir.Name)
+    ):
+        yield statement.target.id, Definition("changed", statement)
+
+
+def _collect_functions(nodes: Iterable[object], found: list[ir.Function]) -> None:
+    stack = list(nodes)[::-1]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ir.Define):
+            found.append(node.function)
+            stack.extend(node.function.body[::-1])
+        elif isinstance(node, ir.DefineClass):
+            for function in node.cls.methods.values():
+                found.append(function)
+                stack.extend(function.body[::-1])
+        elif isinstance(node, (ir.Stmt, ir.Handler)):
+            stack.extend(
+                child for child in ir.children(node) if isinstance(child, (ir.Stmt, ir.Handler))
+            )
+
+
+class Project:
+    """Finds and loads modules; shared by all files of a run.
+
+    Args:
+        root: the project's folder; imports are never followed outside it and ``src``.
+        src: folders in which absolute imports are looked up, in order.
+        extra: catalogue entries of the user's own, as files or as tables.
+        world: nodes and processes per node of the model cluster.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        src: Sequence[Path] = (),
+        extra: Sequence[Path | Mapping[str, object]] = (),
+        world: tuple[int, int] = (2, 2),
+    ) -> None:
+        self.root = root
+        self.src = tuple(src) or (root, root / "src")
+        self.extra = tuple(extra)
+        self.world = world
+        self._catalogues: dict[frozenset[str], Catalogue] = {}
+        self._modules: dict[Path, Module | None] = {}
+        self._found: dict[tuple[Path, str], Path | None] = {}
+        self._exists: dict[Path, bool] = {}
+
+    def catalogue(self, roots: frozenset[str]) -> Catalogue:
+        """What is known about the frameworks that a file imports."""
+        named = {module for modules in frameworks().values() for module in modules}
+        wanted = frozenset(root for root in roots if root in named)
+        found = self._catalogues.get(wanted)
+        if found is None:
+            found = self._catalogues[wanted] = Catalogue.load(wanted, self.extra)
+        return found
+
+    def add(self, document: Document) -> Module:
+        """The module of a document that is being checked.
+
+        Raises:
+            ParseError: if it is no Python.
+        """
+        module = self._modules.get(document.path)
+        if module is None:
+            module = self._build(document)
+            self._modules[document.path] = module
+        return module
+
+    def module(self, path: Path) -> Module | None:
+        """The module at a path; None when it cannot be read or parsed."""
+        if path not in self._modules:
+            self._modules[path] = None
+            try:
+                if path.stat().st_size <= MAX_IMPORTED_SIZE:
+                    self._modules[path] = self._build(Document.read(path))
+            except (OSError, DocumentError, ParseError):
+                pass
+        return self._modules[path]
+
+    def by_key(self, key: str) -> Module | None:
+        return self.module(Path(key))
+
+    def forget(self, path: Path) -> None:
+        """Drop a module (and its tree) that nothing will ask for soon."""
+        self._modules.pop(path, None)
+
+    def _build(self, document: Document) -> Module:
+        lowered = lower(parse(document.text), str(document.path))
+        return Module(document.path, lowered.body)
+
+    def find(self, dotted: str, importer: Path) -> Path | None:
+        """The file of a module named in an import, or None when it is not of this project."""
+        folder = importer.parent
+        if dotted.startswith("."):
+            stripped = dotted.lstrip(".")
+            for _ in range(len(dotted) - len(stripped) - 1):
+                folder = folder.parent
+            return self._below(folder, stripped) if stripped else self._package(folder)
+        key = (folder, dotted)
+        if key not in self._found:
+            self._found[key] = self._search(dotted, folder)
+        return self._found[key]
+
+    def _search(self, dotted: str, folder: Path) -> Path | None:
+        for base in (*self._folders_up(folder), *self.src):
+            found = self._below(base, dotted)
+            if found is not None:
+                return found
+        return None
+
+    def _folders_up(self, folder: Path) -> Iterator[Path]:
+        """The importer's folder and those above it, up to the project's root."""
+        yield folder
+        while folder != self.root and self.root in folder.parents:
+            folder = folder.parent
+            yield folder
+
+    def _below(self, base: Path, dotted: str) -> Path | None:
+        parts = dotted.split(".")
+        top = base / parts[0]
+        if not self._is(top, folder=True) and not (
+            len(parts) == 1 and self._is(base / f"{parts[0]}.py")
+        ):
+            return None
+        target = base.joinpath(*parts)
+        file = target.with_name(f"{target.name}.py")
+        if self._is(file):
+            return file
+        return self._package(target) if self._is(target, folder=True) else None
+
+    def _package(self, folder: Path) -> Path | None:
+        file = folder / "__init__.py"
+        return file if self._is(file) else None
+
+    def _is(self, path: Path, folder: bool = False) -> bool:
+        known = self._exists.get(path)
+        if known is None:
+            try:
+                known = path.is_dir() if folder else path.is_file()
+            except (OSError, ValueError):
+                known = False
+            self._exists[path] = known
+        return known
+
+    def submodule(self, package: Path, name: str) -> Path | None:
+        """``from package import name`` where name is a module beside the package's ``__init__``."""
+        return self._below(package.parent, name) if package.name == "__init__.py" else None

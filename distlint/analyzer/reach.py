@@ -1,0 +1,155 @@
+"""Which functions can matter: an over-approximation by the names that they mention."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from distlint.analyzer import ir
+from distlint.analyzer.project import Imported, Module, Project
+
+if TYPE_CHECKING:
+    from distlint.catalogue.catalogue import Catalogue
+
+ALWAYS_CALLED = ("__call__", "forward", "__enter__", "__exit__", "__iter__")
+_EXITS = frozenset({"exit", "_exit", "quit", "abort"})
+
+
+class Reach:
+    """Follows names from function to function, through the imports of each module."""
+
+    def __init__(self, project: Project, catalogue: Catalogue) -> None:
+        self.project = project
+        self.catalogue = catalogue
+        self.events = catalogue.event_names | {"backward"}
+        self.ranks = catalogue.rank_names | {"tqdm"}
+        self.locals = catalogue.local_names | {ir.TRY}
+        self.wrappers = frozenset(_wrapper_names(catalogue))
+        self._callable: dict[str, dict[str, list[ir.Function]]] = {}
+        self._aliases: dict[str, dict[str, str]] = {}
+        self._closure: dict[ir.Function, frozenset[str]] = {}
+
+    def matters(self, function: ir.Function) -> bool:
+        """Does the function reach a collective, a rank, a rank-local value or an exit?"""
+        tokens = self.tokens(function)
+        return not (
+            tokens.isdisjoint(self.events)
+            and tokens.isdisjoint(self.ranks)
+            and tokens.isdisjoint(self.locals)
+            and tokens.isdisjoint(_EXITS)
+        )
+
+    def may_part(self, tokens: frozenset[str]) -> bool:
+        """Could ranks part ways in code with these tokens (its callees' included)?"""
+        wraps = not tokens.isdisjoint(self.wrappers)
+        meets = wraps or not tokens.isdisjoint(self.events)
+        return meets and (
+            wraps or not tokens.isdisjoint(self.ranks) or not tokens.isdisjoint(self.locals)
+        )
+
+    def tokens(self, function: ir.Function) -> frozenset[str]:
+        """Every name mentioned in the function and in what it may call."""
+        known = self._closure.get(function)
+        if known is None:
+            known = self.closure([function])
+            self._closure[function] = known
+        return known
+
+    def closure(self, roots: Iterable[ir.Function]) -> frozenset[str]:
+        found: set[str] = set()
+        seen: set[ir.Function] = set()
+        stack = list(roots)
+        while stack:
+            function = stack.pop()
+            if function in seen:
+                continue
+            seen.add(function)
+            found |= self.unaliased(function.module, function.tokens)
+            stack.extend(self.callees(function.module, function.tokens))
+        return frozenset(found)
+
+    def of_block(self, module: Module, tokens: frozenset[str]) -> frozenset[str]:
+        """The closure of code outside any function."""
+        tokens = self.unaliased(module.key, tokens)
+        return tokens | self.closure(self.callees(module.key, tokens))
+
+    def unaliased(self, key: str, tokens: frozenset[str]) -> frozenset[str]:
+        """The tokens, and the names that they were imported as."""
+        aliases = self._aliases.get(key)
+        if aliases is None:
+            module = self.project.by_key(key)
+            aliases = self._aliases[key] = module.aliases if module is not None else {}
+        return tokens | {aliases[token] for token in tokens & aliases.keys()}
+
+    def callees(self, key: str, tokens: frozenset[str]) -> list[ir.Function]:
+        """Functions that code of a module may call, by the names that it mentions."""
+        table = self.callable_from(key)
+        found: list[ir.Function] = []
+        for name in tokens & table.keys():
+            found.extend(table[name])
+        return found
+
+    def callable_from(self, key: str) -> dict[str, list[ir.Function]]:
+        """Functions and methods of a module and of the project modules it imports, by name."""
+        table = self._callable.get(key)
+        if table is not None:
+            return table
+        table = {}
+        self._callable[key] = table
+        module = self.project.by_key(key)
+        if module is None:
+            return table
+        for found in (module, *self.imported(module)):
+            for function in found.functions:
+                table.setdefault(function.name, []).append(function)
+                if function.name == "__init__" and function.owner:
+                    table.setdefault(function.owner, []).append(function)
+                if function.name in ALWAYS_CALLED and function.owner:
+                    table.setdefault(function.owner, []).append(function)
+        return table
+
+    def imported(self, module: Module) -> list[Module]:
+        """The project modules that a module imports directly."""
+        found: dict[str, Module] = {}
+        for definitions in module.definitions.values():
+            for definition in definitions:
+                if isinstance(definition.node, Imported):
+                    for other in self.resolve(module, definition.node):
+                        found[other.key] = other
+        return list(found.values())
+
+    def resolve(self, module: Module, imported: Imported) -> list[Module]:
+        path = self.project.find(imported.dotted, module.path)
+        if path is None:
+            return []
+        found = [self.project.module(path)]
+        if imported.attr is not None:
+            below = self.project.submodule(path, imported.attr)
+            if below is not None:
+                found.append(self.project.module(below))
+            elif found[0] is not None:
+                found.extend(self.reexported(found[0], imported.attr))
+        return [item for item in found if item is not None]
+
+    def reexported(self, package: Module, name: str, depth: int = 0) -> list[Module]:
+        """Where a package's ``__init__`` takes a name from."""
+        found: list[Module] = []
+        for definition in package.definitions.get(name, ()):
+            if isinstance(definition.node, Imported) and depth < 4:
+                path = self.project.find(definition.node.dotted, package.path)
+                origin = self.project.module(path) if path is not None else None
+                if origin is not None:
+                    found.append(origin)
+                    found.extend(self.reexported(origin, name, depth + 1))
+        return found
+
+
+def _wrapper_names(catalogue: Catalogue) -> Iterator[str]:
+    """Names under which code speaks of wrapped models, whose outputs differ from rank to rank."""
+    yield from ("prepare", "prepare_model")
+    for entry in catalogue.entries():
+        if entry.cls is not None and entry.cls.backward:
+            yield entry.name.rsplit(".", 1)[-1]
+            yield from entry.cls.hints
+        if entry.returns is not None and not isinstance(entry.returns.kinds, str):
+            yield entry.name.rsplit(".", 1)[-1]

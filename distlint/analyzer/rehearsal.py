@@ -1,0 +1,359 @@
+"""What the projections of one root share: the project, the cluster, numbers, and the budget."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Hashable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from distlint.analyzer import ir
+from distlint.analyzer import values as v
+from distlint.analyzer.cluster import Cluster
+from distlint.analyzer.project import Module, Project
+from distlint.analyzer.reach import Reach
+from distlint.analyzer.state import Cont, Frame, OverBudget
+from distlint.analyzer.values import Value
+from distlint.catalogue.catalogue import IMPLIED_TAGS
+
+if TYPE_CHECKING:
+    from distlint.analyzer.expressions import Expressions
+    from distlint.catalogue.catalogue import Catalogue, ClassInfo
+
+MAX_CALL_DEPTH = 12
+STEP_BUDGET = 30_000
+"""Statements that may be rehearsed for one root, all its paths together."""
+
+DISTRIBUTED_WORDS = frozenset(
+    {
+        "world_size",
+        "WORLD_SIZE",
+        "RANK",
+        "LOCAL_RANK",
+        "get_rank",
+        "get_world_size",
+        "init_process_group",
+        "local_rank",
+        "DistributedDataParallel",
+        "DDP",
+        "FullyShardedDataParallel",
+        "FSDP",
+        "ddp_model",
+        "barrier",
+        "all_reduce",
+        "DistributedSampler",
+        "deepspeed",
+        "accelerator",
+        "is_main_process",
+    }
+)
+"""A module that mentions none of these has no ranks: a parameter named ``rank`` is another rank."""
+
+_BUILTINS = frozenset(dir(builtins))
+
+
+class Rehearsal:
+    """One root, run on one model cluster."""
+
+    def __init__(
+        self, project: Project, catalogue: Catalogue, cluster: Cluster, main: Module, reach: Reach
+    ) -> None:
+        self.project = project
+        self.reach = reach
+        self.catalogue = catalogue
+        self.cluster = cluster
+        self.main = main
+        self.builtins = _BUILTINS
+        self.static: dict[Hashable, Value] = {}
+        self.frames: dict[int, Frame] = {}
+        self.entered: set[ir.Function] = set()
+        self.classes: set[tuple[Any, ...]] = {tuple([0] * cluster.size)}
+        self.steps = 0
+        self.subgroups = False
+        self.seeded: set[str] = set()
+        self._numbers: dict[Hashable, int] = {}
+        self._conts: dict[tuple[Any, ...], Cont] = {}
+        self._assignments: dict[ir.Class, dict[str, list[tuple[Any, ...]]]] = {}
+        self._mro: dict[ir.Class, tuple[ir.Class | str, ...]] = {}
+        self._devices: dict[ir.Function, frozenset[str]] = {}
+        self._mergeable: dict[ir.Stmt, bool] = {}
+
+    def begin_root(self) -> None:
+        """Forget what belongs to one root only."""
+        self.steps = 0
+        self.subgroups = False
+        self.classes = {tuple([0] * self.cluster.size)}
+
+    def step(self) -> None:
+        """Count a statement.
+
+        Raises:
+            OverBudget: when there have been too many.
+        """
+        self.steps += 1
+        if self.steps > STEP_BUDGET:
+            raise OverBudget
+
+    def number(self, key: Hashable) -> int:
+        return self._numbers.setdefault(key, len(self._numbers) + 1)
+
+    def cont(
+        self, kind: str, data: tuple[Any, ...], frame: Frame | None, next_: Cont | None
+    ) -> Cont:
+        """A continuation; equal ones are identical."""
+        # blocks are told apart by identity, the rest by what it is
+        key = (
+            (kind, id(data[0]), data[1], frame, next_)
+            if kind == "seq"
+            else (kind, data, frame, next_)
+        )
+        found = self._conts.get(key)
+        if found is None:
+            found = Cont(kind, data, frame, next_)
+            self._conts[key] = found
+        return found
+
+    def graft(self, k: Cont | None, after: Cont | None) -> Cont | None:
+        """The rest of a generator behind its yield, with ``after`` as what follows the with."""
+        above: list[Cont] = []
+        while k is not None and k.kind not in {"manager", "yielded"}:
+            above.append(k)
+            k = k.next
+        result = self.cont("yielded", k.data, k.frame, after) if k is not None else after
+        for item in reversed(above):
+            result = self.cont(item.kind, item.data, item.frame, result)
+        return result
+
+    # ---- what statements do, as far as their shape tells
+
+    def aborts(self, block: ir.Block) -> bool:
+        """Does the block end the job with an error?"""
+        if not block:
+            return False
+        last = block[-1]
+        if isinstance(last, ir.Raise):
+            return True
+        return (
+            isinstance(last, ir.Evaluate)
+            and isinstance(last.value, ir.Call)
+            and _is_abort(last.value)
+        )
+
+    def mergeable(self, statement: ir.If | ir.For) -> bool:
+        """May both ways be run one after the other? Not if one leaves, or has been seen to matter."""
+        known = self._mergeable.get(statement)
+        if known is None:
+            known = not _leaves((*statement.body, *statement.orelse))
+            self._mergeable[statement] = known
+        return known
+
+    def unmergeable(self, statement: ir.If | ir.For) -> None:
+        self._mergeable[statement] = False
+
+    def refine(self, outcome: tuple[Any, ...]) -> None:
+        """Note how a rank predicate splits the ranks: only ranks told apart need comparing."""
+        self.classes.add(outcome)
+
+    def told_apart(self, first: int, second: int) -> bool:
+        return any(outcome[first] != outcome[second] for outcome in self.classes)
+
+    # ---- modules
+
+    def module(self, key: str) -> Module | None:
+        return self.main if key == self.main.key else self.project.by_key(key)
+
+    def module_by_key(self, key: str) -> Module:
+        return self.module(key) or self.main
+
+    def module_of(self, cls: ir.Class) -> Module:
+        return self.module_by_key(cls.module)
+
+    def module_scope(self, module: Module) -> int:
+        return self.number(("module", module.key))
+
+    def find_module(self, dotted: str, importer: Module) -> Path | None:
+        return self.project.find(dotted, importer.path)
+
+    def submodule(self, package: Module, name: str) -> Path | None:
+        return self.project.submodule(package.path, name)
+
+    def trusts_names(self, module: Module) -> bool:
+        """May a name alone say that something is a rank?"""
+        return not DISTRIBUTED_WORDS.isdisjoint(module.tokens)
+
+    def unwraps(self, kind: str) -> str | None:
+        """The attribute under which a wrapper keeps what it wraps."""
+        for owner in self.catalogue.ancestry(kind):
+            entry = self.catalogue.lookup(owner)
+            if entry is not None and entry.cls is not None and entry.cls.unwraps:
+                return entry.cls.unwraps
+        return None
+
+    def matters(self, function: ir.Function) -> bool:
+        """Can ranks differ, or meet, in a function or in what it calls?"""
+        return self.reach.matters(function)
+
+    # ---- what the catalogue says about classes
+
+    def arms_backward(self, kind: str) -> bool:
+        """Does a forward of this wrapper make the backward of its loss collective?"""
+        return any(info.backward for info in self._infos(kind))
+
+    def tags_of(self, kind: str) -> frozenset[str]:
+        """Strategies that an object of this class is a sign of, with what they imply."""
+        found: set[str] = set()
+        for info in self._infos(kind):
+            for tag in info.tags:
+                found.update((tag, *IMPLIED_TAGS.get(tag, ())))
+        return frozenset(found)
+
+    def alone_with(self, kind: str) -> list[Any]:
+        """Constructor arguments with which an object keeps to itself."""
+        return [argument for info in self._infos(kind) for argument in info.alone_with]
+
+    def built_tags(self, value: v.Obj) -> frozenset[str]:
+        """Strategies that the arguments of the constructor are a sign of."""
+        found: set[str] = set()
+        for info in self._infos(value.kind):
+            for argument, tag in (info.tagged_by or {}).items():
+                given = any(
+                    mark.startswith(f"{argument}=")
+                    and not mark.endswith(("=None", "=False", "=''"))
+                    for mark in value.marks
+                )
+                if given:
+                    found.update((tag, *IMPLIED_TAGS.get(tag, ())))
+        return frozenset(found)
+
+    def _infos(self, kind: str) -> Iterator[ClassInfo]:
+        for owner in self.catalogue.ancestry(kind):
+            entry = self.catalogue.lookup(owner)
+            if entry is not None and entry.cls is not None:
+                yield entry.cls
+
+    def class_has_buffers(self, cls: ir.Class, evaluator: Expressions) -> bool | None:
+        """Does a module of this class hold buffers? A registration under a condition does not count."""
+        names: set[str] = set()
+        registers = False
+        for owner in self.mro(cls, evaluator):
+            if isinstance(owner, str):
+                continue
+            module = self.module_of(owner)
+            for function in module.functions:
+                names.update(function.tokens)
+                registers = registers or any(
+                    isinstance(statement, ir.Evaluate)
+                    and isinstance(statement.value, ir.Call)
+                    and getattr(statement.value.func, "attr", "") == "register_buffer"
+                    for statement in function.body
+                )
+        if registers or any("BatchNorm" in name for name in names):
+            return True
+        built = any(name[:1].isupper() and name.endswith("Model") for name in names)
+        return None if built or "from_pretrained" in names else False
+
+    # ---- classes
+
+    def mro(self, cls: ir.Class, evaluator: Expressions) -> tuple[ir.Class | str, ...]:
+        """The class and its bases, depth first; framework classes by name."""
+        known = self._mro.get(cls)
+        if known is not None:
+            return known
+        self._mro[cls] = (cls,)
+        order: list[ir.Class | str] = [cls]
+        for base in cls.bases:
+            value = evaluator.evaluate_statically(self.module_of(cls), base)
+            above: tuple[ir.Class | str, ...] = ()
+            if isinstance(value, v.Cls):
+                above = self.mro(value.cls, evaluator)
+            elif isinstance(value, v.External):
+                above = (self.catalogue.canonical(value.name),)
+            order.extend(item for item in above if item not in order)
+        self._mro[cls] = tuple(order)
+        return self._mro[cls]
+
+    def assignments(
+        self, cls: ir.Class, attr: str
+    ) -> list[tuple[ir.Function, ir.Expr, int | None]]:
+        """What the methods of a class assign to ``self.attr``: method, value, item of a tuple."""
+        table = self._assignments.get(cls)
+        if table is None:
+            table = {}
+            for function in cls.methods.values():
+                owner = function.params[0].name if function.params else ""
+                for name, value, index in _self_assignments(function.body, owner):
+                    table.setdefault(name, []).append((function, value, index))
+            self._assignments[cls] = table
+        return table.get(attr, [])  # type: ignore[return-value]
+
+    def binds_device(self, function: ir.Function, name: str) -> bool:
+        """Is a parameter used as the device of this process? Then it is the local rank."""
+        known = self._devices.get(function)
+        if known is None:
+            known = frozenset(_device_names(function.body))
+            self._devices[function] = known
+        return name in known
+
+
+def _self_assignments(block: ir.Block, owner: str) -> Iterator[tuple[str, ir.Expr, int | None]]:
+    stack: list[Any] = list(block)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ir.Assign):
+            for target in node.targets:
+                items = target.items if isinstance(target, ir.Display) else (target,)
+                for position, item in enumerate(items):
+                    item = item.value if isinstance(item, ir.Starred) else item
+                    if (
+                        isinstance(item, ir.Attribute)
+                        and isinstance(item.value, ir.Name)
+                        and item.value.id == owner
+                    ):
+                        yield item.attr, node.value, position if item is not target else None
+        elif isinstance(node, (ir.Stmt, ir.Handler)):
+            stack.extend(
+                child for child in ir.children(node) if isinstance(child, (ir.Stmt, ir.Handler))
+            )
+
+
+def _device_names(block: ir.Block) -> Iterator[str]:
+    """Names passed as ``device_ids=[name]`` or to ``set_device(name)``."""
+    stack: list[Any] = list(block)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ir.Call):
+            name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            for argument in node.args:
+                value = argument.value
+                if argument.keyword == "device_ids" and isinstance(value, ir.Display):
+                    yield from (item.id for item in value.items if isinstance(item, ir.Name))
+                elif name == "set_device" and isinstance(value, ir.Name):
+                    yield value.id
+        if not isinstance(node, (ir.Define, ir.DefineClass)):
+            stack.extend(ir.children(node))
+
+
+def _is_abort(call: ir.Call) -> bool:
+    """``sys.exit(1)``, ``os._exit(1)``, ``os.abort()``, ``pytest.skip()``, ``parser.error()``."""
+    name = getattr(call.func, "attr", getattr(call.func, "id", ""))
+    if name in {"abort", "skip"}:
+        return True
+    if name == "error":
+        receiver = getattr(call.func, "value", None)
+        return isinstance(receiver, ir.Name) and "parser" in receiver.id
+    if name not in {"exit", "_exit", "quit"} or not call.args:
+        return False
+    status = call.args[0].value
+    return not (isinstance(status, ir.Literal) and status.value in {0, None})
+
+
+def _leaves(block: ir.Block) -> bool:
+    """Is there a jump, a yield or a loop of unknown length in the block?"""
+    stack: list[Any] = list(block)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, (ir.Return, ir.Break, ir.Continue, ir.While, ir.Yield)):
+            return True
+        if not isinstance(node, (ir.Function, ir.Class)):
+            stack.extend(ir.children(node))
+    return False

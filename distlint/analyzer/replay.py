@@ -1,0 +1,136 @@
+"""Running a witness on every rank of the cluster: what deadlocks there is reported, nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from distlint.analyzer.machine import ABORT, Machine
+from distlint.analyzer.product import Parting, alone, resume
+from distlint.analyzer.rehearsal import Rehearsal
+from distlint.analyzer.state import Cont, Cut, Event, Need, State
+from distlint.analyzer.values import Unknown
+
+MAX_EVENTS = 120
+MAX_QUESTIONS = 200
+
+
+@dataclass
+class Trace:
+    """What one rank does: its collectives, how it ends, and the log of decisions on the way."""
+
+    rank: int
+    events: list[Event] = field(default_factory=list)
+    places: list[int] = field(default_factory=list)
+    """Length of the log at each event."""
+    turns: list[tuple[int, ...]] = field(default_factory=list)
+    """Iterations of the enclosing loops at each event."""
+    conts: list[Cont | None] = field(default_factory=list)
+    """What was left to do at each event."""
+    ended: str = "end"
+    log: list[tuple[Any, ...]] = field(default_factory=list)
+
+
+def replay(rehearsal: Rehearsal, start: State, parting: Parting) -> tuple[list[Trace], bool]:
+    """The traces of all ranks under the assumptions of a parting, and whether they get stuck."""
+    traces: list[Trace] = []
+    for others, default in (("B", False), ("A", False), ("B", True)):
+        traces = [
+            run(rehearsal, start, rank, parting, others, default)
+            for rank in range(rehearsal.cluster.size)
+        ]
+        if stuck(traces):
+            return traces, True
+    return traces, False
+
+
+def run(
+    rehearsal: Rehearsal,
+    start: State,
+    rank: int,
+    parting: Parting,
+    others: str,
+    default: bool,
+) -> Trace:
+    """One rank alone, with what is not assumed decided one way."""
+    first, second = parting.ranks
+    side = "A" if rank == first else "B" if rank == second else others
+    machine = Machine(rehearsal, rank, side)
+    machine.load(start)
+    machine.known = dict(parting.assumed)
+    machine.log = []
+    trace = Trace(rank, log=machine.log)
+    partner = second if rank == first else first
+    serial = 0
+    while len(trace.events) < MAX_EVENTS:
+        event = _advance(machine, default)
+        if not isinstance(event, Event):
+            trace.ended = event
+            break
+        trace.events.append(event)
+        trace.places.append(len(machine.log))
+        trace.turns.append(machine.it)
+        trace.conts.append(machine.k)
+        machine.log.append(("event", event.frame, event.site))
+        if partner in event.members:
+            serial += 1
+            resume(machine, event, serial)
+        else:
+            alone(machine, event)
+    return trace
+
+
+def _advance(machine: Machine, default: bool) -> Event | str:
+    """Advance, answering open questions with the default."""
+    for _ in range(MAX_QUESTIONS):
+        before = machine.save()
+        before = State(before.k, before.frame, before.it, dict(before.results), dict(before.store))
+        length = len(machine.log) if machine.log is not None else 0
+        try:
+            return machine.advance()
+        except Need as need:
+            machine.load(before)
+            if machine.log is not None:
+                del machine.log[length:]
+            machine.known[need.key] = default and _may_hold(need.atom)
+        except Cut:
+            return ABORT
+    return ABORT
+
+
+def _may_hold(atom: Unknown) -> bool:
+    """Exceptions and further iterations are not assumed without need."""
+    return atom.op not in {"exception", "trip"}
+
+
+def stuck(traces: list[Trace]) -> bool:
+    """Let the ranks meet in their collectives: does anybody wait for ever, or meet the wrong one?"""
+    positions = [0] * len(traces)
+    while True:
+        heads: list[Event | None] = [
+            trace.events[position] if position < len(trace.events) else None
+            for trace, position in zip(traces, positions, strict=True)
+        ]
+        if any(
+            head is None and trace.ended == ABORT for head, trace in zip(heads, traces, strict=True)
+        ):
+            return False
+        ready = next((head for head in heads if head is not None and _meets(head, heads)), None)
+        if ready is None:
+            return any(head is not None for head in heads)
+        for rank in ready.members:
+            positions[rank] += 1
+
+
+def _meets(event: Event, heads: list[Event | None]) -> bool:
+    """Have all members of the group come to this very collective?"""
+    for rank in event.members:
+        other = heads[rank]
+        if other is None or other.match != event.match or other.group != event.group:
+            return False
+        if any(
+            mine is not None and theirs is not None and mine != theirs
+            for mine, theirs in zip(event.arguments, other.arguments, strict=False)
+        ):
+            return False
+    return True

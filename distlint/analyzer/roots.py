@@ -1,0 +1,166 @@
+"""What is rehearsed: the body of a module, and the functions that nothing in it is seen to call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from distlint.analyzer import ir
+from distlint.analyzer import values as v
+from distlint.analyzer.cluster import Cluster, NeedBiggerCluster
+from distlint.analyzer.product import Parting, root_state, walk
+from distlint.analyzer.project import Module, Project
+from distlint.analyzer.reach import Reach
+from distlint.analyzer.rehearsal import Rehearsal
+from distlint.analyzer.replay import Trace, replay
+from distlint.analyzer.state import Frame, Key, OverBudget, State
+from distlint.analyzer.values import Value, unknown
+from distlint.catalogue.catalogue import Catalogue
+
+MAX_RANKS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """A parting that gets stuck when it is replayed on all ranks."""
+
+    parting: Parting
+    traces: tuple[Trace, ...]
+    cluster: Cluster
+    root: ir.Function | None
+
+
+@dataclass
+class Outcome:
+    """What the rehearsal of a module found, and how many roots it gave up."""
+
+    proofs: list[Proof] = field(default_factory=list)
+    roots: int = 0
+    over_budget: int = 0
+
+
+class Rehearser:
+    """Rehearses the roots of one module."""
+
+    def __init__(
+        self, project: Project, catalogue: Catalogue, module: Module, world: tuple[int, int]
+    ) -> None:
+        self.project = project
+        self.catalogue = catalogue
+        self.module = module
+        self.world = world
+        self.reach = Reach(project, catalogue)
+        self.rehearsal: Rehearsal | None = None
+        self.entered: set[ir.Function] = set()
+        self.outcome = Outcome()
+
+    def run(self) -> Outcome:
+        """Rehearse the module body first, then each function that it has not come to."""
+        v.forget()
+        body_tokens = self.reach.of_block(self.module, _own_tokens(self.module.body))
+        if self.reach.may_part(body_tokens):
+            self.rehearse(None)
+        for function in self.module.functions:
+            if function in self.entered or not self.reach.may_part(self.reach.tokens(function)):
+                continue
+            if function.nested or function.name == "__init__":
+                continue
+            self.rehearse(function)
+        return self.outcome
+
+    def rehearse(self, function: ir.Function | None) -> None:
+        """Rehearse one root, on a bigger cluster when the code tells more ranks apart."""
+        self.outcome.roots += 1
+        nodes, local = self.world
+        while True:
+            try:
+                self.compare_ranks(function, nodes, local)
+            except NeedBiggerCluster as need:
+                if need.nodes * need.local > MAX_RANKS:
+                    return
+                nodes, local = need.nodes, need.local
+                self.rehearsal = None
+                continue
+            except OverBudget:
+                self.outcome.over_budget += 1
+            return
+
+    def compare_ranks(self, function: ir.Function | None, nodes: int, local: int) -> None:
+        rehearsal = self.prepared(nodes, local)
+        try:
+            start = self.start(rehearsal, function)
+            for first, second in _pairs(rehearsal):
+                for parting in walk(rehearsal, start, first, second):
+                    self.prove(rehearsal, start, parting, function)
+        finally:
+            self.entered |= rehearsal.entered
+
+    def prove(
+        self, rehearsal: Rehearsal, start: State, parting: Parting, root: ir.Function | None
+    ) -> None:
+        budget = rehearsal.steps
+        rehearsal.steps = 0
+        try:
+            traces, is_stuck = replay(rehearsal, start, parting)
+        except OverBudget:
+            return
+        finally:
+            rehearsal.steps = budget
+        if is_stuck:
+            self.outcome.proofs.append(Proof(parting, tuple(traces), rehearsal.cluster, root))
+
+    def prepared(self, nodes: int, local: int) -> Rehearsal:
+        """A rehearsal of this size, with what earlier roots have taught it about the module."""
+        rehearsal = self.rehearsal
+        if rehearsal is None or (rehearsal.cluster.nodes, rehearsal.cluster.local) != (
+            nodes,
+            local,
+        ):
+            cluster = Cluster(nodes, local)
+            rehearsal = Rehearsal(self.project, self.catalogue, cluster, self.module, self.reach)
+            self.rehearsal = rehearsal
+        rehearsal.begin_root()
+        return rehearsal
+
+    def start(self, rehearsal: Rehearsal, function: ir.Function | None) -> State:
+        scope = rehearsal.module_scope(self.module)
+        frame = Frame(scope, self.module, None, 0)
+        rehearsal.frames[scope] = frame
+        if function is None:
+            return root_state(rehearsal, frame, self.module.body, {})
+        bound: Value | None = None
+        if function.owner:
+            cls = self.module.class_of(function)
+            if cls is not None:
+                bound = v.instance(cls, rehearsal.number(("self", cls)))
+        store: dict[Key, Value] = {
+            (scope, "$root"): v.func(function, scope, bound),
+            (scope, "$anything"): unknown("anything"),
+        }
+        call = ir.Call(
+            ir.Name("$root"), (ir.Argument(ir.Name("$anything"), star="*"),), function.site
+        )
+        return root_state(rehearsal, frame, (ir.Evaluate(call, function.site),), store)
+
+
+def _own_tokens(body: ir.Block) -> frozenset[str]:
+    """Tokens of what a module executes by itself: not those inside functions and classes."""
+    return ir.block_tokens(
+        tuple(s for s in body if not isinstance(s, (ir.Define, ir.DefineClass, ir.Import)))
+    )
+
+
+def _pairs(rehearsal: Rehearsal) -> Iterator[tuple[int, int]]:
+    """Pairs of ranks to compare; later ones only if something has told them from earlier ones."""
+    size = rehearsal.cluster.size
+    compared: list[int] = []
+    for second in range(1, size):
+        if not any(not rehearsal.told_apart(second, other) for other in compared):
+            compared.append(second)
+            yield 0, second
+    if not rehearsal.subgroups:
+        return
+    for first in range(1, size):
+        for second in range(first + 1, size):
+            if size <= 4 or rehearsal.told_apart(first, second):
+                yield first, second

@@ -1,0 +1,679 @@
+"""Abstract values: what an expression is on the ranks of the model cluster.
+
+Values are interned: equal ones are identical, so states compare and hash by identity. The three
+kinds of knowledge (see ``docs/architecture.md``): concrete (:class:`Const`, :class:`Ranked`,
+:class:`World`), uniform unknown and rank-local unknown (:class:`Unknown`). The rest are objects
+whose kind matters.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+from distlint.analyzer.cluster import WORLD_SAMPLES, Cluster
+
+if TYPE_CHECKING:
+    from distlint.analyzer import ir
+
+_TABLE: dict[tuple[Any, ...], Any] = {}
+_NOTHING: frozenset[Any] = frozenset()
+MAX_TERM_DEPTH = 14
+MAX_PHI_DEPTH = 4
+
+V = TypeVar("V", bound="_Plain")
+
+
+def forget() -> None:
+    """Drop the table of values: no value may be used across this call."""
+    _TABLE.clear()
+
+
+class Value:
+    """What an expression evaluates to."""
+
+    __slots__ = ()
+    local: ClassVar[bool] = False
+    atoms: ClassVar[frozenset[Unknown]] = _NOTHING
+
+    def __repr__(self) -> str:
+        fields = ", ".join(
+            repr(getattr(self, name)) for name in self.__slots__ if name not in _DERIVED
+        )
+        return f"{type(self).__name__}({fields})"
+
+
+_DERIVED = frozenset({"atoms", "tokens", "depth"})
+
+
+class Const(Value):
+    """A Python constant, the same on all ranks."""
+
+    __slots__ = ("value",)
+    value: Any
+
+
+def const(value: Any) -> Const:
+    key = (Const, type(value), value)
+    try:
+        found = _TABLE.get(key)
+    except TypeError:
+        key = (Const, type(value), repr(value))
+        found = _TABLE.get(key)
+    if found is None:
+        found = Const()
+        found.value = value
+        _TABLE[key] = found
+    result: Const = found
+    return result
+
+
+class Ranked(Value):
+    """A constant for each rank of the model cluster."""
+
+    __slots__ = ("values",)
+    values: tuple[Any, ...]
+
+
+def ranked(values: Sequence[Any]) -> Const | Ranked:
+    """A value per rank; the same on all ranks is a constant."""
+    first = values[0]
+    kind = type(first)
+    if all(type(value) is kind and value == first for value in values):
+        return const(first)
+    vector = tuple(values)
+    try:
+        key = (Ranked, vector, tuple(map(type, vector)))
+        found = _TABLE.get(key)
+    except TypeError:
+        key = (Ranked, repr(vector))
+        found = _TABLE.get(key)
+    if found is None:
+        found = Ranked()
+        found.values = vector
+        _TABLE[key] = found
+    result: Ranked = found
+    return result
+
+
+class World(Value):
+    """A number made of the world size: unknown alone, concrete beside a rank.
+
+    ``samples`` holds its values for the world sizes that a test of it alone is tried on.
+    """
+
+    __slots__ = ("samples", "value")
+    value: Any
+    samples: tuple[Any, ...]
+
+
+def world(value: Any, samples: tuple[Any, ...]) -> World:
+    key = (World, value, samples)
+    found = _TABLE.get(key)
+    if found is None:
+        found = World()
+        found.value = value
+        found.samples = samples
+        _TABLE[key] = found
+    result: World = found
+    return result
+
+
+def world_size(cluster: Cluster) -> World:
+    return world(cluster.size, WORLD_SAMPLES)
+
+
+def local_world_size(cluster: Cluster) -> World:
+    return world(cluster.local, (1, *WORLD_SAMPLES))
+
+
+class Unknown(Value):
+    """Not known: the same on all ranks, or (``local``) each rank's own.
+
+    A term over other values, so that equal expressions are equal unknowns. ``weak`` marks a
+    rank-local value that is uniform as a rule (a file that exists). ``fresh`` terms cannot be made
+    again, such as the item of one iteration; ``leaf`` ones are fresh by themselves. ``wrapped`` names the wrapped models whose forward
+    output flows into it.
+    """
+
+    __slots__ = (
+        "args",
+        "atoms",
+        "depth",
+        "fresh",
+        "leaf",
+        "local",
+        "op",
+        "tokens",
+        "weak",
+        "wrapped",
+    )
+    op: str
+    args: tuple[Any, ...]
+    local: bool  # type: ignore[misc]
+    weak: bool
+    fresh: bool
+    leaf: bool
+    wrapped: frozenset[int]
+    tokens: frozenset[str]
+    atoms: frozenset[Unknown]  # type: ignore[misc]
+    depth: int
+
+
+def unknown(
+    op: str,
+    *args: Any,
+    local: bool | None = None,
+    weak: bool | None = None,
+    fresh: bool = False,
+    wrapped: frozenset[int] = _NOTHING,
+    clean: bool = False,
+) -> Unknown:
+    """Make a term. It is rank-local when told so or when an argument is.
+
+    ``clean`` says that rank-local arguments do not make the term rank-local.
+    """
+    parts = [arg for arg in args if isinstance(arg, Value)]
+    if not clean:
+        local = bool(local) or any(part.local for part in parts)
+        if local and weak is None:
+            # one strong cause is enough to make the whole strong
+            causes = [part for part in parts if part.local]
+            weak = bool(causes) and all(getattr(part, "weak", False) for part in causes)
+    for part in parts:
+        source = getattr(part, "wrapped", None)
+        if source:
+            wrapped = wrapped | source
+    key = (Unknown, op, args, bool(local), bool(weak), fresh, wrapped)
+    try:
+        found = _TABLE.get(key)
+    except TypeError:
+        args = tuple(arg if isinstance(arg, Value) else repr(arg) for arg in args)
+        key = (Unknown, op, args, bool(local), bool(weak), fresh, wrapped)
+        found = _TABLE.get(key)
+    if found is not None:
+        result: Unknown = found
+        return result
+    depth = 1 + max((getattr(part, "depth", 0) for part in parts), default=0)
+    if depth > MAX_TERM_DEPTH:
+        args = (len(_TABLE),)
+        fresh = True
+        depth = 1
+    result = Unknown()
+    result.op = op
+    result.args = args
+    result.local = bool(local)
+    result.weak = bool(weak)
+    result.leaf = fresh
+    result.fresh = fresh or any(getattr(part, "fresh", False) for part in parts)
+    result.wrapped = wrapped
+    result.depth = depth
+    tokens = {op} if op.isidentifier() and op not in _STRUCTURAL else set()
+    for arg in args:
+        if isinstance(arg, Unknown):
+            tokens |= arg.tokens
+        elif isinstance(arg, str):
+            if "/" not in arg:  # no path of a module
+                tokens.add(arg.rsplit(".", 1)[-1])
+    result.tokens = frozenset(tokens)
+    result.atoms = frozenset().union(*(part.atoms for part in parts)) | {result}
+    _TABLE[key] = result
+    return result
+
+
+_STRUCTURAL = frozenset(
+    {"attr", "call", "method", "index", "in", "is", "iterate", "param", "global", "item", "truth"}
+)
+
+
+class Phi(Value):
+    """One value or the other, by a condition that has not been decided yet."""
+
+    __slots__ = ("atoms", "depth", "local", "orelse", "test", "then", "wrapped")
+    test: Unknown
+    then: Value
+    orelse: Value
+    depth: int
+    local: bool  # type: ignore[misc]
+    wrapped: frozenset[int]
+    atoms: frozenset[Unknown]  # type: ignore[misc]
+
+
+def phi(test: Unknown, then: Value, orelse: Value) -> Value:
+    if isinstance(then, Phi) and then.test is test:
+        then = then.then
+    if isinstance(orelse, Phi) and orelse.test is test:
+        orelse = orelse.orelse
+    if then is orelse:
+        return then
+    depth = 1 + max(_phi_depth(then), _phi_depth(orelse))
+    if depth > MAX_PHI_DEPTH:
+        return unknown("either", test, then, orelse)
+    key = (Phi, test, then, orelse)
+    found = _TABLE.get(key)
+    if found is None:
+        found = Phi()
+        found.test = test
+        found.then = then
+        found.orelse = orelse
+        found.depth = depth
+        found.local = test.local or then.local or orelse.local
+        found.wrapped = getattr(then, "wrapped", _NOTHING) | getattr(orelse, "wrapped", _NOTHING)
+        found.atoms = test.atoms | then.atoms | orelse.atoms
+        _TABLE[key] = found
+    result: Phi = found
+    return result
+
+
+def _phi_depth(value: Value) -> int:
+    return value.depth if isinstance(value, Phi) else 0
+
+
+class Seq(Value):
+    """A list, tuple or set whose items are known."""
+
+    __slots__ = ("atoms", "items", "kind", "local")
+    kind: str
+    items: tuple[Value, ...]
+    local: bool  # type: ignore[misc]
+    atoms: frozenset[Unknown]  # type: ignore[misc]
+
+
+def seq(kind: str, items: Sequence[Value]) -> Seq:
+    key = (Seq, kind, tuple(items))
+    found = _TABLE.get(key)
+    if found is None:
+        found = Seq()
+        found.kind = kind
+        found.items = tuple(items)
+        found.local = any(item.local for item in items)
+        found.atoms = frozenset().union(*(item.atoms for item in items))
+        _TABLE[key] = found
+    result: Seq = found
+    return result
+
+
+class Map(Value):
+    """A dict with known keys."""
+
+    __slots__ = ("atoms", "items", "local")
+    items: tuple[tuple[Value, Value], ...]
+    local: bool  # type: ignore[misc]
+    atoms: frozenset[Unknown]  # type: ignore[misc]
+
+
+def mapping(items: Sequence[tuple[Value, Value]]) -> Map:
+    key = (Map, tuple(items))
+    found = _TABLE.get(key)
+    if found is None:
+        found = Map()
+        found.items = tuple(items)
+        found.local = any(value.local for _, value in items)
+        found.atoms = frozenset().union(*(value.atoms for _, value in items))
+        _TABLE[key] = found
+    result: Map = found
+    return result
+
+
+class _Plain(Value):
+    """Base of values that are told apart by their fields alone."""
+
+    __slots__ = ()
+    fields: ClassVar[tuple[str, ...]] = ()
+    """The slots in the order in which the factory function takes them."""
+
+
+def _make(cls: type[V], *fields: Any) -> V:
+    key = (cls, *fields)
+    found = _TABLE.get(key)
+    if found is None:
+        found = cls()
+        for name, field in zip(cls.fields, fields, strict=True):
+            setattr(found, name, field)
+        _TABLE[key] = found
+    result: V = found
+    return result
+
+
+class Obj(_Plain):
+    """An object of a framework class; ``inner`` is what a wrapper wraps, ``marks`` are facts about it."""
+
+    __slots__ = fields = ("kind", "oid", "inner", "marks")
+    kind: str
+    oid: int
+    inner: Value | None
+    marks: frozenset[str]
+
+
+def obj(kind: str, oid: int, inner: Value | None = None, marks: frozenset[str] = _NOTHING) -> Obj:
+    return _make(Obj, kind, oid, inner, marks)
+
+
+class Instance(_Plain):
+    """An object of a class of the project; ``oid`` 0 is the unknown ``self`` of a root method."""
+
+    __slots__ = fields = ("cls", "oid")
+    cls: ir.Class
+    oid: int
+
+
+def instance(cls: ir.Class, oid: int) -> Instance:
+    return _make(Instance, cls, oid)
+
+
+class Func(_Plain):
+    """A function of the project: where it was defined, what it is bound to, who runs it."""
+
+    __slots__ = fields = ("function", "scope", "bound", "guards")
+    function: ir.Function
+    scope: int
+    bound: Value | None
+    guards: tuple[Any, ...] | None
+    """None until the decorators have been looked at."""
+
+
+def func(
+    function: ir.Function,
+    scope: int,
+    bound: Value | None = None,
+    guards: tuple[Any, ...] | None = None,
+) -> Func:
+    return _make(Func, function, scope, bound, guards)
+
+
+class Cls(_Plain):
+    """A class of the project."""
+
+    __slots__ = fields = ("cls",)
+    cls: ir.Class
+
+
+def cls_value(cls: ir.Class) -> Cls:
+    return _make(Cls, cls)
+
+
+class External(_Plain):
+    """A dotted name outside the project."""
+
+    __slots__ = fields = ("name",)
+    name: str
+
+
+def external(name: str) -> External:
+    return _make(External, name)
+
+
+class ModuleRef(_Plain):
+    """A module of the project."""
+
+    __slots__ = fields = ("name",)
+    name: str
+
+
+def module_ref(name: str) -> ModuleRef:
+    return _make(ModuleRef, name)
+
+
+class Partial(_Plain):
+    """``functools.partial``: a callable with some arguments bound."""
+
+    __slots__ = fields = ("target", "args", "keywords")
+    target: Value
+    args: tuple[Value, ...]
+    keywords: tuple[tuple[str, Value], ...]
+
+
+def partial(
+    target: Value, args: tuple[Value, ...], keywords: tuple[tuple[str, Value], ...]
+) -> Partial:
+    return _make(Partial, target, args, keywords)
+
+
+class Method(_Plain):
+    """A method of a value that is no object of the project, not called yet."""
+
+    __slots__ = fields = ("receiver", "name")
+    receiver: Value
+    name: str
+
+
+def method(receiver: Value, name: str) -> Method:
+    return _make(Method, receiver, name)
+
+
+class Super(_Plain):
+    """``super()`` in a method of ``cls``."""
+
+    __slots__ = fields = ("cls", "instance")
+    cls: ir.Class
+    instance: Value
+
+
+def super_value(cls: ir.Class, bound: Value) -> Super:
+    return _make(Super, cls, bound)
+
+
+class Group(_Plain):
+    """A process group: ``world``, ``ranks`` (members), ``axis`` (of a mesh), ``unknown`` (a term)."""
+
+    __slots__ = fields = ("kind", "detail")
+    kind: str
+    detail: Any
+
+
+def group(kind: str, detail: Any = None) -> Group:
+    return _make(Group, kind, detail)
+
+
+# ---- operations
+
+_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "&": operator.and_,
+    "|": operator.or_,
+    "^": operator.xor,
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "in": lambda a, b: a in b,
+    "not in": lambda a, b: a not in b,
+    "is": lambda a, b: a is b or (a == b and isinstance(a, int) and type(a) is type(b)),
+    "is not": lambda a, b: not (a is b or (a == b and isinstance(a, int) and type(a) is type(b))),
+}
+_NEGATED = {"!=": "==", ">=": "<", "not in": "in", "is not": "is"}
+_SWAPPED = {">": "<", "<=": ">="}
+_COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">=", "in", "not in", "is", "is not"})
+_KNOWN_OBJECTS = (Obj, Instance, Func, Cls, ModuleRef, Partial, Group)
+
+
+def negate(value: Value) -> Value:
+    """``not value``."""
+    if isinstance(value, Const):
+        return const(not value.value)
+    if isinstance(value, Ranked):
+        return ranked([not item for item in value.values])
+    if isinstance(value, Unknown):
+        if value.op == "not":
+            inner: Value = value.args[0]
+            return inner
+        return unknown("not", value)
+    if isinstance(value, Phi):
+        return phi(value.test, negate(value.then), negate(value.orelse))
+    if isinstance(value, Seq):
+        return const(not value.items)
+    if isinstance(value, World):
+        return const(False)
+    if isinstance(value, _KNOWN_OBJECTS):
+        return const(False)
+    return unknown("not", value)
+
+
+def plain(value: Value) -> Any:
+    """The Python object behind a constant value, tuples and lists included; ValueError if unknown."""
+    if isinstance(value, Const):
+        return value.value
+    if isinstance(value, Seq):
+        items = [plain(item) for item in value.items]
+        return frozenset(items) if value.kind == "set" else tuple(items)
+    raise ValueError
+
+
+def vector(value: Value, size: int) -> list[Any]:
+    """The value on each rank; ValueError when it is not concrete."""
+    if isinstance(value, Ranked):
+        return list(value.values)
+    if isinstance(value, World):
+        return [value.value] * size
+    if isinstance(value, Seq):
+        columns = [vector(item, size) for item in value.items]
+        rows = [tuple(column[rank] for column in columns) for rank in range(size)]
+        return [frozenset(row) for row in rows] if value.kind == "set" else list(rows)
+    return [plain(value)] * size
+
+
+def is_ranked(value: Value) -> bool:
+    """Does the value depend on the rank alone?"""
+    if isinstance(value, Seq):
+        return any(is_ranked(item) for item in value.items)
+    return isinstance(value, Ranked)
+
+
+def binary(op: str, left: Value, right: Value, cluster: Cluster) -> Value:
+    """An arithmetic operation or a comparison."""
+    if isinstance(left, Phi):
+        return phi(
+            left.test,
+            binary(op, left.then, right, cluster),
+            binary(op, left.orelse, right, cluster),
+        )
+    if isinstance(right, Phi):
+        return phi(
+            right.test,
+            binary(op, left, right.then, cluster),
+            binary(op, left, right.orelse, cluster),
+        )
+    function = _OPERATORS.get(op)
+    if function is not None:
+        try:
+            result = _concrete(op, function, left, right, cluster)
+        except (
+            ValueError,
+            TypeError,
+            ZeroDivisionError,
+            OverflowError,
+            MemoryError,
+            AttributeError,
+        ):
+            result = None
+        if result is not None:
+            return result
+    if op in _COMPARISONS:
+        return _compare_unknown(op, left, right)
+    if isinstance(left, Seq) and isinstance(right, Seq) and op == "+":
+        return seq(left.kind, left.items + right.items)
+    return unknown(op, left, right)
+
+
+def _concrete(
+    op: str, function: Callable[[Any, Any], Any], left: Value, right: Value, cluster: Cluster
+) -> Value | None:
+    if isinstance(left, Const) and isinstance(right, Const):
+        if op in {"*", "+"} and not isinstance(left.value, (int, float)):
+            return const(left.value + right.value) if op == "+" else None
+        return const(function(left.value, right.value))
+    if is_ranked(left) or is_ranked(right):
+        lefts, rights = vector(left, cluster.size), vector(right, cluster.size)
+        if op in _COMPARISONS:
+            _require_constants(cluster, lefts, rights, op)
+        return ranked([_apply(op, function, a, b) for a, b in zip(lefts, rights, strict=True)])
+    if isinstance(left, World) or isinstance(right, World):
+        return _world_operation(op, function, left, right)
+    if op in {"is", "is not", "==", "!="}:
+        return _identity(op, left, right)
+    if op in {"in", "not in"} or isinstance(left, Seq):
+        return const(function(plain(left), plain(right)))
+    return None
+
+
+def _apply(op: str, function: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
+    if left is None or right is None:
+        if op in {"==", "is"}:
+            return left is right
+        if op in {"!=", "is not"}:
+            return left is not right
+    if isinstance(left, str) and op in {"+", "*", "%"}:
+        raise ValueError
+    return function(left, right)
+
+
+def _require_constants(cluster: Cluster, lefts: list[Any], rights: list[Any], op: str) -> None:
+    """A literal rank beyond the cluster asks for a bigger one: ``rank == 5`` is true somewhere."""
+    for side, other in ((lefts, rights), (rights, lefts)):
+        if len(set(map(repr, side))) == 1 and sorted(map(repr, other)) == sorted(
+            map(repr, cluster.coordinates("global"))
+        ):
+            wanted = side[0] if isinstance(side[0], (tuple, frozenset)) else (side[0],)
+            numbers = [n for n in wanted if type(n) is int and n >= 0]
+            if numbers:
+                # one more than the largest, so that some rank is beside it
+                cluster.require(max(numbers) + (1 if op in {"==", "!=", "in", "not in"} else 2))
+
+
+def _world_operation(
+    op: str, function: Callable[[Any, Any], Any], left: Value, right: Value
+) -> Value | None:
+    count = len(left.samples) if isinstance(left, World) else 0
+    if isinstance(right, World):
+        if count and count != len(right.samples):
+            return None
+        count = len(right.samples)
+
+    def parts(value: Value) -> tuple[Any, tuple[Any, ...]]:
+        if isinstance(value, World):
+            return value.value, value.samples
+        constant = plain(value)
+        return constant, (constant,) * count
+
+    (left_value, left_samples), (right_value, right_samples) = parts(left), parts(right)
+    samples = tuple(function(a, b) for a, b in zip(left_samples, right_samples, strict=True))
+    if op in _COMPARISONS:
+        return const(samples[0]) if len(set(samples)) == 1 else None
+    return world(function(left_value, right_value), samples)
+
+
+def _identity(op: str, left: Value, right: Value) -> Value | None:
+    positive = op in {"is", "=="}
+    for known, other in ((left, right), (right, left)):
+        if (
+            isinstance(other, Const)
+            and other.value is None
+            and isinstance(known, (*_KNOWN_OBJECTS, Seq, Map, World))
+        ):
+            return const(not positive)
+    if left is right and not left.local:
+        return const(positive)
+    if isinstance(left, Group) and isinstance(right, Group):
+        return const((left is right) == positive)
+    return None
+
+
+def _compare_unknown(op: str, left: Value, right: Value) -> Value:
+    if op in _SWAPPED:
+        op = _SWAPPED[op]
+        left, right = right, left
+        if op == ">=":
+            # a <= b is b >= a, which is not (b < a)
+            return negate(unknown("<", left, right))
+        return unknown(op, left, right)
+    if op in _NEGATED:
+        return negate(_compare_unknown(_NEGATED[op], left, right))
+    return unknown(op, left, right)

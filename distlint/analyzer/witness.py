@@ -1,0 +1,531 @@
+"""A witness: two groups of ranks that come to different collectives, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from distlint.analyzer import ir
+from distlint.analyzer import values as v
+from distlint.analyzer.positions import Locators
+from distlint.analyzer.replay import Trace
+from distlint.analyzer.roots import Proof
+from distlint.analyzer.state import Cont, Event, Frame
+from distlint.analyzer.values import Unknown, Value
+from distlint.source.finding import Decision, Place, Step
+
+CauseKind = Literal["rank", "local", "exception", "loop", "state", "order"]
+
+
+@dataclass(frozen=True, slots=True)
+class EventFact:
+    """A collective that one side comes to."""
+
+    op: str
+    kind: str
+    entry: str
+    text: str
+    place: Place
+    group: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CauseFact:
+    """The decision that separated the ranks."""
+
+    kind: CauseKind
+    text: str
+    place: Place
+    exit: Literal["return", "break", "continue", "sys.exit"] | None = None
+    exit_place: Place | None = None
+    in_loop: bool = False
+    written: Place | None = None
+    """Where only some ranks wrote the variable that the condition reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """What a rule of the family DST1xx is asked about."""
+
+    first: EventFact | None
+    second: EventFact | None
+    ranks: tuple[str, str]
+    cause: CauseFact
+    common: Step | None
+    steps: tuple[tuple[Step, ...], tuple[Step, ...]]
+    decisions: tuple[Decision, ...]
+    region: str | None = None
+    """Name of the context manager that lets one rank go first."""
+    region_event: EventFact | None = None
+    """The collective inside that region."""
+    local: bool = False
+    weak: bool = False
+    failure: bool = False
+    conditional: tuple[str, ...] = ()
+    same_event_arguments: str | None = None
+    call_place: Place | None = None
+    """Where the root calls into the function of the cause, when that lies in another file."""
+
+
+def witness_of(proof: Proof, locators: Locators) -> Witness | None:
+    """Explain a proof; None when the parting is no witness after all."""
+    return _Explainer(proof, locators).explain()
+
+
+Entry = tuple[Any, ...]
+
+
+class _Explainer:
+    def __init__(self, proof: Proof, locators: Locators) -> None:
+        self.proof = proof
+        self.locators = locators
+        first, second = proof.parting.ranks
+        self.traces = (proof.traces[first], proof.traces[second])
+        self.others = (second, first)
+        self.common = tuple(
+            [
+                index
+                for index, event in enumerate(trace.events)
+                if other in event.members
+            ]
+            for trace, other in zip(self.traces, self.others, strict=True)
+        )
+
+    def explain(self) -> Witness | None:
+        found = self.proof.parting.events
+        if not self.is_certain(found):
+            return None
+        logs = self.logs_since_alignment()
+        split = _split(*logs)
+        tails = (logs[0][split[0] :], logs[1][split[1] :])
+        if self.proof.parting.differs:
+            tails = ([], [])
+        cause = self.cause(tails)
+        decisions = [entry for log in tails for entry in log if entry[0] == "decide"]
+        ranked = [e for e in decisions if _depends_on_rank(e[3])]
+        if any(e is not None and not e.certain for e in found) and ranked:
+            return None
+        local = [e for e in decisions if e[3].local]
+        if cause.kind in {"local", "exception", "loop"} and not local:
+            local = [e for e in decisions if isinstance(e[3], Unknown)]
+        region = self.region(found)
+        facts = [self.fact(event) if event is not None else None for event in found]
+        return Witness(
+            first=facts[0],
+            second=facts[1],
+            ranks=self.rank_names(tails),
+            cause=cause,
+            common=self.last_common(),
+            steps=(self.steps(tails[0], found[0], 0), self.steps(tails[1], found[1], 1)),
+            decisions=self.decisions(logs),
+            region=region[0] if region else None,
+            region_event=facts[region[1]] if region else None,
+            local=bool(local),
+            weak=bool(local) and all(_is_weak(e[3]) for e in local),
+            failure=any(_operator(e[3]) == "exception" for e in decisions),
+            conditional=tuple(
+                dict.fromkeys(tag for event in found if event is not None for tag in event.tags)
+            ),
+            same_event_arguments=self.proof.parting.differs or None,
+        )
+
+    def is_certain(self, found: tuple[Event | None, Event | None]) -> bool:
+        """A mismatch on an unknown group says nothing beside one that is known."""
+        if found[0] is not None and found[1] is not None and found[0].match == found[1].match:
+            return found[0].certain and found[1].certain
+        return True
+
+    # ---- where the paths part
+
+    def logs_since_alignment(self) -> tuple[list[Entry], list[Entry]]:
+        """The logs since the two ranks last met at the same place in the same iteration."""
+        serial = self.proof.parting.serial
+        starts = [0, 0]
+        for number in range(serial - 1, -1, -1):
+            pair = [
+                (trace, self.common[side][number]) if number < len(self.common[side]) else None
+                for side, trace in enumerate(self.traces)
+            ]
+            if pair[0] is None or pair[1] is None:
+                continue
+            events = [trace.events[index] for trace, index in pair]  # type: ignore[misc]
+            if events[0].site == events[1].site and events[0].frame is events[1].frame:
+                if pair[0][0].turns[pair[0][1]] != pair[1][0].turns[pair[1][1]]:
+                    continue
+                starts = [trace.places[index] for trace, index in pair]  # type: ignore[misc]
+                break
+        ends = [
+            trace.places[self.common[side][serial]]
+            if serial < len(self.common[side])
+            else len(trace.log)
+            for side, trace in enumerate(self.traces)
+        ]
+        return (
+            self.traces[0].log[starts[0] : ends[0]],
+            self.traces[1].log[starts[1] : ends[1]],
+        )
+
+    def cause(self, tails: tuple[list[Entry], list[Entry]]) -> CauseFact:
+        heads = [next((e for e in tail if e[0] == "decide"), None) for tail in tails]
+        head = heads[0] or heads[1]
+        if head is None or self.proof.parting.differs:
+            return self.cause_at_event()
+        _, frame, site, value, _, it, *_ = head
+        other = heads[1] if head is heads[0] else None
+        same_place = other is None or (other[1] is frame and other[2] == site)
+        locator = self.locators.of(frame.module.key)
+        kind = self.cause_kind(value, other[3] if other is not None and same_place else value)
+        leaving = self.exit_after(tails, frame)
+        if kind == "rank" and leaving is None and self.both_arms(head):
+            kind = "order"
+        return CauseFact(
+            kind=kind,
+            text=locator.text(site),
+            place=locator.place(site),
+            exit=leaving[0] if leaving else None,
+            exit_place=leaving[1] if leaving else None,
+            in_loop=bool(it),
+            written=self.written(head) if kind == "state" else None,
+        )
+
+    def cause_at_event(self) -> CauseFact:
+        """Nothing but the collective itself differs."""
+        event = self.proof.parting.events[0] or self.proof.parting.events[1]
+        assert event is not None
+        locator = self.locators.of(event.module)
+        kind: CauseKind = "rank" if self.proof.parting.differs else "order"
+        return CauseFact(kind, locator.text(event.site), locator.place(event.site))
+
+    def cause_kind(self, value: Value, other: Value) -> CauseKind:
+        if _depends_on_rank(value) or _depends_on_rank(other):
+            return "loop" if _is_iteration(value) else "rank"
+        operator = _operator(value)
+        if value.local or other.local:
+            if operator == "exception":
+                return "exception"
+            return "loop" if operator == "trip" else "local"
+        return "state" if value is not other else "rank"
+
+    def both_arms(self, head: Entry) -> bool:
+        """Do both sides come to a collective inside the arms of the deciding branch?"""
+        _, frame, site, *_ = head
+        found = 0
+        for side, event in enumerate(self.proof.parting.events):
+            if event is None:
+                return False
+            k = self.left_to_do(side)
+            if _inside_branch(k, frame, site):
+                found += 1
+        return found == 2
+
+    def left_to_do(self, side: int) -> Cont | None:
+        """The continuation of a side at the collective where the ranks part."""
+        serial = self.proof.parting.serial
+        common = self.common[side]
+        return self.traces[side].conts[common[serial]] if serial < len(common) else None
+
+    def exit_after(
+        self, tails: tuple[list[Entry], list[Entry]], frame: Frame
+    ) -> tuple[Any, Place] | None:
+        """The jump with which one side leaves, right behind the decision."""
+        jumps = []
+        for tail in tails:
+            jump = None
+            for entry in tail[1:]:
+                if entry[0] == "event":
+                    break
+                if entry[0] == "exit" and entry[3]:
+                    jump = ("sys.exit", entry)
+                    break
+                if entry[0] == "jump" and entry[1] is frame:
+                    jump = (entry[3], entry)
+                    break
+            jumps.append(jump)
+        left = [jump for jump in jumps if jump is not None]
+        if len(left) == 2 and left[0][1][2] == left[1][1][2]:
+            return None
+        left.sort(key=lambda jump: jump[1][2])
+        # an ordinary return at the end of the function is no exit of its own
+        for name, entry in left:
+            if self.is_early(entry):
+                return name, self.locators.of(entry[1].module.key).place(entry[2])
+        return None
+
+    def is_early(self, entry: Entry) -> bool:
+        frame: Frame = entry[1]
+        if entry[0] == "exit" or frame.function is None:
+            return True
+        last = frame.function.body[-1] if frame.function.body else None
+        return not (isinstance(last, ir.Return) and last.site == entry[2])
+
+    def written(self, head: Entry) -> Place | None:
+        """The assignment that only one of the sides made."""
+        _, frame, site, *_ = head
+        sites = [
+            {
+                (e[1].module.key, e[2])
+                for e in trace.log[: trace.places[-1] if trace.places else None]
+                if e[0] == "assign"
+            }
+            for trace in self.traces
+        ]
+        alone = sites[0] ^ sites[1]
+        names = self.names_read(frame, site)
+        for trace in self.traces:
+            for entry in reversed(trace.log):
+                if entry[0] == "assign" and (entry[1].module.key, entry[2]) in alone:
+                    if _target_name(entry[3]) in names:
+                        return self.locators.of(entry[1].module.key).place(entry[2])
+        return None
+
+    def names_read(self, frame: Frame, site: int) -> frozenset[str]:
+        text = self.locators.of(frame.module.key).text(site)
+        return frozenset("".join(c if c.isalnum() or c == "_" else " " for c in text).split())
+
+    # ---- words
+
+    def fact(self, event: Event) -> EventFact:
+        locator = self.locators.of(event.module)
+        text = locator.text(event.site)
+        return EventFact(
+            event.op, event.kind, event.name, text, locator.place(event.site), event.group_text
+        )
+
+    def last_common(self) -> Step | None:
+        serial = self.proof.parting.serial
+        if serial == 0 or not self.common[0]:
+            return None
+        event = self.traces[0].events[self.common[0][min(serial, len(self.common[0])) - 1]]
+        return self.step_of(event)
+
+    def step_of(self, event: Event) -> Step:
+        locator = self.locators.of(event.module)
+        return Step(f"{event.op}: {_short(locator.text(event.site))}", locator.place(event.site))
+
+    def steps(self, tail: list[Entry], event: Event | None, side: int) -> tuple[Step, ...]:
+        found = []
+        for entry in tail:
+            if entry[0] in {"jump", "exit"} and self.is_early(entry):
+                place = self.locators.of(entry[1].module.key).place(entry[2])
+                verb = entry[3] if entry[0] == "jump" else "exit"
+                found.append(Step(_VERBS.get(verb, verb), place))
+        del found[2:]
+        if event is not None:
+            found.append(self.step_of(event))
+        elif self.traces[side].ended == "end":
+            found.append(Step("reaches the end"))
+        return tuple(found)
+
+    def decisions(self, logs: tuple[list[Entry], list[Entry]]) -> tuple[Decision, ...]:
+        found: dict[Any, Decision] = {}
+        table: dict[Any, list[bool | None]] = {}
+        for side, log in enumerate(logs):
+            for entry in log:
+                if entry[0] == "decide" and _operator(entry[3]) != "under":
+                    key = (entry[1].module.key, entry[2], entry[5])
+                    row = table.setdefault(key, [None, None])
+                    if row[side] is None:
+                        row[side] = entry[4]
+                        found.setdefault(key, entry)  # type: ignore[arg-type]
+        telling = []
+        for key, row in table.items():
+            _, frame, site, value, *_ = found[key]  # type: ignore[misc]
+            kind = _decision_kind(value, row)
+            locator = self.locators.of(frame.module.key)
+            telling.append(
+                Decision(locator.text(site), self.outcome(row), kind, locator.place(site))
+            )
+        notable = [d for d in telling if d.kind != "assumed"] or telling
+        return tuple(notable[-5:])
+
+    def outcome(self, row: list[bool | None]) -> str:
+        names = self.side_names
+        words = [_truth(value) for value in row]
+        if row[0] == row[1]:
+            return words[0]
+        return "; ".join(
+            f"{name}: {word}" for name, word in zip(names, words, strict=True) if word
+        )
+
+    @property
+    def side_names(self) -> tuple[str, str]:
+        first, second = self.proof.parting.ranks
+        return f"rank {first}", f"rank {second}"
+
+    def rank_names(self, tails: tuple[list[Entry], list[Entry]]) -> tuple[str, str]:
+        for tail in tails:
+            for entry in tail:
+                if entry[0] == "decide" and isinstance(entry[3], v.Ranked):
+                    return self.named_classes(entry[3])
+        if any(e[0] == "decide" and e[3].local for tail in tails for e in tail):
+            return "one rank", "another"
+        return self.side_names
+
+    def named_classes(self, value: v.Ranked) -> tuple[str, str]:
+        """Names for the two sides of a rank predicate."""
+        cluster = self.proof.cluster
+        outcome = [bool(item) for item in value.values]
+        first, second = self.proof.parting.ranks
+        if outcome[first] == outcome[second]:
+            return self.side_names
+        for name, other, mask in (
+            ("rank 0", "every other rank", [r == 0 for r in range(cluster.size)]),
+            ("the last rank", "every other rank", [r == cluster.size - 1 for r in range(cluster.size)]),
+            (
+                "local rank 0 of each node",
+                "every other local rank",
+                [n == 0 for n in cluster.coordinates("local")],
+            ),
+        ):
+            if outcome in (mask, [not item for item in mask]):
+                return (name, other) if mask[first] else (other, name)
+        return self.side_names
+
+    def region(self, found: tuple[Event | None, Event | None]) -> tuple[str, int] | None:
+        """The first-process region that one side is in while the other waits at its edge."""
+        for side, event in enumerate(found):
+            if event is None:
+                continue
+            k = self.left_to_do(side)
+            other = found[1 - side]
+            while k is not None:
+                if k.kind == "with" and k.data[0][0] == "first" and event.site != k.data[1]:
+                    if other is None or other.site == k.data[1] or other.kind == "barrier":
+                        return str(k.data[0][1].name.rsplit(".", 1)[-1]), side
+                if k.kind == "generator" and other is not None:
+                    generator: Frame = k.data[1]
+                    if other.frame is generator and generator.function is not None:
+                        return generator.function.name, side
+                k = k.next
+        return None
+
+
+_VERBS = {
+    "return": "returns",
+    "break": "breaks out of the loop",
+    "continue": "goes on to the next iteration",
+    "exit": "exits",
+}
+
+
+def _split(first: list[Entry], second: list[Entry]) -> tuple[int, int]:
+    """Where two logs part for good: the last decision that differs before they lose each other.
+
+    Branches that rejoin with nothing but local work in them are passed: the logs meet again behind.
+    """
+    left, right = _keys(first), _keys(second)
+    i = j = 0
+    last: tuple[int, int] | None = None
+    while i < len(left) and j < len(right):
+        if left[i] == right[j]:
+            if first[i][0] == "decide" and first[i][4] != second[j][4]:
+                last = (i, j)
+            i, j = i + 1, j + 1
+            continue
+        again = _meeting(left, right, i, j)
+        if again is None:
+            break
+        i, j = again
+    return last if last is not None else (i, j)
+
+
+def _keys(log: list[Entry]) -> list[tuple[Any, ...]]:
+    """What identifies an entry: kind, activation, site, iteration, collectives so far."""
+    serial = 0
+    found = []
+    for entry in log:
+        serial += entry[0] == "event"
+        turn = entry[5] if entry[0] == "decide" else ()
+        found.append((entry[0], entry[1], entry[2], turn, serial))
+    return found
+
+
+def _meeting(left: list[Any], right: list[Any], i: int, j: int) -> tuple[int, int] | None:
+    """The nearest positions from which two logs say the same."""
+    places = {key: index for index, key in reversed(list(enumerate(right[j:], j)))}
+    best = None
+    for index in range(i, len(left)):
+        other = places.get(left[index])
+        if other is not None and (best is None or index + other < sum(best)):
+            best = (index, other)
+    return best
+
+
+def _inside_branch(k: Cont | None, frame: Frame, site: int) -> bool:
+    """Is a continuation inside an arm of the branch at ``site``?"""
+    function = frame.function
+    body = function.body if function is not None else frame.module.body
+    blocks = _arms(body, site)
+    while k is not None:
+        if k.kind == "seq" and any(k.data[0] is block for block in blocks):
+            return True
+        k = k.next
+    return False
+
+
+def _arms(body: ir.Block, site: int) -> list[ir.Block]:
+    """The blocks below a branch, nested ones included."""
+    stack: list[Any] = list(body)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ir.If) and node.site == site:
+            return [*_blocks_below(node.body), *_blocks_below(node.orelse)]
+        if isinstance(node, (ir.Stmt, ir.Handler)):
+            stack.extend(c for c in ir.children(node) if isinstance(c, (ir.Stmt, ir.Handler)))
+    return []
+
+
+def _blocks_below(block: ir.Block) -> list[ir.Block]:
+    found = [block]
+    for statement in block:
+        for name in ("body", "orelse", "final"):
+            inner = getattr(statement, name, None)
+            if inner:
+                found.extend(_blocks_below(inner))
+        for handler in getattr(statement, "handlers", ()):
+            found.extend(_blocks_below(handler.body))
+    return found
+
+
+def _depends_on_rank(value: Value) -> bool:
+    return v.is_ranked(value)
+
+
+def _is_iteration(value: Value) -> bool:
+    """Is it the sequence of a loop rather than a condition?"""
+    return isinstance(value, v.Ranked) and any(
+        isinstance(item, (range, tuple, frozenset)) for item in value.values
+    )
+
+
+def _operator(value: Value) -> str:
+    return value.op if isinstance(value, Unknown) else ""
+
+
+def _is_weak(value: Value) -> bool:
+    if isinstance(value, v.Phi):
+        return all(_is_weak(part) for part in (value.test, value.then, value.orelse) if part.local)
+    return bool(getattr(value, "weak", False))
+
+
+def _decision_kind(value: Value, row: list[bool | None]) -> Any:
+    if v.is_ranked(value):
+        return "rank predicate"
+    if _operator(value) == "exception":
+        return "failure path"
+    return "rank-local value" if value.local or row[0] != row[1] and None not in row else "assumed"
+
+
+def _truth(value: bool | None) -> str:
+    return "" if value is None else "true" if value else "false"
+
+
+def _target_name(target: ir.Expr) -> str:
+    return getattr(target, "attr", getattr(target, "id", ""))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 70 else text[:67] + "..."
+
+
+__all__ = ["CauseFact", "EventFact", "Trace", "Witness", "witness_of"]

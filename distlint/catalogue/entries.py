@@ -1,0 +1,341 @@
+"""What the catalogue says about a name: one frozen record for each table of the TOML files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+AXES = ("tp", "dp", "pp", "cp", "ep", "sp", "mp")
+
+KINDS = (
+    "all_gather",
+    "all_reduce",
+    "all_to_all",
+    "backward",
+    "barrier",
+    "broadcast",
+    "checkpoint",
+    "destroy",
+    "eval_loop",
+    "forward",
+    "gather",
+    "grad_norm",
+    "group_creation",
+    "init",
+    "join",
+    "loader_iter",
+    "log_sync",
+    "mesh_creation",
+    "metric_sync",
+    "optimizer_step",
+    "reduce",
+    "reduce_scatter",
+    "rendezvous",
+    "scatter",
+    "state_dict",
+    "train_loop",
+    "wait",
+    "wrap",
+)
+
+FORMS = ("call", "construct", "property", "iterate", "invoke", "enter", "exit", "around")
+
+# "receiver" is the group that the object was built with, the world when none was named; "mesh" is a
+# mesh that only the value knows, such as that of a DTensor.
+GROUP_KINDS = ("world", "node", "receiver", "mesh", *AXES)
+
+RESULTS = ("uniform", "uniform_in_place", "root_only", "local", "none")
+
+# The condition of a conditional collective. The first lot comes from configuration, the launcher or
+# the model, and may hold without a trace in the code; the second only when the code says so.
+AMBIENT_TAGS = (
+    "buffers",
+    "deepspeed",
+    "dispatch_batches",
+    "dtensor",
+    "first_use",
+    "fsdp",
+    "fsdp1",
+    "fsdp2",
+    "full_state_dict",
+    "megatron",
+    "moe",
+    "nccl",
+    "object_store",
+    "period",
+    "sagemaker",
+    "sequence_parallel",
+    "sharded_optimizer",
+    "sharded_plugin",
+    "shuffle",
+    "sync_bn",
+    "tensor_parallel",
+    "xla",
+    "zero3",
+)
+EXPLICIT_TAGS = (
+    "automatic_checkpoint_naming",
+    "dist_sync_on_step",
+    "trace_output",
+)
+TAGS = AMBIENT_TAGS + EXPLICIT_TAGS
+
+# A tag that includes others: code known to run under "fsdp1" also meets "fsdp".
+IMPLIED_TAGS: Mapping[str, tuple[str, ...]] = {
+    "fsdp1": ("fsdp",),
+    "fsdp2": ("fsdp", "dtensor"),
+    "zero3": ("deepspeed",),
+    "tensor_parallel": ("dtensor",),
+}
+
+RANK_SCOPES = ("global", "local", "node", "group", "mesh", *AXES)
+
+UNIFORM_VALUES = ("world_size", "local_world_size", "nodes", "true", "false", "unknown")
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """A parameter and the literal it is compared with, from ``"sync_dist=True"``."""
+
+    param: str
+    value: object
+
+
+@dataclass(frozen=True, slots=True)
+class Collective:
+    """A call that every rank of a group has to make."""
+
+    name: str
+    framework: str
+    kind: str
+    form: str = "call"
+    params: tuple[str, ...] = ()
+    group: str | None = None
+    group_kind: str | None = None
+    root: str | None = None
+    root_default: int | None = None
+    group_root: str | None = None
+    agree: tuple[str, ...] = ()
+    async_: str | None = None
+    payload: str | None = None
+    result: str = "none"
+    result_param: str | None = None
+    only_under: tuple[str, ...] = ()
+    only_with: tuple[Argument, ...] = ()
+    not_with: tuple[Argument, ...] = ()
+    members_with: tuple[Argument, ...] = ()
+    not_built_with: tuple[Argument, ...] = ()
+    once_until: tuple[str, ...] = ()
+    note: str = ""
+
+    def position(self, param: str) -> int | None:
+        """Where ``param`` stands among the positional arguments; None when it is keyword-only."""
+        return position(self.params, param)
+
+
+@dataclass(frozen=True, slots=True)
+class RankSource:
+    """A value that tells a process which rank it is, or whether it is the main one."""
+
+    name: str
+    framework: str
+    form: str = "call"
+    scope: str = "global"
+    test: str | None = None
+    params: tuple[str, ...] = ()
+    group: str | None = None
+    axis: str | None = None
+    local_param: str | None = None
+    callback: str | None = None
+    note: str = ""
+
+    def position(self, param: str) -> int | None:
+        """Where ``param`` stands among the positional arguments; None when it is keyword-only."""
+        return position(self.params, param)
+
+
+@dataclass(frozen=True, slots=True)
+class UniformSource:
+    """A value that is the same on all ranks."""
+
+    name: str
+    framework: str
+    form: str = "call"
+    value: str = "unknown"
+    params: tuple[str, ...] = ()
+    group: str | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LocalSource:
+    """A value that differs from rank to rank without being the rank."""
+
+    name: str
+    framework: str
+    why: str
+    form: str = "call"
+    weak: bool = False
+    stream: str | None = None
+    in_place: str | None = None
+    params: tuple[str, ...] = ()
+    handler: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClassInfo:
+    """A type whose objects are followed through the program."""
+
+    name: str
+    framework: str
+    bases: tuple[str, ...] = ()
+    hints: tuple[str, ...] = ()
+    telltales: tuple[str, ...] = ()
+    attributes: Mapping[str, str] | None = None
+    params: tuple[str, ...] = ()
+    wraps: str | None = None
+    unwraps: str | None = None
+    backward: bool = False
+    tags: tuple[str, ...] = ()
+    tagged_by: Mapping[str, str] | None = None
+    alone_with: tuple[Argument, ...] = ()
+    method_params: Mapping[str, str] | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Returns:
+    """A call whose result is a followed object.
+
+    ``kinds`` names the type at each position of a returned tuple. A single word in its place:
+    ``same`` returns the arguments (several as a tuple) after ``converts``; ``self`` returns the
+    receiver; ``inner`` returns the object inside a wrapper. ``like`` names the call whose value
+    stands at each position.
+    """
+
+    name: str
+    framework: str
+    kinds: tuple[str, ...] | str = ()
+    like: tuple[str, ...] = ()
+    converts: Mapping[str, str] | None = None
+    params: tuple[str, ...] = ()
+    in_place: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A decorator (or an overridden hook) whose function runs on some ranks only."""
+
+    name: str
+    framework: str
+    runs_on: str
+    process: str | None = None
+    params: tuple[str, ...] = ()
+    communicates: bool = False
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class First:
+    """A context manager that lets one rank go first; the others wait before the block.
+
+    ``who`` goes first on each node with ``local_main``; all ranks meet in one barrier either way.
+    """
+
+    name: str
+    framework: str
+    who: str = "main"
+    barrier: bool = True
+    local_param: str | None = None
+    params: tuple[str, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupSource:
+    """A call or attribute that yields a process group or a mesh."""
+
+    name: str
+    framework: str
+    form: str = "call"
+    axis: str | None = None
+    ranks: str | None = None
+    mesh: str | None = None
+    params: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Seed:
+    """A call that seeds random streams, so that equal seeds make later draws uniform."""
+
+    name: str
+    framework: str
+    streams: tuple[str, ...]
+    params: tuple[str, ...] = ()
+    seed: str = "seed"
+
+
+@dataclass(frozen=True, slots=True)
+class Neutral:
+    """A name that looks as if it communicated with all ranks and does not."""
+
+    name: str
+    framework: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Retired:
+    """A name that is gone, on its way out, or was never there."""
+
+    name: str
+    framework: str
+    replacement: str = ""
+    exists: bool = True
+    since: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """All that the catalogue says about one name; at least one facet is set."""
+
+    name: str
+    collective: Collective | None = None
+    rank: RankSource | None = None
+    uniform: UniformSource | None = None
+    local: LocalSource | None = None
+    cls: ClassInfo | None = None
+    returns: Returns | None = None
+    guard: Guard | None = None
+    first: First | None = None
+    group: GroupSource | None = None
+    seed: Seed | None = None
+    neutral: Neutral | None = None
+    retired: Retired | None = None
+
+
+Row = (
+    Collective
+    | RankSource
+    | UniformSource
+    | LocalSource
+    | ClassInfo
+    | Returns
+    | Guard
+    | First
+    | GroupSource
+    | Seed
+    | Neutral
+    | Retired
+)
+
+
+def position(params: tuple[str, ...], param: str) -> int | None:
+    """Where ``param`` stands in a parameter list written as in a ``def``, ``*`` included."""
+    for index, name in enumerate(params):
+        if name == param:
+            return index
+        if name.startswith("*"):
+            return None
+    return None

@@ -1,0 +1,102 @@
+"""The command line: finds the command by its name and imports nothing else."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from distlint import __version__
+
+COMMANDS = {
+    "check": "find the places where ranks part ways",
+    "trace": "show the collectives of each group of ranks side by side",
+    "rule": "explain a rule",
+}
+
+USAGE = """\
+usage: distlint <command> [options]
+
+Find, explain and fix the bugs that make distributed training hang.
+
+commands:
+{commands}
+
+options:
+  -h, --help     show this text, or that of a command
+  -V, --version  show the version
+
+Type `distlint <command> --help` for the options of a command.
+"""
+
+OK, FINDINGS, FAILED, INTERRUPTED = 0, 1, 2, 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command; the result is the exit status."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        status = _dispatch(arguments)
+        sys.stdout.flush()
+        return status
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:  # whoever read our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
+    except Exception as error:
+        return _crashed(error, verbose="--verbose" in arguments or "-v" in arguments)
+
+
+def _dispatch(arguments: list[str]) -> int:
+    first = arguments[0] if arguments else ""
+    if first in ("-V", "--version"):
+        print(f"distlint {__version__}")
+        return OK
+    if first in ("-h", "--help", "help"):
+        print(_usage(), end="")
+        return OK
+    if first not in COMMANDS:
+        return _no_command(first)
+    from importlib import import_module
+
+    status: int = import_module(f"{__name__}.{first}").run(arguments[1:])
+    return status
+
+
+def _usage() -> str:
+    width = max(map(len, COMMANDS))
+    return USAGE.format(
+        commands="\n".join(f"  {name:<{width}}  {what}" for name, what in COMMANDS.items())
+    )
+
+
+def _no_command(word: str) -> int:
+    if not word:
+        print(_usage(), end="", file=sys.stderr)
+        return FAILED
+    from distlint.engine.errors import did_you_mean
+
+    what = "option" if word.startswith("-") else "command"
+    hint = did_you_mean(word, COMMANDS) if what == "command" else "; commands come first"
+    if os.path.exists(word):
+        hint = f"; did you mean `distlint check {word}`?"
+    print(f"distlint: unknown {what} `{word}`{hint}", file=sys.stderr)
+    return FAILED
+
+
+def _crashed(error: Exception, *, verbose: bool) -> int:
+    from distlint.engine.errors import ConfigError
+
+    if isinstance(error, ConfigError):
+        print(f"distlint: {error}", file=sys.stderr)
+    elif isinstance(error, OSError) and error.filename is None:
+        print(f"distlint: cannot write: {error.strerror}", file=sys.stderr)
+    else:
+        if verbose:
+            import traceback
+
+            traceback.print_exception(error)
+        hint = "" if verbose else " (--verbose shows where)"
+        print(f"distlint: internal error: {type(error).__name__}: {error}{hint}", file=sys.stderr)
+    return FAILED

@@ -1,0 +1,179 @@
+"""``distlint check``: find the places where ranks part ways."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from distlint.cli import FAILED, FINDINGS, OK, options
+from distlint.cli.progress import progress_bar
+from distlint.engine.errors import ConfigError
+from distlint.engine.settings import Resolver
+from distlint.source.paths import STDIN, display
+from distlint.source.report import Report
+
+FORMATS = ("full", "concise", "json")
+
+
+def run(arguments: Sequence[str]) -> int:
+    chosen = _parser().parse_args(arguments)
+    resolver = Resolver(options.overrides(chosen))
+    report = _check(chosen, resolver)
+    _tell(report, chosen)
+    return _status(report, chosen)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "distlint check",
+        description="Find the places where ranks part ways.",
+        epilog="Exit status: 0 nothing found at or above --fail-on, 1 findings, "
+        "2 the run itself failed.",
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "paths",
+        nargs="*",
+        type=Path,
+        metavar="PATH",
+        help="files and folders, or - for standard input (default: the working folder)",
+    )
+    options.add_selection(parser)
+    options.add_files(parser)
+    options.add_configuration(parser)
+    _add_run(parser)
+    _add_output(parser)
+    options.add_display(parser)
+    return parser
+
+
+def _add_run(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("running")
+    group.add_argument(
+        "-j",
+        "--jobs",
+        type=_count,
+        metavar="N",
+        help="processes; 0 means all cores (default: all from 32 files on, else 1)",
+    )
+    group.add_argument("--no-cache", action="store_true", help="neither read nor write the cache")
+    group.add_argument("--cache-dir", type=Path, metavar="FOLDER", help="where the cache lies")
+    group.add_argument(
+        "--stdin-filename",
+        type=Path,
+        metavar="FILE",
+        help="the name that standard input goes by",
+    )
+    group.add_argument(
+        "--exit-zero", action="store_true", help="exit with 0 also when there are findings"
+    )
+
+
+def _add_output(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("output")
+    group.add_argument("--output-format", choices=FORMATS, default="full", help="default: full")
+    group.add_argument("-o", "--output-file", type=Path, metavar="FILE", help="write it there")
+    group.add_argument(
+        "--statistics", action="store_true", help="count the findings of each rule instead"
+    )
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"not a number of processes: {text}")
+    return int(text)
+
+
+def _check(chosen: argparse.Namespace, resolver: Resolver) -> Report:
+    from distlint.engine.run import check_paths, check_stdin
+
+    if STDIN in chosen.paths:
+        if len(chosen.paths) > 1:
+            raise ConfigError("`-` cannot be combined with other paths")
+        data = sys.stdin.buffer.read()
+        return check_stdin(
+            data, chosen.stdin_filename, resolver, force_exclude=chosen.force_exclude
+        )
+    with progress_bar(wanted=not chosen.quiet) as bar:
+        return check_paths(
+            chosen.paths or [Path()],
+            resolver,
+            jobs=chosen.jobs,
+            force_exclude=chosen.force_exclude,
+            respect_gitignore=chosen.respect_gitignore,
+            progress=bar,
+        )
+
+
+def _status(report: Report, chosen: argparse.Namespace) -> int:
+    if report.failed:
+        return FAILED
+    return FINDINGS if report.fails and not chosen.exit_zero else OK
+
+
+def _tell(report: Report, chosen: argparse.Namespace) -> None:
+    try:
+        with _output(chosen.output_file) as stream:
+            _write(report, chosen, stream)
+            stream.flush()
+    except BrokenPipeError:  # whoever read our output has seen enough; the verdict stands
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    _notices(report, chosen)
+
+
+@contextmanager
+def _output(file: Path | None) -> Iterator[IO[str]]:
+    if file is None:
+        yield sys.stdout
+        return
+    try:
+        stream = file.open("w", encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"--output-file: {display(file)}: {error.strerror}") from None
+    with stream:
+        yield stream
+
+
+def _write(report: Report, chosen: argparse.Namespace, stream: IO[str]) -> None:
+    if chosen.output_format == "json":
+        from distlint.output import json
+
+        stream.write(json.render(report.reported) + "\n")
+        return
+    from distlint.output import concise, full, summary
+    from distlint.output.style import printer
+
+    out = printer(stream, color=options.colored(chosen.color, stream))
+    if chosen.statistics:
+        summary.statistics(report, out)
+        return
+    width = options.width()
+    for item in report.reported:
+        if chosen.output_format == "full":
+            full.render(item, out, width)
+        else:
+            concise.render(item, out)
+    if not chosen.quiet:
+        out.line(summary.closing(report))
+
+
+def _notices(report: Report, chosen: argparse.Namespace) -> None:
+    """What does not belong to the findings, on standard error."""
+    notices = report.notices
+    if chosen.quiet:
+        notices = tuple(notice for notice in notices if notice.kind == "failed")
+    counted = chosen.statistics and chosen.output_format == "json"
+    if not notices and not counted:
+        return
+    from distlint.output import summary
+    from distlint.output.style import printer
+
+    out = printer(sys.stderr, color=options.colored(chosen.color, sys.stderr))
+    summary.notices(notices, out, verbose=chosen.verbose)
+    if counted:
+        summary.statistics(report, out)

@@ -1,0 +1,136 @@
+"""Options that several commands share, and what they come down to."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+from pathlib import Path
+from typing import IO
+
+from distlint.engine.selection import Layer
+from distlint.engine.settings import Overrides, explicit_config
+from distlint.source.finding import Severity
+
+MAX_WIDTH = 140
+DEFAULT_WIDTH = 100
+
+
+def add_display(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("display")
+    group.add_argument(
+        "--color",
+        choices=("auto", "always", "never"),
+        default="auto",
+        help="colour the output; auto does on a terminal and heeds NO_COLOR and FORCE_COLOR",
+    )
+    group.add_argument(
+        "-v", "--verbose", action="store_true", help="say more about what went wrong"
+    )
+    group.add_argument("-q", "--quiet", action="store_true", help="print findings and nothing else")
+
+
+def add_configuration(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("configuration")
+    group.add_argument(
+        "--config", type=Path, metavar="FILE", help="use this file and look for no other"
+    )
+    group.add_argument("--isolated", action="store_true", help="use no configuration file")
+
+
+def add_selection(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("rules", "codes, names, prefixes or ALL, separated by commas")
+    for option, text in (
+        ("--select", "report these rules only"),
+        ("--extend-select", "report these rules as well"),
+        ("--ignore", "leave out these rules"),
+        ("--extend-ignore", "leave out these rules as well"),
+    ):
+        group.add_argument(option, action="append", type=_comma_list, metavar="RULES", help=text)
+    group.add_argument(
+        "--preview", action=argparse.BooleanOptionalAction, help="report rules that are in preview"
+    )
+    group.add_argument(
+        "--fail-on",
+        type=Severity,
+        choices=list(Severity),
+        metavar="{info,warning,error}",
+        help="the least severity that makes the exit status 1 (default: warning)",
+    )
+
+
+def add_files(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("files")
+    group.add_argument(
+        "--exclude",
+        action="append",
+        type=_comma_list,
+        metavar="PATTERNS",
+        help="leave out paths, in the language of .gitignore, in place of the default patterns",
+    )
+    group.add_argument(
+        "--extend-exclude",
+        action="append",
+        type=_comma_list,
+        metavar="PATTERNS",
+        help="leave out these paths as well",
+    )
+    group.add_argument(
+        "--force-exclude", action="store_true", help="leave out excluded paths even when named"
+    )
+    group.add_argument(
+        "--respect-gitignore",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="leave out what git ignores below named folders (default)",
+    )
+
+
+def overrides(options: argparse.Namespace) -> Overrides:
+    """What the options given set for every file.
+
+    Raises:
+        ConfigError: if they cannot be used.
+    """
+    given = vars(options)
+    select = given.get("select")
+    exclude = given.get("exclude")
+    return Overrides(
+        layer=Layer(
+            select=None if select is None else _joined(select),
+            extend_select=_joined(given.get("extend_select")),
+            ignore=_joined(given.get("ignore")),
+            extend_ignore=_joined(given.get("extend_ignore")),
+        ),
+        exclude=None if exclude is None else _joined(exclude),
+        extend_exclude=_joined(given.get("extend_exclude")),
+        preview=given.get("preview"),
+        fail_on=given.get("fail_on"),
+        cache_dir=given.get("cache_dir"),
+        config=explicit_config(options.config) if options.config else None,
+        isolated=options.isolated,
+    )
+
+
+def colored(choice: str, stream: IO[str]) -> bool:
+    """Should output to this stream have colours?"""
+    if choice != "auto":
+        return choice == "always"
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR", "0") not in ("", "0"):
+        return True
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def width() -> int:
+    """Columns to fill: the terminal's, or COLUMNS."""
+    return min(MAX_WIDTH, shutil.get_terminal_size((DEFAULT_WIDTH, 24)).columns)
+
+
+def _comma_list(text: str) -> list[str]:
+    return [item.strip() for item in text.split(",") if item.strip()]
+
+
+def _joined(lists: list[list[str]] | None) -> tuple[str, ...]:
+    return tuple(item for items in lists or () for item in items)

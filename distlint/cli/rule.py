@@ -1,0 +1,79 @@
+"""``distlint rule``: explain a rule."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from distlint.cli import OK, options
+from distlint.engine.errors import ConfigError
+from distlint.engine.selection import exact, unknown_rule
+
+if TYPE_CHECKING:
+    from distlint.rules.base import Rule
+
+
+def run(arguments: Sequence[str]) -> int:
+    chosen = _parser().parse_args(arguments)
+    from distlint.rules.registry import rules
+
+    if chosen.all:
+        _show(list(rules().values()), chosen)
+        return OK
+    code = exact(chosen.rule)
+    if code is None:
+        raise ConfigError(unknown_rule(chosen.rule))
+    rule = rules().get(code)
+    if rule is None:
+        print(f"{code} is reserved for a rule that this version does not have yet.")
+    else:
+        _show([rule], chosen)
+    return OK
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "distlint rule", description="Explain a rule.", allow_abbrev=False
+    )
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument("rule", nargs="?", metavar="CODE|NAME", help="such as DST101")
+    which.add_argument("--all", action="store_true", help="explain all of them")
+    parser.add_argument("--output-format", choices=("full", "json"), default="full")
+    options.add_display(parser)
+    return parser
+
+
+def _show(shown: list[type[Rule]], chosen: argparse.Namespace) -> None:
+    if chosen.output_format == "json":
+        import json
+
+        entries = [_entry(rule) for rule in shown]
+        print(json.dumps(entries if chosen.all else entries[0], indent=2))
+        return
+    from distlint.rules.page import page
+
+    text = "\n".join(page(rule) for rule in shown)
+    if not options.colored(chosen.color, sys.stdout):
+        sys.stdout.write(text)
+        return
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    Console(force_terminal=True, width=options.width()).print(Markdown(text))
+
+
+def _entry(rule: type[Rule]) -> dict[str, object]:
+    from distlint.rules.page import example_text
+
+    return {
+        "code": rule.code,
+        "name": rule.name,
+        "summary": rule.summary(),
+        "explanation": rule.documentation(),
+        "preview": rule.preview,
+        "severity": rule.severity.value if rule.severity else None,
+        "good": [{"title": e.title, "code": example_text(e)} for e in rule.good],
+        "bad": [{"title": e.title, "code": example_text(e)} for e in rule.bad],
+    }

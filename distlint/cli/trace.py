@@ -1,0 +1,72 @@
+"""``distlint trace``: the collectives of each group of ranks side by side."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from distlint.cli import FINDINGS, OK, options
+from distlint.engine.errors import ConfigError
+from distlint.engine.settings import Resolver
+
+
+def run(arguments: Sequence[str]) -> int:
+    chosen = _parser().parse_args(arguments)
+    from distlint.engine.tracing import trace_file
+
+    resolver = Resolver(options.overrides(chosen))
+    path, function = _target(chosen.target)
+    traces = trace_file(path, function, chosen.ranks, resolver)
+    from distlint.output import trace as output
+
+    if chosen.output_format == "json":
+        print(output.render_json(traces))
+    else:
+        from distlint.output.style import printer
+
+        out = printer(sys.stdout, color=options.colored(chosen.color, sys.stdout))
+        for trace in traces:
+            output.render(trace, out, options.width())
+        if not traces and not chosen.quiet:
+            out.line("No collectives to trace.")
+    return OK if all(trace.aligned for trace in traces) else FINDINGS
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "distlint trace",
+        description="Show the collectives of each group of ranks side by side.",
+        epilog="Exit status: 0 the ranks agree, 1 they part ways, 2 the run itself failed.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("target", metavar="FILE[::FUNCTION]", help="a script, or a function in it")
+    parser.add_argument(
+        "--ranks",
+        type=_ranks,
+        metavar="R,R,...",
+        help="show these ranks (default: one for each group that behaves alike)",
+    )
+    parser.add_argument("--output-format", choices=("full", "json"), default="full")
+    options.add_configuration(parser)
+    options.add_display(parser)
+    return parser
+
+
+def _target(text: str) -> tuple[Path, str | None]:
+    """The file and, behind ``::``, the function; a file whose own name has ``::`` wins."""
+    name, separator, function = text.rpartition("::")
+    if not separator or os.path.exists(text):
+        return Path(os.path.abspath(text)), None
+    if not name or not function:
+        raise ConfigError(f"`{text}` is not of the form FILE::FUNCTION")
+    return Path(os.path.abspath(name)), function
+
+
+def _ranks(text: str) -> tuple[int, ...]:
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isdecimal() for part in parts):
+        raise argparse.ArgumentTypeError(f"not a list of ranks such as 0,1: {text}")
+    return tuple(dict.fromkeys(int(part) for part in parts))

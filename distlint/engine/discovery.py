@@ -1,0 +1,190 @@
+"""Which files a run is about: named ones always, and what lies below named folders."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from distlint.engine.gitignore import Ignored
+from distlint.engine.patterns import Pattern
+from distlint.engine.settings import Resolver
+from distlint.source.report import Notice
+
+PYTHON_SUFFIXES = frozenset({".py", ".pyi", ".pyw"})
+NOTEBOOK = ".ipynb"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A file to check, as an absolute path."""
+
+    path: Path
+    named: bool
+
+
+@dataclass(slots=True)
+class Discovered:
+    """The files in order, without duplicates, and what is to be said about the rest."""
+
+    targets: list[Target] = field(default_factory=list)
+    notices: list[Notice] = field(default_factory=list)
+    notebooks: int = 0
+
+
+def discover(
+    paths: Sequence[Path],
+    resolver: Resolver,
+    *,
+    force_exclude: bool = False,
+    respect_gitignore: bool = True,
+) -> Discovered:
+    """Find the files. A path that cannot be looked at becomes a notice; the others go on.
+
+    Raises:
+        ConfigError: if the configuration of a folder cannot be used.
+    """
+    found = Discovered()
+    search = _Search(resolver, found, force_exclude, respect_gitignore)
+    for path in paths:
+        search.named(path)
+    found.targets = _distinct(found.targets)
+    found.notices.sort(key=lambda notice: (str(notice.path), notice.message))
+    return found
+
+
+def reason(error: OSError | ValueError) -> str:
+    """Why a path cannot be used, without errno numbers and paths."""
+    if isinstance(error, OSError):
+        if error.errno == errno.ELOOP:
+            return "a symbolic link that leads back to itself"
+        if error.errno == errno.ENOENT:
+            return "no such file or folder"
+        return (error.strerror or str(error)).lower()
+    return str(error)
+
+
+@dataclass(slots=True)
+class _Search:
+    resolver: Resolver
+    found: Discovered
+    force_exclude: bool
+    respect_gitignore: bool
+
+    def named(self, given: Path) -> None:
+        path = Path(os.path.abspath(given))
+        try:
+            mode = path.stat().st_mode
+        except (OSError, ValueError) as error:
+            self._fail(path, reason(error))
+            return
+        if stat.S_ISDIR(mode):
+            self.resolver.named.append(path)
+            if not self._forced_out(path):
+                self._walk(path)
+        elif stat.S_ISREG(mode):
+            self.resolver.named.append(path.parent)
+            if not self._forced_out(path):
+                self.found.targets.append(Target(path, named=True))
+        else:
+            self._fail(path, "not a regular file; use - to read from standard input")
+
+    def _forced_out(self, path: Path) -> bool:
+        if not self.force_exclude:
+            return False
+        return any(p.names(path) for p in self.resolver.of_folder(path.parent).exclude)
+
+    def _walk(self, root: Path) -> None:
+        ignored = Ignored.above(root) if self.respect_gitignore else Ignored(())
+        pending = [(root, ignored)]
+        while pending:
+            folder, ignored = pending.pop()
+            try:
+                entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+            except OSError as error:
+                self._fail(folder, f"the folder cannot be read: {reason(error)}")
+                continue
+            if self.respect_gitignore and any(entry.name == ".gitignore" for entry in entries):
+                ignored = ignored.within(folder)
+            patterns = self._patterns(folder, root)
+            for entry in entries:
+                path = folder / entry.name
+                if self._is_folder(entry):
+                    if not _excluded(path, patterns, ignored, folder=True):
+                        pending.append((path, ignored))
+                elif _is_source(entry.name) and not _excluded(path, patterns, ignored):
+                    self._file(path, entry)
+
+    def _patterns(self, folder: Path, root: Path) -> list[Pattern]:
+        """The patterns in force, but for those that rule out the very folder that was named."""
+        return [p for p in self.resolver.of_folder(folder).exclude if not _rules_out(p, root)]
+
+    def _is_folder(self, entry: os.DirEntry[str]) -> bool:
+        """A folder to enter. Links to folders are not followed, so there are no loops."""
+        try:
+            return entry.is_dir(follow_symlinks=False)
+        except OSError:
+            return False
+
+    def _file(self, path: Path, entry: os.DirEntry[str]) -> None:
+        try:
+            mode = entry.stat().st_mode
+        except OSError as error:
+            if entry.is_symlink():
+                why = reason(error) if error.errno == errno.ELOOP else "a broken symbolic link"
+                self.found.notices.append(Notice("skipped", why, path))
+            else:
+                self._fail(path, reason(error))
+            return
+        if stat.S_ISREG(mode):
+            if path.suffix.lower() == NOTEBOOK:
+                self.found.notebooks += 1
+            else:
+                self.found.targets.append(Target(path, named=False))
+        elif not stat.S_ISDIR(mode):
+            self.found.notices.append(Notice("skipped", "not a regular file", path))
+
+    def _fail(self, path: Path, message: str) -> None:
+        self.found.notices.append(Notice("failed", message, path))
+
+
+def _is_source(name: str) -> bool:
+    suffix = os.path.splitext(name)[1].lower()
+    return suffix in PYTHON_SUFFIXES or suffix == NOTEBOOK
+
+
+def _excluded(
+    path: Path, patterns: Sequence[Pattern], ignored: Ignored, *, folder: bool = False
+) -> bool:
+    return any(p.names_entry(path, folder) for p in patterns) or ignored.covers(path, folder)
+
+
+def _rules_out(pattern: Pattern, root: Path) -> bool:
+    return not pattern.plain and pattern.names(root)
+
+
+def _distinct(targets: list[Target]) -> list[Target]:
+    """Each file once, in the order of the paths; a real path rather than a link to it."""
+    by_file: dict[str, Target] = {}
+    folders: dict[Path, str] = {}
+    links = {target.path for target in targets if target.path.is_symlink()}
+    for target in sorted(targets, key=lambda target: (target.path in links, target.path)):
+        real = _real(target.path, target.path in links, folders)
+        known = by_file.get(real)
+        if known is None:
+            by_file[real] = target
+        elif target.named and not known.named:
+            by_file[real] = Target(known.path, named=True)
+    return sorted(by_file.values(), key=lambda target: target.path)
+
+
+def _real(path: Path, link: bool, folders: dict[Path, str]) -> str:
+    """``os.path.realpath``, resolving each folder once."""
+    if link:
+        return os.path.realpath(path)
+    if path.parent not in folders:
+        folders[path.parent] = os.path.realpath(path.parent)
+    return os.path.join(folders[path.parent], path.name)

@@ -1,0 +1,109 @@
+"""Check paths or standard input: the door through which the command line and editors come."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from distlint.engine.check import FileResult, ItemKey, Session
+from distlint.engine.discovery import Discovered, discover
+from distlint.engine.settings import Resolver
+from distlint.engine.workers import Progress, check_files
+from distlint.source.finding import Place
+from distlint.source.paths import STDIN
+from distlint.source.report import Notice, Report, Reported
+
+
+def check_paths(
+    paths: Sequence[Path],
+    resolver: Resolver,
+    *,
+    jobs: int | None = None,
+    force_exclude: bool = False,
+    respect_gitignore: bool = True,
+    progress: Progress | None = None,
+) -> Report:
+    """Check files and all that lies below folders.
+
+    Args:
+        paths: what the user named.
+        resolver: finds the settings of each file.
+        jobs: processes to use, 0 for all cores, None for as many as pay.
+        force_exclude: leave out excluded files also when they are named.
+        respect_gitignore: leave out what git ignores below the named folders.
+        progress: told how far the run is.
+
+    Raises:
+        ConfigError: if a configuration cannot be used.
+    """
+    found = discover(
+        paths, resolver, force_exclude=force_exclude, respect_gitignore=respect_gitignore
+    )
+    for target in found.targets:
+        resolver.of_file(target.path)  # so that a bad configuration ends the run here
+    found.notices += _not_yet(resolver)
+    return merge(check_files(found.targets, resolver, jobs, progress), found)
+
+
+def check_stdin(
+    data: bytes, filename: Path | None, resolver: Resolver, *, force_exclude: bool = False
+) -> Report:
+    """Check a text under the name of a file that need not exist.
+
+    Raises:
+        ConfigError: if the configuration in force cannot be used.
+    """
+    path = Path(os.path.abspath(filename)) if filename else STDIN
+    folder = path.parent if filename else resolver.cwd
+    settings = resolver.of_folder(folder)
+    if filename and force_exclude and any(p.names(path) for p in settings.exclude):
+        return merge([], Discovered())
+    return merge([Session(resolver).check_bytes(data, path, settings)], Discovered())
+
+
+def merge(results: Iterable[FileResult], found: Discovered) -> Report:
+    """One report of many results, independent of how the files were spread over processes."""
+    results = list(results)
+    used = frozenset[ItemKey]().union(*(result.used for result in results))
+    reported = [item for result in results for item in result.reported]
+    for result in results:
+        reported += [item for item, items in result.unused if used.isdisjoint(items)]
+    notices = [*found.notices, *(notice for result in results for notice in result.notices)]
+    if found.notebooks:
+        notices.append(_notebooks(found.notebooks))
+    return Report(
+        reported=tuple(_distinct(reported)),
+        notices=tuple(notices),
+        checked=sum(result.checked for result in results),
+        skipped=sum(notice.kind == "skipped" for notice in notices),
+        suppressed=sum(result.suppressed for result in results),
+        over_budget=sum(result.over_budget for result in results),
+        roots=sum(result.roots for result in results),
+    )
+
+
+def _not_yet(resolver: Resolver) -> Iterable[Notice]:
+    """Rules that were asked for one by one and that this version lacks."""
+    asked = resolver.explicit_codes()
+    if not asked:
+        return
+    from distlint.rules.registry import rules
+
+    for code in sorted(asked.keys() - rules().keys()):
+        yield Notice("warning", f"{code} ({asked[code]}) is not part of this version yet")
+
+
+def _distinct(reported: Iterable[Reported]) -> list[Reported]:
+    """In order, and once each: two entry points may lead to the same branch and collective."""
+    kept: dict[tuple[str, Place, Place | None], Reported] = {}
+    for item in sorted(reported, key=lambda item: item.finding.sort_key):
+        finding = item.finding
+        about = finding.related[0].place if finding.related else None
+        kept.setdefault((finding.code, finding.place, about), item)
+    return list(kept.values())
+
+
+def _notebooks(count: int) -> Notice:
+    what = "notebook was" if count == 1 else "notebooks were"
+    return Notice("skipped", f"{count} {what} skipped: not checked by this version")

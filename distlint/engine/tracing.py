@@ -1,0 +1,55 @@
+"""Trace one file: what each group of ranks does, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from distlint.engine.check import Session
+from distlint.engine.discovery import reason
+from distlint.engine.errors import ConfigError
+from distlint.engine.settings import Resolver
+from distlint.source.document import Document, DocumentError
+from distlint.source.nesting import too_deep
+from distlint.source.paths import display
+from distlint.source.trace import Trace
+
+
+def trace_file(
+    path: Path, function: str | None, ranks: Sequence[int] | None, resolver: Resolver
+) -> list[Trace]:
+    """The traces of a file's entry points, or of one function.
+
+    Raises:
+        ConfigError: if the file cannot be read or parsed, or has no such function or rank.
+    """
+    document = _read(path)
+    excess = too_deep(document.text)
+    if excess:
+        raise ConfigError(f"{display(path)}: not analysed: {excess}")
+    from distlint.analyzer.lower import ParseError
+    from distlint.analyzer.trace import trace
+
+    settings = resolver.of_file(path)
+    try:
+        return list(trace(document, Session(resolver).project(settings), function, ranks))
+    except ParseError as error:
+        from distlint.engine.syntax import explain
+
+        better = explain(document, error.message, error.row, error.column)
+        raise _unreadable(path, better) from None
+    except LookupError as error:
+        raise ConfigError(f"{display(path)}: {error.args[0]}") from None
+
+
+def _read(path: Path) -> Document:
+    try:
+        return Document.read(path)
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{display(path)}: {reason(error)}") from None
+    except DocumentError as error:
+        raise _unreadable(path, error) from None
+
+
+def _unreadable(path: Path, error: DocumentError) -> ConfigError:
+    return ConfigError(f"{display(path)}:{error.row}:{error.column}: {error.message}")

@@ -1,0 +1,76 @@
+"""Findings as a JSON array in the shape that ruff's consumers read."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from distlint.source.finding import Edit, Fix, Related
+from distlint.source.paths import STDIN, printable
+from distlint.source.report import Reported
+
+Location = dict[str, int]
+
+
+def render(items: Iterable[Reported]) -> str:
+    return json.dumps([_finding(item) for item in items], indent=2)
+
+
+def _finding(item: Reported) -> dict[str, object]:
+    finding = item.finding
+    span = finding.place.span
+    return {
+        "cell": None,
+        "code": finding.code,
+        "end_location": location(span.end_row, span.end_column),
+        "filename": filename(finding.place.path),
+        "fix": _fix(finding.fix),
+        "location": location(span.row, span.column),
+        "message": finding.message,
+        "name": finding.name,
+        "noqa_row": item.noqa_row,
+        "related": [_related(related) for related in finding.related],
+        "severity": finding.severity.value,
+        "url": None,
+    }
+
+
+def _fix(fix: Fix | None) -> dict[str, object] | None:
+    if fix is None:
+        return None
+    edits = [_edit(edit) for edit in fix.edits]
+    return {"applicability": fix.applicability, "edits": edits, "message": fix.message}
+
+
+def _edit(edit: Edit) -> dict[str, object]:
+    span = edit.span
+    return {
+        "content": edit.content,
+        "end_location": location(span.end_row, span.end_column),
+        "location": location(span.row, span.column),
+    }
+
+
+def _related(related: Related) -> dict[str, object]:
+    span = related.place.span
+    return {
+        "filename": filename(related.place.path),
+        "location": location(span.row, span.column),
+        "message": related.message,
+    }
+
+
+def location(row: int, column: int) -> Location:
+    return {"column": column, "row": row}
+
+
+def filename(path: Path) -> str:
+    """The absolute path; bytes that are no UTF-8 are escaped, as JSON cannot hold them."""
+    text = str(path) if path == STDIN else os.path.abspath(path)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return printable(text)
+    return text

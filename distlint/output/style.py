@@ -1,0 +1,115 @@
+"""Lines made of styled parts, and where they go: plain text, or colours by rich."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import IO, Protocol
+
+Part = str | tuple[str, str]
+
+
+class Printer(Protocol):
+    """Takes output line by line."""
+
+    encoding: str
+
+    def line(self, *parts: Part) -> None: ...
+
+
+class Plain:
+    """Writes text without colours; needs no library."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        self.stream = stream
+        self.encoding = getattr(stream, "encoding", None) or "utf-8"
+
+    def line(self, *parts: Part) -> None:
+        text = "".join(part if isinstance(part, str) else part[0] for part in parts).rstrip()
+        self.stream.write(encodable(text, self.encoding) + "\n")
+
+
+class Coloured:
+    """Writes for a terminal."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        from rich.console import Console
+
+        self.encoding = getattr(stream, "encoding", None) or "utf-8"
+        self.console = Console(
+            file=stream,
+            force_terminal=True,
+            highlight=False,
+            markup=False,
+            emoji=False,
+            soft_wrap=True,
+            no_color=False,
+        )
+
+    def line(self, *parts: Part) -> None:
+        from rich.text import Text
+
+        text = Text()
+        for part in parts:
+            content, style = (part, "") if isinstance(part, str) else part
+            text.append(encodable(content, self.encoding), style=style)
+        text.rstrip()
+        self.console.print(text, soft_wrap=True)
+
+
+def printer(stream: IO[str], *, color: bool) -> Printer:
+    return Coloured(stream) if color else Plain(stream)
+
+
+def can_encode(text: str, encoding: str) -> bool:
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def encodable(text: str, encoding: str) -> str:
+    """The text with escapes for what the stream's encoding cannot express."""
+    if can_encode(text, encoding):
+        return text
+    return text.encode(encoding, "backslashreplace").decode(encoding)
+
+
+def width_of(text: str) -> int:
+    """Columns that a text takes on a terminal."""
+    return len(text) if text.isascii() else sum(map(_cells, text))
+
+
+def _cells(character: str) -> int:
+    if unicodedata.combining(character) or unicodedata.category(character) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def visible(text: str) -> str:
+    """Source text that cannot move the cursor: tabs widened, control characters replaced."""
+    if text.isprintable():
+        return text
+    return "".join(_visible(character) for character in text)
+
+
+def _visible(character: str) -> str:
+    if character == "\t":
+        return "    "
+    if character.isprintable() or unicodedata.category(character) == "Zs":
+        return character
+    return "?" if width_of(character) else ""
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """The text on lines of at most ``width`` columns; words that are longer stay whole."""
+    lines: list[str] = []
+    current = ""
+    for word in text.split():
+        joined = f"{current} {word}" if current else word
+        if current and width_of(joined) > width:
+            lines.append(current)
+            current = word
+        else:
+            current = joined
+    return [*lines, current] if current or not lines else lines

@@ -1,0 +1,65 @@
+"""What is said about a run as a whole: the last line, the statistics, the notices."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from distlint.output.style import Part, Printer
+from distlint.source.finding import Severity
+from distlint.source.paths import display, printable
+from distlint.source.report import Notice, Report
+
+_PREFIX: dict[str, Part] = {
+    "failed": ("error: ", "bold red"),
+    "warning": ("warning: ", "bold yellow"),
+    "skipped": ("skipped: ", "bold yellow"),
+    "nothing": "",
+}
+
+
+def counted(count: int, singular: str, plural: str | None = None) -> str:
+    return f"{count:,} {singular if count == 1 else plural or singular + 's'}"
+
+
+def closing(report: Report) -> str:
+    """One line: how much was found, in how many files."""
+    checked = f"checked {counted(report.checked, 'file')}"
+    if not report.reported:
+        return f"No findings ({checked})." if report.checked else "No files were checked."
+    severities = report.by_severity()
+    found = ", ".join(
+        counted(severities[severity], severity.value, "info" if severity is Severity.INFO else None)
+        for severity in (Severity.ERROR, Severity.WARNING, Severity.INFO)
+        if severities[severity]
+    )
+    files = len({finding.place.path for finding in report.findings})
+    return f"Found {found} in {counted(files, 'file')} ({checked})."
+
+
+def statistics(report: Report, out: Printer) -> None:
+    """How often each rule spoke, and what the run left out."""
+    counts = Counter((finding.code, finding.name) for finding in report.findings)
+    width = len(f"{max(counts.values(), default=0):,}")
+    for (code, name), count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
+        out.line(f"{count:>{width},}  ", (code, "bold"), f"  {name}")
+    if counts:
+        out.line()
+    for text in _totals(report):
+        out.line(text)
+
+
+def _totals(report: Report) -> Iterator[str]:
+    yield f"{counted(report.checked, 'file')} checked, {report.skipped:,} skipped"
+    yield f"{counted(report.roots, 'entry point')} rehearsed, {report.over_budget:,} over budget"
+    yield f"{counted(report.suppressed, 'finding')} suppressed by comments"
+
+
+def notices(items: tuple[Notice, ...], out: Printer, *, verbose: bool) -> None:
+    """A line for each path that was not checked, with the details when asked for."""
+    for notice in items:
+        where = f"{display(notice.path)}: " if notice.path else ""
+        out.line(_PREFIX[notice.kind], where, printable(notice.message))
+        if verbose and notice.detail:
+            for line in notice.detail.rstrip().splitlines():
+                out.line("  ", printable(line))

@@ -1,0 +1,93 @@
+"""What a rule is: a code, a name, a docstring, examples, and a check."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.analyzer.witness import Witness
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+    from distlint.source.finding import Finding, Place, Severity
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A script that a rule speaks about (bad) or keeps silent on (good).
+
+    In a bad example the comment ``# expect: DST101`` marks each line that must be reported. An
+    example is a whole script: run under ``torchrun`` (or the test harness) with ``ranks``
+    processes on CPU, a bad one shows ``effect`` and a good one finishes. ``needs`` names the
+    packages beyond torch without which it cannot run; ``effect="static"`` is for what only shows
+    on other hardware or strategies, and then ``why_static`` says so.
+    """
+
+    title: str
+    code: str
+    ranks: int = 2
+    effect: Literal["hang", "fail", "wrong data", "static", "finishes"] = "finishes"
+    needs: tuple[str, ...] = ()
+    why_static: str = ""
+
+
+class Rule:
+    """A rule; one subclass a file, found by discovery. The docstring is the rule's page."""
+
+    code: ClassVar[str]
+    name: ClassVar[str]
+    severity: ClassVar[Severity | None] = None
+    """None where each finding has its own: for witnesses, what it took to separate the ranks."""
+    preview: ClassVar[bool] = False
+    good: ClassVar[tuple[Example, ...]] = ()
+    bad: ClassVar[tuple[Example, ...]] = ()
+
+    @classmethod
+    def documentation(cls) -> str:
+        """The docstring as Markdown: a summary line, then what it finds, why, and what to do."""
+        return inspect.cleandoc(cls.__doc__ or "")
+
+    @classmethod
+    def summary(cls) -> str:
+        return cls.documentation().splitlines()[0]
+
+
+class WitnessRule(Rule):
+    """A rule of the family DST1xx: it claims witnesses of ranks that part ways.
+
+    Each witness gets exactly one code. Rules are asked in the order of ``rank`` (most specific
+    first) and the first that claims a witness reports it.
+    """
+
+    rank: ClassVar[int]
+
+    def claims(self, witness: Witness) -> bool:
+        """Is this the code for the witness?"""
+        raise NotImplementedError
+
+    def place(self, witness: Witness) -> Place:
+        """Where the finding sits: at the exit that separated the ranks, else at the branch."""
+        return witness.cause.exit_place or witness.cause.place
+
+    def message(self, witness: Witness) -> str:
+        """One sentence for the finding: which ranks do what."""
+        raise NotImplementedError
+
+    def advice(self, witness: Witness) -> str:
+        """What the author should do."""
+        raise NotImplementedError
+
+
+class SourceRule(Rule):
+    """A rule about one module's source: no ranks need to part for it."""
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        """The findings in a module."""
+        raise NotImplementedError

@@ -1,0 +1,1 @@
+"""Rules about checkpoints and shared files (DST4xx)."""

@@ -1,0 +1,321 @@
+"""DST407: a checkpoint call in which all ranks take part, made on some ranks only."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from distlint.rules.base import Example, WitnessRule
+from distlint.rules.collectives._wording import condition, contrast, kinds, proviso
+
+if TYPE_CHECKING:
+    from distlint.analyzer.witness import Witness
+
+_SAVES = frozenset({"checkpoint", "state_dict", "fsdp_state_dict", "fsdp_optim_state_dict"})
+
+
+class CollectiveSaveInRankBranch(WitnessRule):
+    """A checkpoint call that needs all ranks is made on some ranks only.
+
+    ## What it finds
+
+    Saving or collecting state that is spread over the ranks, on one side of a rank test: the
+    `state_dict()` of an FSDP model, `ZeroRedundancyOptimizer.consolidate_state_dict`, functions of
+    `torch.distributed.checkpoint`, DeepSpeed's `save_checkpoint`, Accelerate's `get_state_dict`,
+    `save_model` and `save_state` under FSDP or DeepSpeed, Lightning's `trainer.save_checkpoint`.
+
+    ## Why it matters
+
+    `if rank == 0: torch.save(...)` is right for DDP and found in every tutorial. With sharded state
+    the same test keeps the owners of the shards away, and rank 0 waits for them. It shows at the
+    first checkpoint, which may be hours into the run.
+
+    ## What to do
+
+    Collect on all ranks, write on one:
+
+    ```python
+    state = accelerator.get_state_dict(model)
+    if accelerator.is_main_process:
+        torch.save(state, path)
+    ```
+
+    `engine.save_checkpoint`, `accelerator.save_state` and `trainer.save_checkpoint` know by
+    themselves who writes what: call them on all ranks.
+
+    ## When it is silent
+
+    - The state is plain: `torch.save(model.module.state_dict(), path)` of a DDP model.
+    - All ranks collect, and only `torch.save` is under the test.
+    - The call communicates only under a strategy that the script rules out. If the strategy is
+      not known, the finding is information and names the strategy.
+    """
+
+    code = "DST407"
+    name = "collective-save-in-rank-branch"
+    rank = 30
+
+    good = (
+        Example(
+            title="A DDP model, saved by rank 0",
+            code="""\
+import os
+import tempfile
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+dist.init_process_group("gloo")
+model = DDP(torch.nn.Linear(2, 2))
+if dist.get_rank() == 0:
+    path = os.path.join(tempfile.mkdtemp(), "model.pt")
+    torch.save(model.module.state_dict(), path)
+dist.barrier()
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="A sharded model: collected by all, written by one",
+            code="""\
+import os
+import tempfile
+import torch
+import torch.distributed as dist
+from torch.distributed.fsdp import FullyShardedDataParallel as FSDP
+
+dist.init_process_group("gloo")
+model = FSDP(torch.nn.Linear(4, 4), device_id=torch.device("cpu"))
+state = model.state_dict()
+if dist.get_rank() == 0:
+    torch.save(state, os.path.join(tempfile.mkdtemp(), "model.pt"))
+dist.barrier()
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="A full state dict by the checkpoint API",
+            code="""\
+import os
+import tempfile
+import torch
+import torch.distributed as dist
+from torch.distributed.checkpoint.state_dict import StateDictOptions, get_model_state_dict
+from torch.distributed.fsdp import fully_shard
+
+dist.init_process_group("gloo")
+mesh = dist.init_device_mesh("cpu", (dist.get_world_size(),))
+model = fully_shard(torch.nn.Linear(4, 4), mesh=mesh)
+options = StateDictOptions(full_state_dict=True, cpu_offload=True)
+state = get_model_state_dict(model, options=options)
+if dist.get_rank() == 0:
+    torch.save(state, os.path.join(tempfile.mkdtemp(), "model.pt"))
+dist.barrier()
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="get_state_dict on all processes",
+            needs=("accelerate",),
+            code="""\
+import os
+import tempfile
+import torch
+from accelerate import Accelerator
+
+accelerator = Accelerator(cpu=True)
+model = accelerator.prepare(torch.nn.Linear(2, 2))
+state = accelerator.get_state_dict(model)
+if accelerator.is_main_process:
+    torch.save(state, os.path.join(tempfile.mkdtemp(), "model.pt"))
+accelerator.wait_for_everyone()
+""",
+        ),
+        Example(
+            title="An optimizer that is consolidated by all",
+            code="""\
+import os
+import tempfile
+import torch
+import torch.distributed as dist
+from torch.distributed.optim import ZeroRedundancyOptimizer
+
+dist.init_process_group("gloo")
+net = torch.nn.Linear(2, 2)
+optimizer = ZeroRedundancyOptimizer(net.parameters(), torch.optim.SGD, lr=0.1, momentum=0.9)
+net(torch.ones(2)).sum().backward()
+optimizer.step()
+optimizer.consolidate_state_dict(to=0)
+if dist.get_rank() == 0:
+    torch.save(optimizer.state_dict(), os.path.join(tempfile.mkdtemp(), "optimizer.pt"))
+dist.barrier()
+dist.destroy_process_group()
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="The state dict of a sharded model on rank 0",
+            effect="hang",
+            code="""\
+import os
+import tempfile
+import torch
+import torch.distributed as dist
+from torch.distributed.fsdp import FullyShardedDataParallel as FSDP
+
+dist.init_process_group("gloo")
+model = FSDP(torch.nn.Linear(4, 4), device_id=torch.device("cpu"))
+if dist.get_rank() == 0:  # expect: DST407
+    torch.save(model.state_dict(), os.path.join(tempfile.mkdtemp(), "model.pt"))
+dist.barrier()
+""",
+        ),
+        Example(
+            title="An optimizer consolidated by its reader",
+            effect="hang",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.distributed.optim import ZeroRedundancyOptimizer
+
+dist.init_process_group("gloo")
+net = torch.nn.Linear(2, 2)
+optimizer = ZeroRedundancyOptimizer(net.parameters(), torch.optim.SGD, lr=0.1, momentum=0.9)
+net(torch.ones(2)).sum().backward()
+optimizer.step()
+if dist.get_rank() == 0:  # expect: DST407
+    optimizer.consolidate_state_dict(to=0)
+    print(f"{len(optimizer.state_dict()['state'])} entries")
+dist.barrier()
+""",
+        ),
+        Example(
+            title="A distributed checkpoint from one rank",
+            effect="hang",
+            code="""\
+import tempfile
+import torch
+import torch.distributed as dist
+import torch.distributed.checkpoint as dcp
+
+
+def save(model, folder):
+    if dist.get_rank() != 0:
+        return  # expect: DST407
+    dcp.save({"model": model.state_dict()}, checkpoint_id=folder)
+
+
+dist.init_process_group("gloo")
+save(torch.nn.Linear(2, 2), tempfile.mkdtemp())
+dist.barrier()
+""",
+        ),
+        Example(
+            title="Lightning's checkpoint under is_global_zero",
+            effect="hang",
+            needs=("lightning",),
+            code="""\
+import lightning as L
+import os
+import tempfile
+import torch
+from torch.utils.data import DataLoader
+
+
+class Model(L.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(4, 1)
+
+    def training_step(self, batch, index):
+        return self.layer(batch).pow(2).mean()
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.1)
+
+
+quiet = dict(logger=False, enable_checkpointing=False, enable_progress_bar=False)
+trainer = L.Trainer(accelerator="cpu", devices=2, strategy="ddp", max_steps=2, **quiet)
+trainer.fit(Model(), DataLoader(torch.randn(8, 4), batch_size=2))
+if trainer.is_global_zero:  # expect: DST407
+    trainer.save_checkpoint(os.path.join(tempfile.mkdtemp(), "last.ckpt"))
+total = trainer.strategy.reduce(torch.ones(1))
+""",
+        ),
+        Example(
+            title="save_state with automatic names on the main process",
+            effect="hang",
+            needs=("accelerate",),
+            code="""\
+import tempfile
+import torch
+from accelerate import Accelerator
+from accelerate.utils import ProjectConfiguration
+
+config = ProjectConfiguration(tempfile.mkdtemp(), automatic_checkpoint_naming=True)
+accelerator = Accelerator(cpu=True, project_config=config)
+model = accelerator.prepare(torch.nn.Linear(2, 2))
+if accelerator.is_main_process:  # expect: DST407
+    accelerator.save_state()
+total = accelerator.reduce(torch.ones(1))
+accelerator.wait_for_everyone()
+""",
+        ),
+        Example(
+            title="A DeepSpeed engine that is saved by rank 0",
+            effect="static",
+            needs=("deepspeed",),
+            why_static="needs deepspeed and a GPU; save_checkpoint has a barrier on all ranks",
+            code="""\
+import deepspeed
+import torch
+import torch.distributed as dist
+
+config = {
+    "train_micro_batch_size_per_gpu": 1,
+    "zero_optimization": {"stage": 2},
+    "optimizer": {"type": "Adam", "params": {"lr": 1e-3}},
+}
+engine, *_ = deepspeed.initialize(model=torch.nn.Linear(8, 8), config=config)
+for step in range(100):
+    loss = engine(torch.ones(1, 8, device=engine.device)).mean()
+    engine.backward(loss)
+    engine.step()
+    if step % 50 == 0 and dist.get_rank() == 0:  # expect: DST407
+        engine.save_checkpoint("checkpoints", tag=f"step{step}")
+""",
+        ),
+        Example(
+            title="save_state on the main process under FSDP",
+            effect="static",
+            needs=("accelerate",),
+            why_static="Accelerate's FSDP plugin wants an accelerator device; plain DDP is silent",
+            code="""\
+import torch
+from accelerate import Accelerator, FullyShardedDataParallelPlugin
+
+plugin = FullyShardedDataParallelPlugin(fsdp_version=2)
+accelerator = Accelerator(fsdp_plugin=plugin)
+model = torch.nn.Linear(4, 4)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model, optimizer = accelerator.prepare(model, optimizer)
+for step in range(10):
+    accelerator.backward(model(torch.ones(2, 4)).mean())
+    optimizer.step()
+    if accelerator.is_main_process and step % 5 == 0:  # expect: DST407
+        accelerator.save_state(f"run/step-{step}")
+""",
+        ),
+    )
+
+    def claims(self, witness: Witness) -> bool:
+        return witness.cause.kind == "rank" and bool(_SAVES & kinds(witness))
+
+    def message(self, witness: Witness) -> str:
+        return (
+            f"a save that needs all ranks is on one side of {condition(witness)}: "
+            f"{contrast(witness)}{proviso(witness)}"
+        )
+
+    def advice(self, witness: Witness) -> str:
+        return "Call it on all ranks; keep only the writing of a collected state under the test."

@@ -1,0 +1,224 @@
+"""DST103: a collective behind a condition that each rank evaluates on its own data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from distlint.rules.base import Example, WitnessRule
+from distlint.rules.collectives._wording import condition, contrast, proviso
+
+if TYPE_CHECKING:
+    from distlint.analyzer.witness import Witness
+
+
+class CollectiveBehindLocalCondition(WitnessRule):
+    """A collective is guarded by a value that may differ from rank to rank.
+
+    ## What it finds
+
+    A collective that a rank reaches only if some local value says so: the loss or the data of this
+    rank, a clock, the memory in use, a file that another rank is still writing, a queue or a list
+    that each rank fills on its own. It also finds `if stop and accelerator.check_trigger():`, where
+    the trigger, itself a collective, is asked only by the ranks whose `stop` is set.
+
+    ## Why it matters
+
+    As soon as the value differs, some ranks wait in the collective and the others walk past it. It
+    may take days to happen for the first time, since on most steps all ranks decide alike.
+
+    ## What to do
+
+    Let the ranks agree first and branch on what they agreed. A reduction with `MAX` reads "any
+    rank", one with `MIN` "all ranks":
+
+    ```python
+    flag = torch.tensor(int(loss.item() > limit))
+    dist.all_reduce(flag, op=dist.ReduceOp.MAX)
+    if flag.item():
+        dist.all_reduce(statistics)
+    ```
+
+    In `stop and accelerator.check_trigger()`, swap the operands.
+
+    ## When it is silent
+
+    - The value was reduced, gathered or broadcast before the test.
+    - The condition is a configuration value, a step counter or the world size.
+    - The condition is unknown: what distlint cannot see is taken to be the same on all ranks.
+    """
+
+    code = "DST103"
+    name = "collective-behind-local-condition"
+    rank = 120
+
+    good = (
+        Example(
+            title="The loss is reduced before it is tested",
+            code="""\
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+rank = dist.get_rank()
+loss = torch.tensor(0.5 + rank)
+dist.all_reduce(loss, op=dist.ReduceOp.MAX)
+if loss.item() > 1.0:
+    norm = torch.tensor(2.0)
+    dist.all_reduce(norm)
+    print("norm =", norm.item())
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="Rank 0 looks at the disk for everyone",
+            code="""\
+import os
+import torch
+import torch.distributed as dist
+
+
+def load(path):
+    found = [os.path.exists(path)]
+    dist.broadcast_object_list(found, src=0)
+    if not found[0]:
+        return None
+    state = [torch.load(path) if dist.get_rank() == 0 else None]
+    dist.broadcast_object_list(state, src=0)
+    return state[0]
+
+
+dist.init_process_group("gloo")
+print("state =", load("no-such-checkpoint.pt"))
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="A step counter decides",
+            code="""\
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+torch.manual_seed(dist.get_rank())
+running = torch.zeros(1)
+for step in range(6):
+    running += torch.rand(1)
+    if step > 0 and step % 3 == 0:
+        dist.all_reduce(running)
+        running /= dist.get_world_size()
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="The trigger is asked by all, the local test comes second",
+            needs=("accelerate",),
+            code="""\
+import torch
+from accelerate import Accelerator
+
+accelerator = Accelerator(cpu=True)
+loss = torch.tensor(float(accelerator.process_index))
+if loss.item() > 0.5:
+    accelerator.set_trigger()
+if accelerator.check_trigger() and loss.item() > 0.5:
+    print("this process asked for the stop")
+accelerator.wait_for_everyone()
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="Statistics are synchronised when the local loss is high",
+            effect="hang",
+            code="""\
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+torch.manual_seed(dist.get_rank())
+model = torch.nn.Linear(4, 1)
+data = torch.full((8, 4), 100.0 * dist.get_rank())
+loss = model(data).pow(2).mean()
+if loss.item() > 5.0:  # expect: DST103
+    spread = loss.detach().clone()
+    dist.all_reduce(spread, op=dist.ReduceOp.MAX)
+    print(f"largest loss {spread.item():.2f}")
+dist.barrier()
+""",
+        ),
+        Example(
+            title="The trigger is asked by those who want to stop",
+            effect="hang",
+            needs=("accelerate",),
+            code="""\
+import torch
+from accelerate import Accelerator
+
+accelerator = Accelerator(cpu=True)
+for step in range(3):
+    loss = torch.randn(4).mean() + 10.0 * accelerator.process_index
+    stop = loss.item() > 5.0
+    if stop:
+        accelerator.set_trigger()
+    if stop and accelerator.check_trigger():  # expect: DST103
+        break
+accelerator.wait_for_everyone()
+""",
+        ),
+        Example(
+            title="Each rank looks for a file that rank 0 writes",
+            effect="hang",
+            code="""\
+import os
+import tempfile
+import time
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+folder = [tempfile.mkdtemp()]
+dist.broadcast_object_list(folder, src=0)
+path = os.path.join(folder[0], "scale.pt")
+if dist.get_rank() == 0:
+    time.sleep(0.3)
+    torch.save(torch.tensor(3.0), path)
+if os.path.exists(path):  # expect: DST103
+    scale = torch.load(path)
+    dist.all_reduce(scale)
+dist.barrier()
+""",
+        ),
+        Example(
+            title="A clock decides when to report",
+            effect="hang",
+            code="""\
+import time
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+started = time.monotonic()
+seen = torch.zeros(1)
+for step in range(3):
+    time.sleep(0.2 * dist.get_rank())
+    seen += 1
+    if time.monotonic() - started > 0.3:  # expect: DST103
+        dist.all_reduce(seen)
+        started = time.monotonic()
+dist.barrier()
+""",
+        ),
+    )
+
+    def claims(self, witness: Witness) -> bool:
+        return witness.cause.kind == "local" and witness.cause.exit is None
+
+    def message(self, witness: Witness) -> str:
+        return (
+            f"{condition(witness)} may differ from rank to rank: "
+            f"{contrast(witness)}{proviso(witness)}"
+        )
+
+    def advice(self, witness: Witness) -> str:
+        return "Let the ranks agree on the condition (all_reduce or broadcast a flag), then branch."

@@ -1,0 +1,278 @@
+"""DST116: a metric that synchronises, computed or logged on some ranks only."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from distlint.rules.base import Example, WitnessRule
+from distlint.rules.collectives._wording import condition, contrast, kinds, proviso
+
+if TYPE_CHECKING:
+    from distlint.analyzer.witness import EventFact, Witness
+
+
+class MetricSyncOnOneRank(WitnessRule):
+    """A metric that synchronises is computed or logged on some ranks only.
+
+    ## What it finds
+
+    - `metric.compute()` of torchmetrics or ignite on one side of a rank test.
+    - `self.log(..., sync_dist=True)` in a LightningModule or callback, under
+      `trainer.is_global_zero` or in a hook that `@rank_zero_only` keeps for rank 0.
+    - A metric object logged with `on_epoch=True` under such a test: Lightning computes it for you.
+
+    ## Why it matters
+
+    `compute()` gathers the state of the metric from all ranks, although its name and arguments say
+    nothing of the kind. Rank 0 waits in it; the others run into the next collective.
+
+    ## What to do
+
+    Compute on all ranks and print on one. A metric that is meant for one rank is built with
+    `sync_on_compute=False`. In Lightning, log on all ranks with `sync_dist=True`, or only on rank 0
+    with `rank_zero_only=True` (never for a value that a callback monitors).
+
+    ## When it is silent
+
+    - The metric was built with `sync_on_compute=False`.
+    - The value is logged without synchronisation, or with `rank_zero_only=True`.
+    - `update()` and `forward()`, which are local unless `dist_sync_on_step=True`.
+    """
+
+    code = "DST116"
+    name = "metric-sync-on-one-rank"
+    rank = 50
+
+    good = (
+        Example(
+            title="Computed by all, printed by one",
+            needs=("torchmetrics",),
+            code="""\
+import torch
+import torch.distributed as dist
+from torchmetrics.classification import BinaryAccuracy
+
+dist.init_process_group("gloo")
+rank = dist.get_rank()
+metric = BinaryAccuracy()
+metric.update(torch.tensor([0.9, 0.2]), torch.tensor([1, rank]))
+value = metric.compute()
+if rank == 0:
+    print(f"accuracy {value.item():.2f}")
+dist.barrier()
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="A metric that is meant for rank 0",
+            needs=("torchmetrics",),
+            code="""\
+import torch
+import torch.distributed as dist
+from torchmetrics.classification import BinaryAccuracy
+
+dist.init_process_group("gloo")
+if dist.get_rank() == 0:
+    metric = BinaryAccuracy(sync_on_compute=False)
+    metric.update(torch.tensor([0.9, 0.2]), torch.tensor([1, 1]))
+    print(f"accuracy on the probe set {metric.compute().item():.2f}")
+dist.barrier()
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="Lightning reduces on all ranks, and prints on one",
+            needs=("lightning",),
+            code="""\
+import lightning as L
+import torch
+from torch.utils.data import DataLoader
+
+
+class Model(L.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(4, 1)
+
+    def training_step(self, batch, index):
+        loss = self.layer(batch).pow(2).mean()
+        self.log("loss", loss, sync_dist=True)
+        if self.trainer.is_global_zero:
+            print(f"step {index} of the main process")
+        return loss
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.1)
+
+
+quiet = dict(logger=False, enable_checkpointing=False, enable_progress_bar=False)
+trainer = L.Trainer(accelerator="cpu", devices=2, strategy="ddp", max_steps=2, **quiet)
+trainer.fit(Model(), DataLoader(torch.randn(8, 4), batch_size=2))
+""",
+        ),
+        Example(
+            title="Logged for the main process only",
+            needs=("lightning",),
+            code="""\
+import lightning as L
+import torch
+from torch.utils.data import DataLoader
+
+
+class Model(L.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(4, 1)
+
+    def training_step(self, batch, index):
+        loss = self.layer(batch).pow(2).mean()
+        if self.trainer.is_global_zero:
+            self.log("main_loss", loss, rank_zero_only=True)
+        return loss
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.1)
+
+
+quiet = dict(logger=False, enable_checkpointing=False, enable_progress_bar=False)
+trainer = L.Trainer(accelerator="cpu", devices=2, strategy="ddp", max_steps=2, **quiet)
+trainer.fit(Model(), DataLoader(torch.randn(8, 4), batch_size=2))
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="The accuracy of the epoch, computed on rank 0",
+            effect="hang",
+            needs=("torchmetrics",),
+            code="""\
+import torch
+import torch.distributed as dist
+from torchmetrics.classification import BinaryAccuracy
+
+dist.init_process_group("gloo")
+rank = dist.get_rank()
+metric = BinaryAccuracy()
+for epoch in range(2):
+    metric.update(torch.tensor([0.9, 0.2]), torch.tensor([1, rank]))
+    if rank == 0:  # expect: DST116
+        print(f"epoch {epoch}: accuracy {metric.compute().item():.2f}")
+    metric.reset()
+    dist.barrier()
+""",
+        ),
+        Example(
+            title="A report behind an early return",
+            effect="hang",
+            needs=("torchmetrics",),
+            code="""\
+import torch
+import torch.distributed as dist
+from torchmetrics import MeanMetric
+
+
+class Evaluator:
+    def __init__(self):
+        self.loss = MeanMetric()
+
+    def add(self, value):
+        self.loss.update(value)
+
+    def report(self):
+        if dist.get_rank() != 0:
+            return  # expect: DST116
+        print(f"mean loss {self.loss.compute().item():.3f}")
+
+
+dist.init_process_group("gloo")
+evaluator = Evaluator()
+evaluator.add(torch.tensor(1.0 + dist.get_rank()))
+evaluator.report()
+dist.barrier()
+""",
+        ),
+        Example(
+            title="A reduced log line under is_global_zero",
+            effect="hang",
+            needs=("lightning",),
+            code="""\
+import lightning as L
+import torch
+from torch.utils.data import DataLoader
+
+
+class Model(L.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(4, 1)
+
+    def training_step(self, batch, index):
+        loss = self.layer(batch).pow(2).mean()
+        if self.trainer.is_global_zero:  # expect: DST116
+            self.log("loss", loss, sync_dist=True)
+        return loss
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.1)
+
+
+quiet = dict(logger=False, enable_checkpointing=False, enable_progress_bar=False)
+trainer = L.Trainer(accelerator="cpu", devices=2, strategy="ddp", max_steps=2, **quiet)
+trainer.fit(Model(), DataLoader(torch.randn(8, 4), batch_size=2))
+""",
+        ),
+        Example(
+            title="A hook that Lightning runs on rank 0",
+            effect="hang",
+            needs=("lightning", "torchmetrics"),
+            code="""\
+import lightning as L
+import torch
+from lightning.pytorch.utilities import rank_zero_only
+from torch.utils.data import DataLoader
+from torchmetrics import MeanMetric
+
+
+class Model(L.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(4, 1)
+        self.mean = MeanMetric()
+
+    def training_step(self, batch, index):
+        loss = self.layer(batch).pow(2).mean()
+        self.mean.update(loss.detach())
+        return loss
+
+    @rank_zero_only  # expect: DST116
+    def on_train_epoch_end(self):
+        print(f"mean loss {self.mean.compute().item():.3f}")
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.1)
+
+
+quiet = dict(logger=False, enable_checkpointing=False, enable_progress_bar=False)
+trainer = L.Trainer(accelerator="cpu", devices=2, strategy="ddp", max_epochs=2, **quiet)
+trainer.fit(Model(), DataLoader(torch.randn(8, 4), batch_size=2))
+""",
+        ),
+    )
+
+    def claims(self, witness: Witness) -> bool:
+        logged = _logs(witness.first) or _logs(witness.second)
+        return witness.cause.kind == "rank" and ("metric_sync" in kinds(witness) or logged)
+
+    def message(self, witness: Witness) -> str:
+        return (
+            f"a metric synchronises on one side of {condition(witness)} only: "
+            f"{contrast(witness)}{proviso(witness)}"
+        )
+
+    def advice(self, witness: Witness) -> str:
+        return "Compute or log the metric on all ranks and keep only the printing under the test."
+
+
+def _logs(event: EventFact | None) -> bool:
+    return event is not None and event.entry.rpartition(".")[2] in ("log", "log_dict")

@@ -1,0 +1,179 @@
+"""DST118: the result of a collective is read where it is not."""
+
+from __future__ import annotations
+
+from distlint.rules.base import Example, Rule
+
+
+class MisusedCollectiveResult(Rule):
+    """The result of a collective is read from the wrong place or on the wrong rank.
+
+    ## What it finds
+
+    - The return value of a collective that works in place: `x = dist.all_reduce(x)` is `None`.
+      So is the value of `broadcast`, `all_gather`, `reduce`, `gather`, `scatter` and the object
+      versions of these.
+    - The tensor of `dist.reduce`, or the list of `dist.gather`, read on ranks that are not the
+      destination. The finding is at the read.
+
+    ## Why it matters
+
+    The first kind fails at the next use, or passes `None` along. The second gives no error: after
+    a `reduce` the other ranks hold partial sums that look like results, and a decision based on
+    them (is this the best loss?) sends the ranks different ways.
+
+    ## What to do
+
+    Read the tensor that you passed in. Where all ranks need the result, use `all_reduce` and
+    `all_gather`; where one does, read it under a test for the destination.
+
+    ## When it is silent
+
+    - The value is read under a test for the destination rank, or was broadcast since.
+    - The collective is a functional one that returns its result (`accelerator.reduce`,
+      `torch.distributed.nn`, ignite's `idist`).
+    - With `async_op=True` the return value is the handle to wait for.
+    """
+
+    code = "DST118"
+    name = "misused-collective-result"
+
+    good = (
+        Example(
+            title="The reduced value is read on the destination",
+            code="""\
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+rank = dist.get_rank()
+total = torch.tensor(1.0 + rank)
+dist.reduce(total, dst=0)
+if rank == 0:
+    print(f"mean {total.item() / dist.get_world_size()}")
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="The tensor that was passed in",
+            code="""\
+import torch
+import torch.distributed as dist
+
+
+def mean(tensor):
+    dist.all_reduce(tensor)
+    return tensor / dist.get_world_size()
+
+
+dist.init_process_group("gloo")
+print("mean =", mean(torch.tensor(float(dist.get_rank()))).item())
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="Reduced to one rank, then sent to all",
+            code="""\
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+total = torch.tensor(1.0 + dist.get_rank())
+dist.reduce(total, dst=0)
+dist.broadcast(total, src=0)
+print("total =", total.item())
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="Calls that do return the result",
+            needs=("accelerate",),
+            code="""\
+import torch
+from accelerate import Accelerator
+
+accelerator = Accelerator(cpu=True)
+value = torch.tensor([1.0 + accelerator.process_index])
+value = accelerator.reduce(value, reduction="sum")
+parts = accelerator.gather(value)
+print("parts =", parts.tolist())
+""",
+        ),
+        Example(
+            title="The handle of an asynchronous call",
+            code="""\
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+total = torch.ones(1)
+work = dist.all_reduce(total, async_op=True)
+work.wait()
+print("total =", total.item())
+dist.destroy_process_group()
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="all_reduce returns None",
+            effect="fail",
+            code="""\
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+loss = torch.tensor(1.0 + dist.get_rank())
+loss = dist.all_reduce(loss)  # expect: DST118
+print("loss =", loss.item() / dist.get_world_size())
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="A reduced value, read on every rank",
+            effect="wrong data",
+            ranks=4,
+            code="""\
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+total = torch.tensor(1.0 + dist.get_rank())
+dist.reduce(total, dst=0, op=dist.ReduceOp.SUM)
+mean = total.item() / dist.get_world_size()  # expect: DST118
+print("mean =", mean)
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="A gathered list, read on every rank",
+            effect="wrong data",
+            code="""\
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+rank, world = dist.get_rank(), dist.get_world_size()
+score = torch.tensor([1.0 + rank])
+scores = [torch.zeros(1) for _ in range(world)]
+dist.gather(score, scores if rank == 0 else None, dst=0)
+best = torch.cat(scores).max()  # expect: DST118
+print("best =", best.item())
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="Objects are broadcast in place too",
+            effect="fail",
+            code="""\
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+config = {"lr": 0.1} if dist.get_rank() == 0 else None
+config = dist.broadcast_object_list([config], src=0)  # expect: DST118
+print(f"learning rate {config[0]['lr']}")
+dist.destroy_process_group()
+""",
+        ),
+    )

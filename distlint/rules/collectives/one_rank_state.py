@@ -1,0 +1,220 @@
+"""DST110: a variable that one rank writes and all ranks test."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from distlint.rules.base import Example, WitnessRule
+from distlint.rules.collectives._wording import condition, contrast, proviso
+
+if TYPE_CHECKING:
+    from distlint.analyzer.witness import Witness
+    from distlint.source.finding import Place
+
+
+class StateWrittenOnOneRank(WitnessRule):
+    """A variable is written on one rank, then all ranks test it to decide about a collective.
+
+    ## What it finds
+
+    A name or attribute assigned under a rank test (`best = loss` inside `if rank == 0:`) and read
+    later by every rank, where the answer decides who reaches a collective. The finding is at the
+    test; the write is a related place.
+
+    ## Why it matters
+
+    The first time the variable matters, the copies differ: rank 0 knows the new best loss, the
+    others still compare with infinity. Typical victims are "save the best model" with a sharded
+    model, and a stop flag that rank 0 sets.
+
+    ## What to do
+
+    Write the variable on all ranks from a value that all ranks have. If only one rank can know it,
+    broadcast it before the test.
+
+    ## When it is silent
+
+    - The variable is broadcast, or written again on all ranks, before the test.
+    - Only the rank that writes it reads it.
+    - The test decides about no collective.
+    """
+
+    code = "DST110"
+    name = "state-written-on-one-rank"
+    rank = 60
+
+    good = (
+        Example(
+            title="The best loss is kept by every rank",
+            code="""\
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+rank = dist.get_rank()
+best = float("inf")
+for epoch in range(4):
+    loss = torch.tensor([3.0, 1.0, 2.0, 4.0][epoch] + rank)
+    dist.all_reduce(loss)
+    if loss.item() < best:
+        best = loss.item()
+        dist.barrier()
+        if rank == 0:
+            print(f"epoch {epoch}: saved at {best}")
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="Rank 0 writes, then tells",
+            code="""\
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+stop = False
+for epoch in range(5):
+    dist.all_reduce(torch.ones(1))
+    if dist.get_rank() == 0:
+        stop = epoch == 2
+    flag = [stop]
+    dist.broadcast_object_list(flag, src=0)
+    stop = flag[0]
+    if stop:
+        break
+print("epoch =", epoch)
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="State of rank 0 for rank 0",
+            code="""\
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+rank = dist.get_rank()
+history = []
+for epoch in range(4):
+    loss = torch.tensor(4.0 - epoch)
+    dist.all_reduce(loss)
+    if rank == 0:
+        history.append(loss.item())
+        if loss.item() <= min(history):
+            print(f"epoch {epoch} is the best so far")
+dist.destroy_process_group()
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="The best loss lives on rank 0",
+            effect="hang",
+            code="""\
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+rank = dist.get_rank()
+best = float("inf")
+for epoch in range(4):
+    loss = torch.tensor([3.0, 1.0, 2.0, 4.0][epoch])
+    dist.all_reduce(loss)
+    if loss.item() < best:  # expect: DST110
+        state = [torch.empty(1) for _ in range(dist.get_world_size())]
+        dist.all_gather(state, torch.ones(1))
+        if rank == 0:
+            print(f"epoch {epoch}: saving")
+    if rank == 0:
+        best = min(best, loss.item())
+dist.barrier()
+""",
+        ),
+        Example(
+            title="A stop flag that the main process sets",
+            effect="hang",
+            code="""\
+import torch
+import torch.distributed as dist
+
+
+class Trainer:
+    def __init__(self):
+        self.stop = False
+        self.history = []
+
+    def fit(self, epochs):
+        for epoch in range(epochs):
+            loss = torch.tensor(float(epoch))
+            dist.all_reduce(loss)
+            if dist.get_rank() == 0:
+                self.history.append(loss.item())
+                self.stop = loss.item() > 2 * min(self.history)
+            if self.stop:  # expect: DST110
+                break
+        dist.barrier()
+
+
+dist.init_process_group("gloo")
+Trainer().fit(epochs=4)
+""",
+        ),
+        Example(
+            title="Save the best of a sharded model",
+            effect="hang",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.distributed.fsdp import FullyShardedDataParallel as FSDP
+
+dist.init_process_group("gloo")
+rank = dist.get_rank()
+model = FSDP(torch.nn.Linear(4, 4), device_id=torch.device("cpu"))
+best = float("inf")
+for loss in (2.0, 1.0, 3.0):
+    value = torch.tensor(loss)
+    dist.all_reduce(value)
+    if value.item() < best:  # expect: DST110
+        state = model.state_dict()
+    if rank == 0 and value.item() < best:
+        best = value.item()
+        print(f"new best {best}, {len(state)} tensors")
+dist.barrier()
+""",
+        ),
+        Example(
+            title="A retry counter of the first process",
+            effect="hang",
+            needs=("accelerate",),
+            code="""\
+import torch
+from accelerate import Accelerator
+
+accelerator = Accelerator(cpu=True)
+failures = 0
+for step in range(4):
+    if accelerator.is_main_process and step > 1:
+        failures += 1
+    if failures < 2:  # expect: DST110
+        total = accelerator.reduce(torch.ones(1))
+accelerator.wait_for_everyone()
+""",
+        ),
+    )
+
+    def claims(self, witness: Witness) -> bool:
+        return witness.cause.kind == "state"
+
+    def place(self, witness: Witness) -> Place:
+        return witness.cause.place
+
+    def message(self, witness: Witness) -> str:
+        return (
+            f"{condition(witness)} reads a variable that only some ranks write: "
+            f"{contrast(witness)}{proviso(witness)}"
+        )
+
+    def advice(self, witness: Witness) -> str:
+        return (
+            "Write the variable on all ranks from a shared value, or broadcast it before the test."
+        )

@@ -1,0 +1,157 @@
+"""From a document to findings: rehearse it, and let the rules name what came out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+
+from distlint.analyzer.positions import Locators
+from distlint.analyzer.project import Project
+from distlint.analyzer.roots import Proof, Rehearser
+from distlint.analyzer.witness import Witness, witness_of
+from distlint.rules.base import SourceRule, WitnessRule
+from distlint.rules.registry import rules
+from distlint.source.document import Document
+from distlint.source.finding import Explanation, Finding, Lane, Place, Related, Severity
+
+
+@dataclass
+class Found:
+    """What the rules say about a document, and how many roots were given up on."""
+
+    findings: list[Finding] = field(default_factory=list)
+    over_budget: int = 0
+    roots: int = 0
+
+
+def find(document: Document, project: Project) -> Found:
+    """All findings of the rules in a document.
+
+    Raises:
+        ParseError: if the document is no Python.
+    """
+    module = project.add(document)
+    catalogue = project.catalogue(module.imported_roots)
+    locators = Locators()
+    locators.add(document)
+    outcome = Rehearser(project, catalogue, module, project.world).run()
+    found = Found(over_budget=outcome.over_budget, roots=outcome.roots)
+    witnesses = _distinct(outcome.proofs, locators)
+    found.findings = _merged(
+        finding for witness in witnesses for finding in _named(witness, document)
+    )
+    for rule in source_rules():
+        found.findings.extend(rule.check(document, module, catalogue, locators))
+    found.findings.sort(key=lambda finding: finding.sort_key)
+    return found
+
+
+@lru_cache(maxsize=1)
+def witness_rules() -> tuple[WitnessRule, ...]:
+    """The rules of the family DST1xx, the most specific first."""
+    found = [rule() for rule in rules().values() if issubclass(rule, WitnessRule)]
+    return tuple(sorted(found, key=lambda rule: rule.rank))
+
+
+@lru_cache(maxsize=1)
+def source_rules() -> tuple[SourceRule, ...]:
+    return tuple(rule() for rule in rules().values() if issubclass(rule, SourceRule))
+
+
+def _distinct(proofs: Iterable[Proof], locators: Locators) -> list[Witness]:
+    """One witness for each deciding place and pair of collectives, the simplest one."""
+    found: dict[object, Witness] = {}
+    for proof in sorted(
+        proofs, key=lambda proof: (len(proof.parting.assumed), proof.parting.serial)
+    ):
+        witness = witness_of(proof, locators)
+        if witness is None:
+            continue
+        key = (witness.cause.place, witness.cause.exit_place)
+        known = found.get(key)
+        if known is None or _weight(witness) < _weight(known):
+            found[key] = witness
+    return list(found.values())
+
+
+def _weight(witness: Witness) -> tuple[bool, ...]:
+    """What makes a witness less telling than another of the same place."""
+    return (bool(witness.conditional), witness.failure, witness.weak, witness.local)
+
+
+def _named(witness: Witness, document: Document) -> Iterable[Finding]:
+    for rule in witness_rules():
+        if rule.claims(witness):
+            yield _finding(rule, witness, document)
+            return
+
+
+def _finding(rule: WitnessRule, witness: Witness, document: Document) -> Finding:
+    place = rule.place(witness)
+    related = tuple(_related(witness, place))
+    finding = Finding(
+        code=rule.code,
+        name=rule.name,
+        message=rule.message(witness),
+        severity=severity_of(witness),
+        place=place,
+        related=related,
+        explanation=Explanation(
+            common=witness.common,
+            lanes=tuple(
+                Lane(name, steps) for name, steps in zip(witness.ranks, witness.steps, strict=True)
+            ),
+            decisions=witness.decisions,
+            effect=effect_of(witness),
+            advice=rule.advice(witness),
+        ),
+    )
+    return _moved(finding, witness, document)
+
+
+def severity_of(witness: Witness) -> Severity:
+    """Error for rank predicates alone, warning for rank-local values, info for what is conditional."""
+    if witness.conditional or witness.weak or witness.failure:
+        return Severity.INFO
+    return Severity.WARNING if witness.local else Severity.ERROR
+
+
+def effect_of(witness: Witness) -> str:
+    """What happens when the job runs."""
+    first, second = witness.first, witness.second
+    if witness.same_event_arguments is not None:
+        return "the ranks wait for each other in the same call, or exchange wrong data"
+    if first is None or second is None:
+        event = first or second
+        waiting = witness.ranks[0] if first is not None else witness.ranks[1]
+        op = event.op if event is not None else "a collective"
+        return f"{waiting} waits in {op} until the timeout"
+    return f"{witness.ranks[0]} waits in {first.op}, {witness.ranks[1]} in {second.op}"
+
+
+def _related(witness: Witness, place: Place) -> Iterable[Related]:
+    for event, ranks in ((witness.first, witness.ranks[0]), (witness.second, witness.ranks[1])):
+        if event is not None and event.place != place:
+            yield Related(f"{event.op} on {ranks}", event.place)
+    if witness.cause.written is not None:
+        yield Related("written on some ranks only", witness.cause.written)
+    for decision in witness.decisions:
+        if decision.place is not None and decision.place != place:
+            yield Related(f"{decision.text}: {decision.outcome}", decision.place)
+
+
+def _moved(finding: Finding, witness: Witness, document: Document) -> Finding:
+    """A finding in a file that is not being checked moves to the call in the one that is."""
+    if finding.place.path == document.path or witness.call_place is None:
+        return finding
+    there = Related(f"the ranks part here: {witness.cause.text}", finding.place)
+    return replace(finding, place=witness.call_place, related=(there, *finding.related))
+
+
+def _merged(findings: Iterable[Finding]) -> list[Finding]:
+    """Several roots that lead to the same place under one code are one finding."""
+    found: dict[tuple[str, Place], Finding] = {}
+    for finding in findings:
+        found.setdefault((finding.code, finding.place), finding)
+    return list(found.values())

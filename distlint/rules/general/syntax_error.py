@@ -1,0 +1,56 @@
+"""DST000: a file that is no Python."""
+
+from __future__ import annotations
+
+from distlint.rules.base import Example, Rule
+from distlint.source.finding import Severity
+
+
+class InvalidSyntax(Rule):
+    """A file cannot be read as Python, so nothing in it was checked.
+
+    ## What it finds
+
+    - Text that neither the running Python nor the newest grammar that distlint knows can parse.
+    - Bytes that do not decode in the encoding that the file declares (PEP 263), or in UTF-8.
+    - Binary content.
+
+    The other files of the run are checked all the same.
+
+    ## Why it matters
+
+    Silence about a file that was not analysed would read as "nothing wrong here".
+
+    ## What to do
+
+    Mend the file, or leave it out with `exclude` or `per-file-ignores` when it is a template or
+    Python 2.
+    """
+
+    code = "DST000"
+    name = "syntax-error"
+    severity = Severity.ERROR
+
+    good = (
+        Example(
+            title="Syntax newer than the Python that runs distlint",
+            code="""\
+type Pair[T] = tuple[T, T]
+""",
+            effect="static",
+            why_static="it runs on Python 3.12 and later only",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="A bracket that is never closed",
+            code="""\
+import torch.distributed as dist
+
+dist.all_reduce((1, 2  # expect: DST000
+""",
+            effect="static",
+            why_static="it does not compile",
+        ),
+    )

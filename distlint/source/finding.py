@@ -1,0 +1,118 @@
+"""What a rule reports: plain data, shared by every layer and cheap to import."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Literal
+
+
+class Severity(Enum):
+    """How much a finding matters; ordered, so that ``--fail-on`` can compare."""
+
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+    @property
+    def weight(self) -> int:
+        return ("info", "warning", "error").index(self.value)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """A stretch of a file: rows and columns from 1, columns in code points, ends exclusive."""
+
+    row: int
+    column: int
+    end_row: int
+    end_column: int
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """A span in a file."""
+
+    path: Path
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """Another place that belongs to a finding, and what it has to do with it."""
+
+    message: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing that a group of ranks does, such as issuing a collective."""
+
+    text: str
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """What one group of ranks does from the last common collective on."""
+
+    ranks: str
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A condition on the way to the divergence, and what each group of ranks made of it."""
+
+    text: str
+    outcome: str
+    kind: Literal["rank predicate", "rank-local value", "failure path", "assumed"]
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why ranks part ways: the last common collective, a lane for each group, the decisions."""
+
+    common: Step | None
+    lanes: tuple[Lane, ...]
+    decisions: tuple[Decision, ...]
+    effect: str
+    advice: str
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Replace the text of a span."""
+
+    span: Span
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A repair: edits that belong together."""
+
+    applicability: Literal["safe", "unsafe", "displayonly"]
+    message: str
+    edits: tuple[Edit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One problem in one file."""
+
+    code: str
+    name: str
+    message: str
+    severity: Severity
+    place: Place
+    related: tuple[Related, ...] = ()
+    explanation: Explanation | None = None
+    fix: Fix | None = None
+
+    @property
+    def sort_key(self) -> tuple[Place, str, str]:
+        return (self.place, self.code, self.message)

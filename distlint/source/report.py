@@ -1,0 +1,69 @@
+"""What a run hands to the outside: findings with what is needed to print them, and notices."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from distlint.source.finding import Finding, Severity
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """Source lines around a place, ``first_row`` being the row of the first of them."""
+
+    first_row: int
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """A finding, its source lines, and the row on which a comment would suppress it."""
+
+    finding: Finding
+    frame: Frame | None
+    noqa_row: int | None
+    fails: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """One line for the user about a path (or about the run) that is no finding.
+
+    ``failed`` makes the run end with status 2, the others do not. ``detail`` is for ``--verbose``.
+    """
+
+    kind: Literal["failed", "warning", "skipped", "nothing"]
+    message: str
+    path: Path | None = None
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The outcome of a run, in a deterministic order; ``roots`` counts what was rehearsed."""
+
+    reported: tuple[Reported, ...]
+    notices: tuple[Notice, ...]
+    checked: int
+    skipped: int
+    suppressed: int
+    over_budget: int
+    roots: int
+
+    @property
+    def failed(self) -> bool:
+        return any(notice.kind == "failed" for notice in self.notices)
+
+    @property
+    def fails(self) -> bool:
+        return any(item.fails for item in self.reported)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        return tuple(item.finding for item in self.reported)
+
+    def by_severity(self) -> Counter[Severity]:
+        return Counter(finding.severity for finding in self.findings)

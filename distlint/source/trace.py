@@ -1,0 +1,30 @@
+"""What each group of ranks does from the start of a script or function to its end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from distlint.source.finding import Decision, Step
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """One entry point, rehearsed: a lane for each group of ranks that behaves alike.
+
+    Each row holds what the lanes do at the same point, one cell a lane, None where a lane does
+    nothing. ``parting`` is the first row whose cells do not match.
+    """
+
+    path: Path
+    function: str | None
+    lanes: tuple[str, ...]
+    rows: tuple[tuple[Step | None, ...], ...]
+    parting: int | None
+    decisions: tuple[Decision, ...] = ()
+    effect: str = ""
+    complete: bool = True
+
+    @property
+    def aligned(self) -> bool:
+        return self.parting is None

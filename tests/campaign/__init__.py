@@ -1,0 +1,1 @@
+"""The analyser against independent evidence."""

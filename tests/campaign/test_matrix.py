@@ -1,0 +1,26 @@
+"""The analyser on the matrix of collectives and on the fifteen microbenchmarks."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.microbenchmarks import MICROBENCHMARKS, Microbenchmark
+from benchmarks.mpi_matrix import Case, argument_cases, matching_cases
+from benchmarks.verdict import verdict
+
+
+def wrong(cases: list[Case]) -> list[str]:
+    return [f"{case.name} is {case.label}" for case in cases if verdict(case.source) != case.label]
+
+
+def test_call_matching() -> None:
+    assert not wrong(list(matching_cases()))
+
+
+def test_arguments_are_compared() -> None:
+    assert not wrong(list(argument_cases()))
+
+
+@pytest.mark.parametrize("each", MICROBENCHMARKS, ids=lambda each: each.name)
+def test_microbenchmark(each: Microbenchmark) -> None:
+    assert verdict(each.source) == each.label

@@ -1,0 +1,49 @@
+"""The scripts that are executed: every example of every rule."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from distlint.rules.base import Example
+from distlint.rules.registry import rules
+
+
+@dataclass(frozen=True)
+class Case:
+    """A script and what it must show."""
+
+    label: str
+    code: str
+    source: str
+    ranks: int
+    effect: str
+    needs: tuple[str, ...]
+    why_static: str
+
+    @property
+    def runs(self) -> bool:
+        return self.effect != "static"
+
+
+def examples(kind: str, *, static: bool = False) -> list[Case]:
+    """The good or the bad examples of all rules about collectives; or those that do not run."""
+    return [
+        _case(code, kind, number, example)
+        for code, rule in rules().items()
+        if code.startswith("DST1") or code == "DST407"
+        for number, example in enumerate(getattr(rule, kind), start=1)
+        if (example.effect == "static") == static
+    ]
+
+
+def _case(code: str, kind: str, number: int, example: Example) -> Case:
+    title = example.title.lower().replace(" ", "-")
+    return Case(
+        label=f"{code}-{kind}{number}-{title}",
+        code=code,
+        source=example.code,
+        ranks=example.ranks,
+        effect=example.effect,
+        needs=example.needs,
+        why_static=example.why_static,
+    )

@@ -1,0 +1,35 @@
+"""What tests share: the engine behind one function, and the marks in example scripts."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from distlint.analyzer.project import Project
+from distlint.rules.find import find
+from distlint.source.document import Document
+
+SCRIPT = Path("/nowhere/script.py")
+_EXPECT = re.compile(r"#\s*expect:\s*(DST\d{3}(?:\s*,\s*DST\d{3})*)")
+
+
+def findings(source: str) -> list[tuple[int, str]]:
+    """The (row, code) pairs that ``distlint check`` reports for a script, in order."""
+    document = Document.from_bytes(source.encode(), SCRIPT)
+    found = find(document, Project(SCRIPT.parent)).findings
+    return sorted((finding.place.span.row, finding.code) for finding in found)
+
+
+def expected(source: str) -> list[tuple[int, str]]:
+    """The (row, code) pairs that the ``# expect: CODE`` marks of a script ask for, in order."""
+    return [
+        (row, code.strip())
+        for row, line in enumerate(source.splitlines(), start=1)
+        for match in _EXPECT.finditer(line)
+        for code in match[1].split(",")
+    ]
+
+
+def about_hangs(found: list[tuple[int, str]]) -> list[tuple[int, str]]:
+    """Those findings that belong to the collectives: family DST1xx and the sharded save."""
+    return [(row, code) for row, code in found if code.startswith("DST1") or code == "DST407"]
