@@ -25,3 +25,14 @@ def verdict(source: str) -> Verdict:
     if any(finding.code.startswith("DST1") for finding in found.findings):
         return "divergent"
     return "over-budget" if found.over_budget else "aligned"
+
+
+def codes(source: str) -> list[tuple[int, str]]:
+    """Give the row and code of each finding in a script.
+
+    Raises:
+        ParseError: if it is no Python.
+    """
+    document = Document.from_bytes(source.encode(), SCRIPT)
+    found = find(document, Project(SCRIPT.parent)).findings
+    return [(finding.place.span.row, finding.code) for finding in found]

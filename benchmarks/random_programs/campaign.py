@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
-from statistics import median
+from statistics import fmean, median
 from typing import Literal
 
 from benchmarks.random_programs.generate import generate
@@ -132,7 +132,8 @@ def table(results: Iterable[Result]) -> str:
     times = [result.seconds for result in listed if result.found != "not asked"]
     if times:
         lines.append(
-            f"analyser: median {median(times) * 1e3:.1f} ms, longest {max(times) * 1e3:.1f} ms"
+            f"analyser: median {median(times) * 1e3:.1f} ms, mean {fmean(times) * 1e3:.1f} ms, "
+            f"longest {max(times) * 1e3:.1f} ms"
         )
     return "\n".join(lines)
 

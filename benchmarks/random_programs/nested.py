@@ -34,7 +34,7 @@ def _helper_body(scope: Scope, setup: Lines, size: int) -> Lines:
 def _free_helper(script: Script, scope: Scope, shape: str) -> Helper:
     """Define a function that sees the globals of a module, or its parameters only."""
     rng = script.rng
-    name = script.fresh(rng.choice(("exchange", "evaluate", "save")))
+    name = script.fresh(rng.choice(("exchange", "evaluate", "persist")))
     helper = Helper(name, _helper_parameters(rng, shape), rng.random() < 0.3)
     setup = ["x = torch.ones(1)"]
     flags: tuple[str, ...] = ("flag",) if "flag" in helper.parameters else ()
@@ -107,7 +107,7 @@ def _in_class(script: Script, size: int) -> str:
     helpers: tuple[Helper, ...] = ()
     for _ in range(rng.choice((0, 1, 2))):
         parameters: tuple[str, ...] = rng.choice(((), ("flag",)))
-        method = script.fresh(rng.choice(("step", "evaluate", "save")))
+        method = script.fresh(rng.choice(("step", "evaluate", "persist")))
         helper = Helper(f"self.{method}", parameters, rng.random() < 0.3)
         flags = (*scope.flags, *parameters)
         inner = scope.within(helpers=helpers, flags=flags, answers=helper.returns)
@@ -116,14 +116,13 @@ def _in_class(script: Script, size: int) -> str:
         helpers = (*helpers, helper)
     run = body(scope.within(helpers=helpers), 0, size)
     methods.append(block("def run(self)", run))
-    kept = [methods[0]]
-    for number, method_lines in enumerate(methods[1:-1], start=1):
-        later = "\n".join(line for each in methods[number + 1 :] for line in each)
+    kept = [methods.pop()]
+    for method_lines in reversed(methods[1:]):  # methods call only those before them
         name = method_lines[0].split("(")[0].removeprefix("def ")
-        if f"self.{name}(" in later:
+        if any(f"self.{name}(" in line for each in kept for line in each):
             kept.append(method_lines)
-    kept.append(methods[-1])
-    lines = [line for method in kept for line in (*method, "")][:-1]
+    kept.append(methods[0])
+    lines = [line for method in reversed(kept) for line in (*method, "")][:-1]
     script.define("Trainer", block("class Trainer", lines))
     return assemble(script, [], ["trainer = Trainer(args)", "trainer.run()"], "main", True, ())
 

@@ -6,7 +6,13 @@ import ast
 import time
 from collections.abc import Callable, Iterator
 
-from benchmarks.random_programs.trees import bodies, fill_empty, prune_uncalled, unparse
+from benchmarks.random_programs.trees import (
+    bodies,
+    fill_empty,
+    prune_uncalled,
+    unbound_names,
+    unparse,
+)
 
 Edit = Callable[[ast.Module], None]
 
@@ -85,6 +91,8 @@ def reduce(source: str, keeps: Callable[[str], bool], seconds: float = 60.0) -> 
             edit(tree)
             fill_empty(tree)
             prune_uncalled(tree)
+            if unbound_names(tree):
+                continue
             candidate = unparse(tree)
             if len(candidate) < len(current) and keeps(candidate):
                 current = candidate

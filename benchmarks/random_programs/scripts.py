@@ -39,7 +39,7 @@ ENVIRONMENT_RANKS = (
 
 
 def _mentions(name: str, text: str) -> bool:
-    return re.search(rf"\b{name}\b", text) is not None
+    return re.search(rf"(?<![.\w]){name}\b", text) is not None
 
 
 def _parser(text: str) -> Lines:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterator
 
 Body = list[ast.stmt]
@@ -95,12 +96,15 @@ def prune_uncalled(tree: ast.Module) -> None:
     The oracle never runs them, and to an analyser each is the start of a program of its own.
     """
     while True:
-        for statements in bodies(tree):
+        for owner in ast.walk(tree):
+            statements = getattr(owner, "body", None)
+            if not isinstance(statements, list):
+                continue
             for statement in statements:
                 if (
                     isinstance(statement, ast.FunctionDef | ast.ClassDef)
                     and not statement.name.startswith("__")
-                    and statement.name not in _referred(tree, statement)
+                    and not _referred(tree, statement, isinstance(owner, ast.ClassDef))
                 ):
                     statements.remove(statement)
                     break
@@ -112,18 +116,35 @@ def prune_uncalled(tree: ast.Module) -> None:
             return
 
 
-def _referred(tree: ast.AST, but: ast.AST) -> set[str]:
-    """List the names that occur outside one definition."""
-    found: set[str] = set()
+def _referred(tree: ast.AST, definition: ast.FunctionDef | ast.ClassDef, method: bool) -> bool:
+    """Tell whether anything outside a definition names it, through an object if it is a method."""
     pending: list[ast.AST] = [tree]
     while pending:
         node = pending.pop()
-        if isinstance(node, ast.Name):
-            found.add(node.id)
-        elif isinstance(node, ast.Attribute):
-            found.add(node.attr)
-        pending.extend(child for child in ast.iter_child_nodes(node) if child is not but)
-    return found
+        match node:
+            case ast.Attribute(attr=definition.name) if method:
+                return True
+            case ast.Name(id=definition.name) if not method:
+                return True
+        pending.extend(child for child in ast.iter_child_nodes(node) if child is not definition)
+    return False
+
+
+def unbound_names(tree: ast.Module) -> set[str]:
+    """List the names that are read and bound nowhere."""
+    read: set[str] = set()
+    bound = set(dir(builtins)) | {"__name__"}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name, ctx=ast.Load()):
+                read.add(name)
+            case ast.Name(id=name) | ast.arg(arg=name) | ast.ExceptHandler(name=str(name)):
+                bound.add(name)
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                bound.add(name)
+            case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
+                bound |= {(each.asname or each.name).partition(".")[0] for each in aliases}
+    return read - bound
 
 
 def unparse(tree: ast.Module) -> str:

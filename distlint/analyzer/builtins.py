@@ -8,7 +8,7 @@ from typing import Any
 from distlint.analyzer import ir
 from distlint.analyzer import values as v
 from distlint.analyzer.expressions import EXACT_BOUND, UNEVEN, Expressions
-from distlint.analyzer.state import Exit
+from distlint.analyzer.state import Exit, Frame
 from distlint.analyzer.values import Const, Unknown, Value, const, unknown
 
 _CONVERSIONS: dict[str, Callable[[Any], Any]] = {
@@ -35,6 +35,12 @@ _TRANSPARENT = frozenset(
 _PROGRESS = frozenset(
     {"tqdm.tqdm", "tqdm.auto.tqdm", "tqdm.notebook.tqdm", "tqdm.trange", "tqdm.auto.trange"}
 )
+_SAFE_METHODS = frozenset(
+    "append item info debug warning error items keys values get print format join size dim cpu cuda"
+    " detach float int bool numel zero_grad add_argument parse_args write flush".split()
+)
+"""Methods that do not fail on one rank alone."""
+
 _STRING_METHODS = frozenset(
     [
         "lower",
@@ -79,6 +85,8 @@ class Builtins(Expressions):
         value = args[0]
         if name == "builtins.bool" and isinstance(value, (v.Seq, v.Map)):
             return const(bool(value.items))
+        if name in {"builtins.int", "builtins.float"} and not isinstance(value, (Const, v.World)):
+            self.may_fail(self.site)
         if name in {"builtins.int", "builtins.float", "builtins.bool"} and isinstance(
             value, Unknown
         ):
@@ -425,8 +433,19 @@ class Builtins(Expressions):
             if name in {"item", "__int__"}:
                 return receiver
         elif isinstance(receiver, Unknown):
+            if name[-1:] == "_" and name[-2:] != "__" and node is not None:
+                return self.in_place_method(receiver, name, args, node)
             return self.unknown_method(receiver, name, args, keywords, site)
         return unknown("method", receiver, name, *args, *keywords.values())
+
+    def in_place_method(
+        self, receiver: Unknown, name: str, args: list[Value], node: ir.Call
+    ) -> Value:
+        """``tensor.fill_(x)`` and the like change the tensor and return it."""
+        value = unknown("changed", receiver, name, *args)
+        if isinstance(node.func, ir.Attribute) and name != "requires_grad_":
+            self.assign_place(node.func.value, value)
+        return value
 
     def unknown_method(
         self,
@@ -447,6 +466,8 @@ class Builtins(Expressions):
         if kind is not None:
             made = v.obj(kind, self.number("telltale", receiver))
             return self.call_object_method(made, name, args, keywords, site, None)
+        if name not in _SAFE_METHODS:
+            self.may_fail(site)
         if name in {"items", "keys", "values", "named_parameters", "parameters"} and receiver.local:
             # the keys of rank-local data are the same everywhere as a rule
             return unknown("method", receiver, name, local=False, clean=True)
@@ -524,7 +545,7 @@ class Builtins(Expressions):
     def assign_place(self, place: ir.Expr, value: Value) -> None:
         """Give a variable, attribute or container a new value."""
         if isinstance(place, ir.Name):
-            self.set_name(place.id, value)
+            self.rebind(place.id, value)
         elif isinstance(place, ir.Attribute):
             receiver = self.settle(self.ev(place.value))
             if place.attr in {"data", "grad"}:
@@ -557,13 +578,23 @@ class Builtins(Expressions):
             others = [pair for pair in base.items if pair[0] is not index]
             self.assign_place(place.value, v.mapping([*others, (index, value)]))
         elif isinstance(base, Unknown):
-            if value.local and not (isinstance(index, Const) and isinstance(index.value, str)):
+            if not (isinstance(index, Const) and isinstance(index.value, str)):
                 # a tensor or a list: one item of this rank's own makes the whole so
                 base = unknown("changed", base, value)
                 self.assign_place(place.value, base)
             self.store[(base, f"[{index!r}]")] = value
         elif isinstance(base, v.Seq):
             self.assign_place(place.value, unknown("changed", base, value))
+
+    def rebind(self, name: str, value: Value) -> None:
+        """Change what a name stands for where it is bound: an object was changed, not a variable."""
+        frame: Frame | None = self.frame
+        while frame is not None and frame.function is not None:
+            if (frame.scope, name) in self.store:
+                self.store[(frame.scope, name)] = value
+                return
+            frame = frame.outer
+        self.store[(self.rehearsal.module_scope(self.frame.module), name)] = value
 
     def set_name(self, name: str, value: Value) -> None:
         frame = self.frame

@@ -122,6 +122,7 @@ class Calls(Builtins):
         if isinstance(target, v.Ranked) and node is not None:
             # a rank number or predicate of the name table that turns out to be a function
             return target
+        self.may_fail(site)
         return unknown("call", target, *args, *keywords.values())
 
     # ---- functions of the project
@@ -157,7 +158,7 @@ class Calls(Builtins):
         if frame is None or frame.function is not function:
             frame = Frame(scope, module, function, depth, outer, target.bound)
             self.rehearsal.frames[scope] = frame
-        self.rehearsal.entered.add(function)
+        self.rehearsal.enter(function)
         self.bind_arguments(frame, function, args, keywords)
         raise Enter(frame, function.body, key)
 
@@ -377,6 +378,7 @@ class Calls(Builtins):
             value = self.call_entry(entry, args, keywords, site, node, None)
             if value is not None:
                 return value
+        self.may_fail(site)
         return unknown("call", name, *args, *keywords.values())
 
     def call_entry(
@@ -715,6 +717,8 @@ class Calls(Builtins):
         value: Value | None = None,
     ) -> Value:
         row = entry.collective
+        if row.kind == "destroy":
+            return const(None)
         key = (site, self.inner)
         done = self.results.get(key)
         if done is not None:
@@ -896,7 +900,7 @@ class Calls(Builtins):
                 return None, "world", "", True
             self.rehearsal.subgroups = True
             if group.kind == "ranks":
-                return group.detail, ("ranks", group.detail), _ranks_text(group.detail), True
+                return group.detail, ("ranks", group.detail, group.oid), _ranks_text(group.detail), True
             if group.kind == "axis":
                 line = self.cluster.line(group.detail, self.rank)
                 if line is not None:
@@ -926,12 +930,13 @@ class Calls(Builtins):
         if source.ranks is not None:
             ranks = arguments.get(source.ranks)
             if ranks is None or (isinstance(ranks, Const) and ranks.value is None):
-                return v.group("world")
+                members = self.cluster.everyone
+                return v.group("ranks", members, self.number("group", self.here(self.site)))
             members = self.rank_set(ranks)
             if members is not None:
                 if members:
                     self.cluster.require(max(members) + 1)
-                return v.group("ranks", members)
+                return v.group("ranks", members, self.number("group", self.here(self.site)))
             return v.group("unknown", ranks)
         if source.mesh is not None:
             dimension = next(iter(arguments.values()), None)
@@ -952,6 +957,8 @@ class Calls(Builtins):
 
     def agreeing(self, row: Any, arguments: dict[str, Value]) -> tuple[tuple[str, Value], ...]:
         found = [(name, arguments[name]) for name in row.agree if name in arguments]
+        if "op" in row.agree and "op" not in arguments and row.name.startswith("torch.distributed."):
+            found.append(("op", v.external("torch.distributed.ReduceOp.SUM")))
         if row.kind == "group_creation" and "ranks" in arguments:
             found.append(("ranks", arguments["ranks"]))
         return tuple(found)

@@ -33,6 +33,9 @@ UNEVEN = "$uneven"
 BATCH_HOOKS = frozenset({"training_step", "validation_step", "test_step", "predict_step"})
 """Methods that a framework calls with the batch of this rank."""
 
+RISKY = ("risky", "")
+"""Variable that is set when something has been called that may raise on one rank alone."""
+
 JOINED = ("joined", "")
 """Variable that is set inside ``join()``, where uneven counts do no harm."""
 
@@ -1004,6 +1007,10 @@ class Expressions:
     def filter_decided(self, tests: tuple[ir.Expr, ...], site: int) -> None:
         for test in tests:
             self.test(test, site)
+
+    def may_fail(self, site: int) -> None:
+        """Note that something has been called that may raise on one rank alone."""
+        self.store[RISKY] = const(True)
 
     # ---- iteration
 

@@ -8,7 +8,7 @@ from typing import Any
 from distlint.analyzer import ir
 from distlint.analyzer import values as v
 from distlint.analyzer.calls import Calls
-from distlint.analyzer.expressions import JOINED, LOOP_BOUND
+from distlint.analyzer.expressions import JOINED, LOOP_BOUND, RISKY
 from distlint.analyzer.state import (
     Cont,
     Cut,
@@ -130,6 +130,9 @@ class Machine(Calls):
         assert event.result_target is not None
         payload = event.payload_value
         fresh: Value = unknown("sync", serial, fresh=True)
+        if isinstance(payload, (Unknown, v.Phi)) and payload.local:
+            # every name of the buffer, in this function and in its callers
+            self.replace({payload: fresh})
         if isinstance(payload, v.Seq) and event.payload is event.result_target:
             items = [
                 unknown("sync", serial, index, fresh=True) for index in range(len(payload.items))
@@ -137,8 +140,6 @@ class Machine(Calls):
             fresh = v.seq(payload.kind, items)
             if event.kind == "broadcast":
                 self.replace(dict(zip(payload.items, items, strict=True)))
-        elif event.kind == "broadcast" and isinstance(payload, (Unknown, v.Phi)):
-            self.replace({payload: fresh})
         self.assign_place(event.result_target, fresh)
 
     def replace(self, replacement: dict[Any, Any]) -> None:
@@ -249,7 +250,7 @@ class Machine(Calls):
         """The body of a try has come to its end: or has its last statement failed?"""
         statement = k.data[0]
         handler = self.swallowing(statement)
-        if handler is not None and self.failed(statement, "end", handler.site):
+        if handler is not None and RISKY in self.store and self.failed(statement, "end", handler.site):
             self.handle(k, handler)
             return None
         self.k = k.next
@@ -430,7 +431,7 @@ class Machine(Calls):
         if not isinstance(test, (ir.BoolOp, ir.Not)):
             value = self.ev(test)
             if isinstance(value, (Unknown, v.Phi)):
-                if self.drops_arm(s, k) or self.merge(s, value, k):
+                if self.drops_arm(s, value, k) or self.merge(s, value, k):
                     return None
                 self.then(k, s.body if self.truth(value, s.site) else s.orelse)
                 return None
@@ -438,22 +439,31 @@ class Machine(Calls):
         else:
             value = self.ev(test)
             if isinstance(value, (Unknown, v.Phi)) and (
-                self.drops_arm(s, k) or self.merge(s, value, k)
+                self.drops_arm(s, value, k) or self.merge(s, value, k)
             ):
                 return None
             outcome = self.test(test, s.site)
         self.then(k, s.body if outcome else s.orelse)
         return None
 
-    def drops_arm(self, s: ir.If, k: Cont) -> bool:
+    def drops_arm(self, s: ir.If, value: Value, k: Cont) -> bool:
         """An undecided branch into an abort matches anything: only the other arm is of interest."""
         if self.rehearsal.aborts(s.body):
+            self.assume(value, False)
             self.then(k, s.orelse)
             return True
         if s.orelse and self.rehearsal.aborts(s.orelse):
+            self.assume(value, True)
             self.then(k, s.body)
             return True
         return False
+
+    def assume(self, value: Value, outcome: bool) -> None:
+        """Go on with what holds wherever the job has not been aborted."""
+        if isinstance(value, Unknown):
+            if value.op == "not":
+                value, outcome = value.args[0], not outcome
+            self.known.setdefault((self.side, value) if value.local else value, outcome)
 
     def merge(self, s: ir.If, value: Value, k: Cont) -> bool:
         """Run both arms of an undecided branch and join what they leave, if nothing else happens."""
@@ -734,7 +744,7 @@ class Machine(Calls):
             outer = self.rehearsal.frames.get(target.scope)
             frame = Frame(scope, module, function, self.frame.depth + 1, outer, target.bound)
             self.rehearsal.frames[scope] = frame
-        self.rehearsal.entered.add(function)
+        self.rehearsal.enter(function)
         self.bind_arguments(frame, function, args, keywords)
         self.done(k)
         back = self.rehearsal.cont("manager", (s, self.frame, self.it), self.frame, self.k)
@@ -818,6 +828,7 @@ class Machine(Calls):
 
     def do_try(self, s: ir.Try, k: Cont) -> str | None:
         self.done(k)
+        self.store.pop(RISKY, None)
         if s.final:
             self.k = self.rehearsal.cont("final", (s.final,), self.frame, self.k)
         self.k = self.push(s.orelse, 0, self.k)
@@ -859,6 +870,7 @@ class Machine(Calls):
             fresh=True,
         )
         outcome = self.decide(atom)
+        self.store.pop(RISKY, None)
         if self.log is not None:
             self.log.append(("decide", self.frame, site, atom, outcome, self.it))
         return outcome
@@ -870,6 +882,8 @@ class Machine(Calls):
             if k.kind == "try":
                 handler = self.swallowing(k.data[0])
                 if handler is not None:
+                    if RISKY not in self.store:
+                        return False
                     if self.failed(k.data[0], ("before", event.site), handler.site):
                         self.frame = k.frame or self.frame
                         self.handle(k, handler)

@@ -218,7 +218,7 @@ def _identity(rehearsal: Rehearsal, pair: _Pair) -> tuple[Any, ...]:
     sides = []
     atoms: set[Unknown] = set()
     for state in pair.states:
-        live = _live(state.store, reads)
+        live = _live(state.store, reads, rehearsal.control)
         for _, value in live:
             atoms |= value.atoms
         for value in state.results.values():
@@ -233,9 +233,18 @@ def _identity(rehearsal: Rehearsal, pair: _Pair) -> tuple[Any, ...]:
     return (*sides, known)
 
 
-def _live(store: dict[Key, Value], reads: frozenset[str]) -> frozenset[tuple[Key, Value]]:
+_FACTS = frozenset({"seeded", "nosync", "joined", "once", "risky"})
+
+
+def _live(
+    store: dict[Key, Value], reads: frozenset[str], control: set[str]
+) -> frozenset[tuple[Key, Value]]:
+    """The variables that may still be read and can decide something."""
+    telling = reads & control
     return frozenset(
-        item for item in store.items() if item[0][1] in reads or item[0][0] in {"seeded", "nosync", "joined", "once"}
+        item
+        for item in store.items()
+        if item[0][1] in telling or item[0][0] in _FACTS or item[0][1][:1] == "["
     )
 
 

@@ -67,6 +67,21 @@ class Module:
                         found[name] = original
         return found
 
+    @cached_property
+    def called_names(self) -> frozenset[str]:
+        """Names that some call of the file has as its callee."""
+        found: set[str] = set()
+        stack: list[object] = list(self.statements())
+        while stack:
+            node = stack.pop()
+            if isinstance(node, ir.Call) and isinstance(node.func, ir.Name):
+                found.add(node.func.id)
+            if not isinstance(node, (ir.Define, ir.DefineClass)):
+                stack.extend(
+                    child for child in ir.children(node) if not isinstance(child, ir.Stmt)
+                )
+        return frozenset(found)
+
     def statements(self) -> Iterator[ir.Stmt]:
         """Every statement of the file, at any depth."""
         stack: list[object] = list(self.body)

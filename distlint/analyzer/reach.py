@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.project import Imported, Module, Project
+from distlint.analyzer.relevance import control_names
 
 if TYPE_CHECKING:
     from distlint.catalogue.catalogue import Catalogue
 
 ALWAYS_CALLED = ("__call__", "forward", "__enter__", "__exit__", "__iter__")
+BUILTINS = frozenset(dir(builtins))
 _EXITS = frozenset({"exit", "_exit", "quit", "abort"})
 
 
@@ -26,6 +29,7 @@ class Reach:
         self.locals = catalogue.local_names | {ir.TRY}
         self.wrappers = frozenset(_wrapper_names(catalogue))
         self._callable: dict[str, dict[str, list[ir.Function]]] = {}
+        self._control: dict[str, frozenset[str]] = {}
         self._aliases: dict[str, dict[str, str]] = {}
         self._closure: dict[ir.Function, frozenset[str]] = {}
 
@@ -80,6 +84,32 @@ class Reach:
             module = self.project.by_key(key)
             aliases = self._aliases[key] = module.aliases if module is not None else {}
         return tokens | {aliases[token] for token in tokens & aliases.keys()}
+
+    def control_names(self, module: Module) -> frozenset[str]:
+        """Names of a module that can decide what a rank does."""
+        known = self._control.get(module.key)
+        if known is None:
+
+            def is_external(call: ir.Call) -> bool:
+                return self.is_external(module, call.func)
+
+            known = self._control[module.key] = control_names(module, is_external)
+        return known
+
+    def is_external(self, module: Module, callee: ir.Expr) -> bool:
+        """Does a callee begin with an import from outside the project, or a builtin?"""
+        while isinstance(callee, ir.Attribute):
+            callee = callee.value
+        if not isinstance(callee, ir.Name):
+            return False
+        definitions = module.definitions.get(callee.id)
+        if not definitions:
+            return callee.id in BUILTINS
+        return all(
+            isinstance(definition.node, Imported)
+            and self.project.find(definition.node.dotted, module.path) is None
+            for definition in definitions
+        )
 
     def callees(self, key: str, tokens: frozenset[str]) -> list[ir.Function]:
         """Functions that code of a module may call, by the names that it mentions."""

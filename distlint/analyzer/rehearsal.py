@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 from collections.abc import Hashable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ from distlint.analyzer import ir
 from distlint.analyzer import values as v
 from distlint.analyzer.cluster import Cluster
 from distlint.analyzer.project import Module, Project
-from distlint.analyzer.reach import Reach
+from distlint.analyzer.reach import BUILTINS, Reach
 from distlint.analyzer.state import Cont, Frame, OverBudget
 from distlint.analyzer.values import Value
 from distlint.catalogue.catalogue import IMPLIED_TAGS
@@ -49,7 +48,6 @@ DISTRIBUTED_WORDS = frozenset(
 )
 """A module that mentions none of these has no ranks: a parameter named ``rank`` is another rank."""
 
-_BUILTINS = frozenset(dir(builtins))
 
 
 class Rehearsal:
@@ -63,7 +61,8 @@ class Rehearsal:
         self.catalogue = catalogue
         self.cluster = cluster
         self.main = main
-        self.builtins = _BUILTINS
+        self.builtins = BUILTINS
+        self.control = set(reach.control_names(main))
         self.static: dict[Hashable, Value] = {}
         self.frames: dict[int, Frame] = {}
         self.entered: set[ir.Function] = set()
@@ -77,6 +76,13 @@ class Rehearsal:
         self._mro: dict[ir.Class, tuple[ir.Class | str, ...]] = {}
         self._devices: dict[ir.Function, frozenset[str]] = {}
         self._mergeable: dict[ir.Stmt, bool] = {}
+
+    def enter(self, function: ir.Function) -> None:
+        """Note that a function is run: what its module reads may decide from now on."""
+        if function not in self.entered:
+            self.entered.add(function)
+            if function.module != self.main.key:
+                self.control |= self.reach.control_names(self.module_by_key(function.module))
 
     def begin_root(self) -> None:
         """Forget what belongs to one root only."""

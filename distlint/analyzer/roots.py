@@ -57,16 +57,23 @@ class Rehearser:
     def run(self) -> Outcome:
         """Rehearse the module body first, then each function that it has not come to."""
         v.forget()
-        body_tokens = self.reach.of_block(self.module, _own_tokens(self.module.body))
-        if self.reach.may_part(body_tokens):
+        own = _own_tokens(self.module.body)
+        if self.reach.may_part(self.reach.of_block(self.module, own)):
             self.rehearse(None)
         for function in self.module.functions:
             if function in self.entered or not self.reach.may_part(self.reach.tokens(function)):
                 continue
-            if function.nested or function.name == "__init__":
+            if function.nested or function.name == "__init__" or self.is_called(function):
                 continue
             self.rehearse(function)
         return self.outcome
+
+    def is_called(self, function: ir.Function) -> bool:
+        """Is a function called by its name in its own module?
+
+        Then it was out of reach where it is called; a method may have an unknown caller.
+        """
+        return not function.owner and function.name in self.module.called_names
 
     def rehearse(self, function: ir.Function | None) -> None:
         """Rehearse one root, on a bigger cluster when the code tells more ranks apart."""

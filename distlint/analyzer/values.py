@@ -457,13 +457,14 @@ def super_value(cls: ir.Class, bound: Value) -> Super:
 class Group(_Plain):
     """A process group: ``world``, ``ranks`` (members), ``axis`` (of a mesh), ``unknown`` (a term)."""
 
-    __slots__ = fields = ("kind", "detail")
+    __slots__ = fields = ("kind", "detail", "oid")
     kind: str
     detail: Any
+    oid: int
 
 
-def group(kind: str, detail: Any = None) -> Group:
-    return _make(Group, kind, detail)
+def group(kind: str, detail: Any = None, oid: int = 0) -> Group:
+    return _make(Group, kind, detail, oid)
 
 
 # ---- operations

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from distlint.cli import OK, options
 from distlint.engine.errors import ConfigError
 from distlint.engine.selection import exact, unknown_rule
+from distlint.rules.table import RESERVED
 
 if TYPE_CHECKING:
     from distlint.rules.base import Rule
@@ -27,7 +28,7 @@ def run(arguments: Sequence[str]) -> int:
         raise ConfigError(unknown_rule(chosen.rule))
     rule = rules().get(code)
     if rule is None:
-        print(f"{code} is reserved for a rule that this version does not have yet.")
+        print(f"{code} ({RESERVED[code]}) is reserved: this version does not have the rule yet.")
     else:
         _show([rule], chosen)
     return OK

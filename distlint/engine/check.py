@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -77,7 +78,9 @@ class Session:
     def check_source(self, document: Document, settings: Settings) -> FileResult:
         """Check a text; a crash of the analysis is reported and ends nothing but this file."""
         try:
-            return self._check(document, settings)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # those of the checked code are for other tools
+                return self._check(document, settings)
         except DocumentError as error:
             return self._no_python(error, document.path, document, settings)
         except Exception as error:

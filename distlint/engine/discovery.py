@@ -167,23 +167,23 @@ def _rules_out(pattern: Pattern, root: Path) -> bool:
 
 
 def _distinct(targets: list[Target]) -> list[Target]:
-    """Each file once, in the order of the paths; a real path rather than a link to it."""
-    by_file: dict[str, Target] = {}
+    """Each file once, in the order of the paths; under its real path rather than through a link."""
     folders: dict[Path, str] = {}
-    links = {target.path for target in targets if target.path.is_symlink()}
-    for target in sorted(targets, key=lambda target: (target.path in links, target.path)):
-        real = _real(target.path, target.path in links, folders)
+    by_file: dict[str, Target] = {}
+    for target in sorted(targets, key=lambda target: target.path):
+        real = _real(target.path, folders)
         known = by_file.get(real)
-        if known is None:
-            by_file[real] = target
-        elif target.named and not known.named:
-            by_file[real] = Target(known.path, named=True)
+        named = target.named or (known is not None and known.named)
+        if known is None or str(target.path) == real:
+            by_file[real] = Target(target.path, named)
+        else:
+            by_file[real] = Target(known.path, named)
     return sorted(by_file.values(), key=lambda target: target.path)
 
 
-def _real(path: Path, link: bool, folders: dict[Path, str]) -> str:
+def _real(path: Path, folders: dict[Path, str]) -> str:
     """``os.path.realpath``, resolving each folder once."""
-    if link:
+    if path.is_symlink():
         return os.path.realpath(path)
     if path.parent not in folders:
         folders[path.parent] = os.path.realpath(path.parent)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 
 
@@ -20,5 +21,11 @@ def nearest(word: str, options: Iterable[str]) -> str | None:
     import difflib  # 10 ms, and only on the way to an error
 
     spelt = {option.lower(): option for option in options}
-    close = difflib.get_close_matches(word.lower().replace("_", "-"), spelt, n=1, cutoff=0.5)
-    return spelt[close[0]] if close else None
+    word = word.lower().replace("_", "-")
+    close = difflib.get_close_matches(word, spelt, n=10, cutoff=0.6)
+
+    def likeness(option: str) -> tuple[float, int]:
+        ratio = difflib.SequenceMatcher(a=option, b=word).ratio()
+        return ratio, len(os.path.commonprefix([option, word]))
+
+    return spelt[max(close, key=likeness)] if close else None

@@ -34,10 +34,11 @@ class Pattern:
         negated = text.startswith("!")
         bare = text[1:] if negated else text
         bare = bare.removeprefix("./")
-        if os.path.isabs(bare):
-            base, bare = Path(Path(bare).anchor), bare.lstrip("/\\")
-            bare = f"/{bare}"
+        if base in Path(bare).parents:  # an absolute path; other leading slashes mean the base
+            bare = f"/{Path(bare).relative_to(base).as_posix()}"
         pattern = cls(bare, base, negated)
+        if not bare:
+            raise ConfigError(f"`{text}` is not a pattern")
         if not pattern.plain:
             pattern._compiled()
         return pattern

@@ -113,7 +113,7 @@ class Resolver:
         self.named: list[Path] = []
         self._by_config: dict[tuple[Path | None, Path], Settings] = {}
         self._by_folder: dict[Path, Settings] = {}
-        self._own_config: dict[Path, Path | None] = {}
+        self._known: dict[Path, tuple[Path | None, Path | None]] = {}
 
     def of_file(self, path: Path) -> Settings:
         return self.of_folder(path.parent)
@@ -126,8 +126,8 @@ class Resolver:
         """
         settings = self._by_folder.get(folder)
         if settings is None:
-            config = self._config_for(folder)
-            root = config.parent if config else self._rootless(folder)
+            config, project = self._surroundings(folder)
+            root = config.parent if config else project or self._bare_root(folder)
             key = (config, root)
             if key not in self._by_config:
                 self._by_config[key] = build(config, root, self.overrides, self.cwd)
@@ -140,24 +140,24 @@ class Resolver:
         codes = frozenset[str]().union(*(settings.selection.explicit for settings in every))
         return {code: RESERVED[code] for code in codes if code in RESERVED}
 
-    def _config_for(self, folder: Path) -> Path | None:
-        if self.overrides.config is not None:
-            return self.overrides.config
-        if self.overrides.isolated:
-            return None
+    def _surroundings(self, folder: Path) -> tuple[Path | None, Path | None]:
+        """The configuration in force in a folder, and the project's folder that it lies in."""
+        chain = []
         for candidate in (folder, *folder.parents):
-            if candidate not in self._own_config:
-                self._own_config[candidate] = config_file.config_in(candidate)
-            found = self._own_config[candidate]
-            if found is not None:
-                return found
-        return None
-
-    def _rootless(self, folder: Path) -> Path:
-        """The project's folder where no configuration says it."""
-        for candidate in (folder, *folder.parents):
+            if candidate in self._known:
+                break
+            chain.append(candidate)
+        config, project = self._known.get(candidate, (self.overrides.config, None))
+        for candidate in reversed(chain):
+            if self.overrides.config is None and not self.overrides.isolated:
+                config = config_file.config_in(candidate) or config
             if any(os.path.exists(candidate / marker) for marker in _PROJECT_MARKERS):
-                return candidate
+                project = candidate
+            self._known[candidate] = (config, project)
+        return config, project
+
+    def _bare_root(self, folder: Path) -> Path:
+        """The project's folder where nothing marks it."""
         for candidate in (self.cwd, *self.named):
             if candidate == folder or candidate in folder.parents:
                 return candidate
@@ -285,7 +285,16 @@ def _patterns(config: ConfigFile, key: str) -> list[Pattern]:
     entry = config.values.get(key)
     if entry is None or not isinstance(entry.value, tuple):
         return []
-    return [Pattern.parse(text, entry.base) for text in entry.value]
+    try:
+        return [_only_positive(Pattern.parse(text, entry.base)) for text in entry.value]
+    except ConfigError as error:
+        raise ConfigError(f"{display(entry.file)}: `{key}`: {error}") from None
+
+
+def _only_positive(pattern: Pattern) -> Pattern:
+    if pattern.negated:
+        raise ConfigError(f"`!{pattern.text}` cannot bring back what another pattern leaves out")
+    return pattern
 
 
 def _catalogue(config: ConfigFile) -> tuple[Path | Mapping[str, object], ...]:

@@ -185,7 +185,8 @@ class Suppressions:
         else:
             fix = Fix("safe", f"Remove {names} from the comment", tuple(_cut(directive, unused)))
         where = "in this file" if directive.verb == "file-ignore" else "here"
-        complaint = self._complaint(f"{names} reports nothing {where}", directive.span, fix)
+        verb = "reports" if len(unused) == 1 else "report"
+        complaint = self._complaint(f"{names} {verb} nothing {where}", directive.span, fix)
         keys = frozenset((directive.row, item.start) for item in unused)
         return Complaint(complaint.finding, keys)
 
@@ -194,8 +195,10 @@ class Suppressions:
         row, lines = directive.row, self.document.lines
         line = lines[row - 1]
         before = line[: directive.start - 1]
-        if line[directive.end - 1 :].strip():
-            return Edit(directive.span, "")
+        after = line[directive.end - 1 :]
+        if after.strip():  # the comment of another tool
+            end = directive.end + len(after) - len(after.lstrip())
+            return Edit(Span(row, directive.start, row, end), "")
         if before.strip() or row == len(lines):
             return Edit(Span(row, len(before.rstrip()) + 1, row, len(line) + 1), "")
         return Edit(Span(row, 1, row + 1, 1), "")

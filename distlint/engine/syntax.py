@@ -7,7 +7,6 @@ libcst knows newer grammars. A text is wrong when both say so.
 from __future__ import annotations
 
 import ast
-import warnings
 
 from distlint.source.document import Document, DocumentError
 from distlint.source.nesting import too_deep
@@ -34,15 +33,13 @@ def explain(document: Document, message: str, row: int, column: int) -> Document
 
 def _refusal(document: Document) -> DocumentError | None:
     """What the running interpreter says against the text."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # invalid escapes are for other linters
-        try:
-            compile(document.text, "<text>", "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
-        except SyntaxError as error:
-            place = _inside(document, error.lineno or 1, error.offset or 1)
-            return DocumentError(error.msg or "invalid syntax", *place)
-        except (ValueError, MemoryError, RecursionError):
-            return None
+    try:
+        compile(document.text, "<text>", "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
+    except SyntaxError as error:
+        place = _inside(document, error.lineno or 1, error.offset or 1)
+        return DocumentError(error.msg or "invalid syntax", *place)
+    except (ValueError, MemoryError, RecursionError):
+        return None
     return None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -31,14 +32,19 @@ def trace_file(
     from distlint.analyzer.trace import trace
 
     settings = resolver.of_file(path)
+    project = Session(resolver).project(settings)
     try:
-        return list(trace(document, Session(resolver).project(settings), function, ranks))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # those of the traced code are for other tools
+            return list(trace(document, project, function, ranks))
     except ParseError as error:
         from distlint.engine.syntax import explain
 
         better = explain(document, error.message, error.row, error.column)
         raise _unreadable(path, better) from None
     except LookupError as error:
+        if type(error) is not LookupError:  # a mistake of ours, not the user's
+            raise
         raise ConfigError(f"{display(path)}: {error.args[0]}") from None
 
 

@@ -60,16 +60,13 @@ def _brackets(text: str) -> tuple[int, int]:
 def _refused_by_python(text: str) -> bool:
     """Does the count hold when strings are told from code?"""
     import ast
-    import warnings
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            compile(text, "<text>", "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
-        except SyntaxError as error:
-            return "nested" in str(error.msg)
-        except (MemoryError, RecursionError, ValueError):
-            return True
+    try:
+        compile(text, "<text>", "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
+    except SyntaxError as error:
+        return "nested" in str(error.msg)
+    except (MemoryError, RecursionError, ValueError):
+        return True
     return False
 
 

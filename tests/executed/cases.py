@@ -1,4 +1,4 @@
-"""The scripts that are executed: every example of every rule."""
+"""The scripts that are executed: the examples of the rules, the traps, and the bugs."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from distlint.rules.base import Example
 from distlint.rules.registry import rules
+from tests.rules.scripts import scripts
 
 
 @dataclass(frozen=True)
@@ -47,3 +48,20 @@ def _case(code: str, kind: str, number: int, example: Example) -> Case:
         needs=example.needs,
         why_static=example.why_static,
     )
+
+
+def of_folder(folder: str, *, static: bool = False) -> list[Case]:
+    """The scripts of tests/rules/traps or tests/rules/bugs; or those that do not run."""
+    return [
+        Case(
+            label=script.name,
+            code=folder,
+            source=script.source,
+            ranks=script.ranks,
+            effect=script.effect,
+            needs=script.needs,
+            why_static=script.why_static,
+        )
+        for script in scripts(folder)
+        if (script.effect == "static") == static
+    ]

@@ -42,7 +42,7 @@ def shorten_timeouts() -> None:
 
 
 def run(script: str, arguments: list[str], folder: str, rank: int, world: int) -> NoReturn:
-    """Run ``script`` as ``__main__``; leave ``out``, ``err`` and ``log`` of the rank in the folder."""
+    """Run ``script`` as ``__main__``; leave ``out``, ``err`` and ``log`` of it in the folder."""
     for stream, name in ((1, "out"), (2, "err")):
         handle = os.open(f"{folder}/{name}{rank}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         os.dup2(handle, stream)

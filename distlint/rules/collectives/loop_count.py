@@ -23,8 +23,8 @@ class RankDependentLoopCount(WitnessRule):
     ## Why it matters
 
     The rank with the shortest loop leaves first; the others wait for it, or meet whatever
-    collective it calls next. With `files[rank::world]` the job works as long as the number of files happens to
-    be a multiple of the world size.
+    collective it calls next. With `files[rank::world]` the job works as long as the number of
+    files happens to be a multiple of the world size.
 
     ## What to do
 

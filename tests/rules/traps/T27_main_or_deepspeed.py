@@ -17,10 +17,7 @@ for step in range(4):
     opt.step()
     opt.zero_grad()
     if step % 2 == 1:
-        if (
-            accelerator.is_main_process
-            or accelerator.distributed_type == DistributedType.DEEPSPEED
-        ):
+        if accelerator.is_main_process or accelerator.distributed_type == DistributedType.DEEPSPEED:
             accelerator.save_state(os.path.join(folder, f"step-{step}"))
 accelerator.wait_for_everyone()
 accelerator.end_training()

@@ -1,0 +1,335 @@
+"""Checking: selection, severities, what bad input gets, and that one bad file ends nothing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from distlint.engine import check, workers
+from distlint.engine.errors import ConfigError
+from distlint.engine.run import check_paths, check_stdin
+from distlint.engine.selection import Layer
+from distlint.engine.settings import Overrides, Resolver
+from distlint.rules.find import Found
+from distlint.source.document import Document
+from distlint.source.finding import Severity
+from distlint.source.report import Report
+from tests.engine.conftest import finding, marked, write
+
+
+def run(*paths: str, jobs: int | None = 1, **overrides: object) -> Report:
+    resolver = Resolver(Overrides(**overrides))  # type: ignore[arg-type]
+    return check_paths([Path(path) for path in paths] or [Path()], resolver, jobs=jobs)
+
+
+def codes(report: Report) -> list[tuple[str, int, str]]:
+    return [(f.place.path.name, f.place.span.row, f.code) for f in report.findings]
+
+
+def lines(report: Report) -> list[str]:
+    """The notices, as a user reads them."""
+    return [
+        f"{notice.kind}: {os.path.relpath(notice.path) if notice.path else '-'}: {notice.message}"
+        for notice in report.notices
+    ]
+
+
+@pytest.mark.usefixtures("analysis")
+class TestSelection:
+    def test_findings_come_in_the_order_of_files_and_rows(self, project: Path) -> None:
+        write(project, {"b.py": "x\nBUG\nBUG", "a.py": "BUG2"})
+        report = run()
+        assert codes(report) == [
+            ("a.py", 1, "DST102"),
+            ("b.py", 2, "DST101"),
+            ("b.py", 3, "DST101"),
+        ]
+        assert report.fails
+        assert (report.checked, report.skipped, report.failed) == (2, 0, False)
+
+    def test_select_and_ignore(self, project: Path) -> None:
+        write(project, {"a.py": "BUG\nBUG2"})
+        assert len(run(layer=Layer(select=("DST102",))).findings) == 1
+        assert len(run(layer=Layer(ignore=("unsynced-break",))).findings) == 1
+
+    def test_per_file_ignores(self, project: Path) -> None:
+        write(project, {"tests/a.py": "BUG", "src/a.py": "BUG", "src/b.py": "BUG"})
+        write(
+            project, {"distlint.toml": '[per-file-ignores]\n"tests/*" = ["DST1"]\n"a.py" = ["ALL"]'}
+        )
+        assert codes(run()) == [("b.py", 1, "DST101")]
+
+    def test_each_file_is_judged_by_its_own_configuration(self, project: Path) -> None:
+        write(project, {"a.py": "BUG", "sub/a.py": "BUG"})
+        write(project, {"sub/distlint.toml": 'ignore = ["DST101"]'})
+        assert len(run().findings) == 1
+
+    def test_severities_and_what_fails(self, project: Path) -> None:
+        write(project, {"a.py": "BUG", "distlint.toml": '[severity]\nDST1 = "info"'})
+        report = run()
+        assert report.findings[0].severity is Severity.INFO
+        assert not report.fails
+        assert run(fail_on=Severity.INFO).fails
+
+    def test_a_rule_in_preview_is_off_until_asked_for(
+        self, project: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        from distlint.rules.registry import rules
+
+        monkeypatch.setattr(rules()["DST101"], "preview", True)
+        write(project, {"a.py": "BUG"})
+        assert run().findings == ()
+        assert len(run(preview=True).findings) == 1
+        assert len(run(layer=Layer(extend_select=("DST101",))).findings) == 1
+
+    def test_a_rule_that_does_not_exist_yet_gets_a_warning(self, project: Path) -> None:
+        write(project, {"a.py": ""})
+        report = run(layer=Layer(select=("missing-drop-last", "DST3")))
+        assert lines(report) == [
+            "warning: -: DST201 (missing-drop-last) is not part of this version yet"
+        ]
+
+    def test_the_same_branch_and_collective_from_two_files_is_one_finding(
+        self, project: Path, analysis: Callable[[Callable[..., Found]], None]
+    ) -> None:
+        write(project, {"a.py": "", "b.py": ""})
+        helper = project / "helper" / "x.py"
+        write(project, {"helper/x.py": "BUG"})
+        analysis(lambda document, project: Found([finding(helper)]))
+        assert len(run("a.py", "b.py").findings) == 1
+
+    def test_a_bad_configuration_ends_the_run(self, project: Path) -> None:
+        write(project, {"a.py": "BUG", "sub/b.py": "", "sub/distlint.toml": "slect = 1"})
+        with pytest.raises(ConfigError, match="sub.distlint.toml: unknown key `slect`"):
+            run(".")
+        with pytest.raises(ConfigError, match="sub.distlint.toml: unknown key `slect`"):
+            run("a.py", "sub/b.py")
+
+
+class TestBadInput:
+    @pytest.mark.parametrize(
+        ("data", "row", "message"),
+        [
+            (b"x = 1\ndef f(:\n", 2, "invalid syntax"),
+            (b"import torch\nbarrier(\n", 2, "'(' was never closed"),
+            (b"import torch; barrier()\nx = '\n", 2, "unterminated string literal"),
+            (b"print 'Python 2'\n", 1, "Missing parentheses in call to 'print'"),
+            (b"if x:\nbarrier()\n", 2, "expected an indented block"),
+            (b"import torch\nbarrier('\xe4')\n", 2, "byte 0xe4 is not UTF-8"),
+            (b"\x7fELF\0\0torch barrier", 1, "a NUL byte: this is a binary file"),
+        ],
+    )
+    def test_a_file_that_is_no_python(
+        self, project: Path, data: bytes, row: int, message: str
+    ) -> None:
+        (project / "bad.py").write_bytes(data)
+        write(project, {"good.py": "x = 1\n"})
+        report = run()
+        assert codes(report) == [("bad.py", row, "DST000")]
+        assert report.findings[0].message.startswith(message)
+        assert report.findings[0].severity is Severity.ERROR
+        assert report.reported[0].noqa_row is None
+        assert report.fails
+        assert not report.failed
+        assert report.checked == 2
+
+    def test_it_can_be_left_out(self, project: Path) -> None:
+        write(project, {"template.py": "{% x %}", "distlint.toml": 'ignore = ["syntax-error"]'})
+        assert run().findings == ()
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "",
+            "\n",
+            "\x0c\n",
+            "\ufeffx = 1\n",
+            "# -*- coding: utf-8 -*-\n",
+            "x = '\\d'\n",
+            "type X[T] = list[T]\n",
+            "x = f'{'a'}'\n",
+            "try:\n    pass\nexcept* OSError:\n    pass\n",
+            f"x = {'(' * 1000}1{')' * 1000}\n",
+            f"x = {' + '.join(['1'] * 1000)}\n",
+            f"x = {'not ' * 1000}1\n",
+            f"x = a{'.b' * 1000}\n",
+            f"x = {'-' * 1000}1\n",
+            "".join(f"{' ' * depth}if x:\n" for depth in range(90)) + " " * 90 + "pass\n",
+        ],
+        ids=lambda text: text[:12],
+    )
+    @pytest.mark.parametrize("distributed", [False, True])
+    def test_python_of_any_shape_is_fine(self, project: Path, text: str, distributed: bool) -> None:
+        tail = "import torch\ntorch.distributed.barrier()\n" if distributed else ""
+        (project / "a.py").write_text(text + tail, encoding="utf-8")
+        report = run()
+        assert codes(report) == []
+        assert lines(report) == []
+
+    def test_what_no_parser_survives_is_skipped(self, project: Path) -> None:
+        write(project, {"deep.py": f"import torch; barrier({'f(' * 9000}{')' * 9000})\n"})
+        write(project, {"long.py": f"import torch; barrier({' + '.join(['1'] * 20_000)})\n"})
+        report = run()
+        assert lines(report) == [
+            "skipped: deep.py: not analysed: more than 1,000 brackets inside each other",
+            "skipped: long.py: not analysed: more than 3,000 operators in one expression",
+        ]
+        assert (report.checked, report.skipped, report.failed) == (0, 2, False)
+
+    def test_a_large_file_is_skipped(self, project: Path) -> None:
+        write(project, {"a.py": "x = 1\n" * 20, "b.py": "", "distlint.toml": "max-file-size = 100"})
+        report = run()
+        assert lines(report) == ["skipped: a.py: larger than max-file-size (120 of 100 bytes)"]
+        assert (report.checked, report.skipped) == (1, 1)
+        write(project, {"distlint.toml": "max-file-size = 0"})
+        assert lines(run()) == []
+
+    def test_a_file_that_cannot_be_read(
+        self, project: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        write(project, {"a.py": "", "b.py": "def"})
+        read = Path.read_bytes
+
+        def refuse(path: Path) -> bytes:
+            if path.name == "a.py":
+                raise PermissionError(13, "Permission denied")
+            return read(path)
+
+        monkeypatch.setattr(Path, "read_bytes", refuse)
+        report = run()
+        assert lines(report) == ["failed: a.py: cannot be read: permission denied"]
+        assert report.failed
+        assert codes(report) == [("b.py", 1, "DST000")]
+
+    def test_notebooks(self, project: Path) -> None:
+        write(project, {"a.ipynb": '{"cells": []}', "b.ipynb": "{'cells': []}", "c.py": ""})
+        assert lines(run()) == ["skipped: -: 2 notebooks were skipped: not checked by this version"]
+        report = run("a.ipynb", "b.ipynb")
+        assert lines(report) == ["skipped: a.ipynb: notebooks are not checked by this version"]
+        assert codes(report) == [("b.ipynb", 1, "DST000")]
+        assert report.findings[0].message.startswith("not a notebook: Expecting property name")
+
+    def test_named_files_that_hold_nothing_to_check(self, project: Path) -> None:
+        write(project, {"notes.md": "# x", "run": "#!/usr/bin/env python3\ndef", "data": "\0"})
+        report = run("notes.md", "run", "data")
+        assert lines(report) == [
+            "nothing: data: nothing to check: not a Python file",
+            "nothing: notes.md: nothing to check: not a Python file",
+        ]
+        assert codes(report) == [("run", 2, "DST000")]
+        assert not report.failed
+
+    def test_strange_names(self, project: Path) -> None:
+        for name in (b"two\nlines.py", b"caf\xe9.py"):
+            (project / os.fsdecode(name)).write_text("def")
+        assert [code for _, _, code in codes(run())] == ["DST000", "DST000"]
+
+
+class TestCrash:
+    def crash(self, document: Document, project: object) -> Found:
+        if document.path.name == "crash.py":
+            raise RuntimeError("boom")
+        return marked(document, project)  # type: ignore[arg-type]
+
+    def test_one_file_is_reported_and_the_run_goes_on(
+        self, project: Path, analysis: Callable[[Callable[..., Found]], None]
+    ) -> None:
+        analysis(self.crash)
+        write(project, {"a.py": "BUG", "crash.py": "", "d.py": "BUG"})
+        report = run()
+        assert lines(report) == ["failed: crash.py: internal error: RuntimeError: boom"]
+        assert "Traceback" in report.notices[0].detail
+        assert report.failed
+        assert len(report.findings) == 2
+
+    def test_a_recursion_without_end_is_a_crash_like_any_other(
+        self, project: Path, analysis: Callable[[Callable[..., Found]], None]
+    ) -> None:
+        def recurse(document: Document, project: object) -> Found:
+            return recurse(document, project)
+
+        analysis(recurse)
+        write(project, {"a.py": "x = 1"})
+        report = run()
+        assert report.failed
+        assert "RecursionError" in lines(report)[0]
+
+
+class TestStandardInput:
+    def test_it_goes_by_the_name_given(self, project: Path, analysis: object) -> None:
+        write(project, {"sub/distlint.toml": 'ignore = ["DST101"]'})
+        assert len(check_stdin(b"BUG", None, Resolver()).findings) == 1
+        assert check_stdin(b"BUG", Path("sub/new.py"), Resolver()).findings == ()
+        report = check_stdin(b"BUG", Path("new.py"), Resolver())
+        assert report.findings[0].place.path == project / "new.py"
+
+    def test_an_excluded_name(self, project: Path, analysis: object) -> None:
+        path = Path("venv/x.py")
+        assert len(check_stdin(b"BUG", path, Resolver()).findings) == 1
+        assert check_stdin(b"BUG", path, Resolver(), force_exclude=True).findings == ()
+
+
+class TestWorkers:
+    def test_how_many(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(workers, "_cores", lambda: 8)
+        assert [workers.worker_count(None, files) for files in (0, 1, 31, 32, 500)] == [
+            1,
+            1,
+            1,
+            8,
+            8,
+        ]
+        assert workers.worker_count(0, 5) == 5
+        assert workers.worker_count(3, 500) == 3
+        assert workers.worker_count(1, 500) == 1
+
+    def test_the_result_is_the_same(self, project: Path) -> None:
+        script = "import torch.distributed as dist\nif dist.get_rank() == 0:\n    dist.barrier()\n"
+        for number in range(12):
+            text = script if number % 2 else f"{script}def"
+            write(project, {f"p{number % 3}/m{number}.py": text})
+        assert run(jobs=3) == run(jobs=1)
+        assert len(run(jobs=3).findings) == 12
+
+    def test_a_worker_that_dies_takes_no_other_file_along(
+        self, project: Path, analysis: Callable[[Callable[..., Found]], None]
+    ) -> None:
+        def die(document: Document, project: object) -> Found:
+            if document.path.name == "m5.py":
+                os._exit(11)
+            return marked(document, project)  # type: ignore[arg-type]
+
+        analysis(die)
+        for number in range(8):
+            write(project, {f"m{number}.py": "BUG"})
+        report = run(jobs=2)
+        message = "internal error: the process that analysed this file died"
+        assert lines(report) == [f"failed: m5.py: {message}"]
+        assert len(report.findings) == 7
+
+    def test_progress_reaches_the_end(self, project: Path) -> None:
+        class Count:
+            total = done = 0
+
+            def start(self, total: int) -> None:
+                self.total = total
+
+            def advance(self, count: int) -> None:
+                self.done += count
+
+        write(project, {f"m{number}.py": "" for number in range(5)})
+        for jobs in (1, 2):
+            count = Count()
+            check_paths([Path()], Resolver(), jobs=jobs, progress=count)
+            assert (count.total, count.done) == (5, 5)
+
+
+def test_a_file_without_distributed_words_is_not_analysed(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(check.Session, "_find", lambda *_: pytest.fail("analysed"))
+    write(project, {"a.py": "print('hello')\n"})
+    assert run().checked == 1

@@ -1,0 +1,54 @@
+"""The scripts of examples/ really run, and a few of them as a user would start them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.executed.cluster import ROOT, Cluster, missing
+
+EXAMPLES = ROOT / "examples"
+STYLES = {"nanogpt": (), "accelerate": ("accelerate",), "lightning": ("lightning",)}
+
+
+def need(style: str) -> None:
+    reason = missing(STYLES[style])
+    if reason is not None:
+        pytest.skip(reason)
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_correct_script_finishes(cluster: Cluster, style: str) -> None:
+    need(style)
+    script = EXAMPLES / f"{style}_style" / "correct.py"
+    outcome = cluster.run(script=script, needs=STYLES[style], limit=30)
+    assert outcome.effect == "finishes", str(outcome)
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_buggy_script_hangs(cluster: Cluster, style: str) -> None:
+    need(style)
+    script = EXAMPLES / f"{style}_style" / "buggy.py"
+    outcome = cluster.run(script=script, needs=STYLES[style], limit=30)
+    assert outcome.effect == "hang", str(outcome)
+
+
+@pytest.mark.parametrize(
+    ("style", "kind"), [("nanogpt", "correct"), ("nanogpt", "buggy"), ("accelerate", "correct")]
+)
+def test_with_torchrun(style: str, kind: str) -> None:
+    need(style)
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
+    script = EXAMPLES / f"{style}_style" / f"{kind}.py"
+    run = subprocess.run(
+        [*command, "--nproc-per-node", "2", str(script)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=os.environ | {"OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"},
+        check=False,
+    )
+    assert (run.returncode == 0) == (kind == "correct"), run.stdout + run.stderr

@@ -1,0 +1,207 @@
+"""What a user reads: findings in full and on one line, and the lines about the run."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from distlint.output import concise, full, summary
+from distlint.output.style import Coloured, Plain, printer, wrapped
+from distlint.source.finding import Place, Severity, Span
+from distlint.source.report import Frame, Notice, Reported
+from tests.output.conftest import Stream, report, reported
+
+
+def in_full(item: Reported, width: int = 100, encoding: str = "utf-8") -> str:
+    stream = Stream(encoding)
+    full.render(item, Plain(stream), width)
+    return stream.getvalue()
+
+
+def test_the_whole_story(path: Path) -> None:
+    assert in_full(reported(path)) == (
+        """\
+train.py:4:4: error[DST101] collective-in-rank-branch: `all_reduce` on rank 0 only
+    |
+  2 |
+  3 | dist.init_process_group()
+  4 | if dist.get_rank() == 0:
+    |    ^^^^^^^^^^^^^^^^^^^^
+  5 |     dist.all_reduce(loss)
+  6 | print("done")
+    |
+  last in common  dist.init_process_group()   line 3
+  rank 0          dist.all_reduce(loss)       line 5
+                  returns
+  ranks 1-3       dist.barrier()              utils.py:12
+  because         dist.get_rank() == 0        line 4
+                    rank 0: true, others: false [rank predicate]
+  see also        written on some ranks only  line 1
+  effect          rank 0 waits in all_reduce until the timeout
+  advice          Call the collective on all ranks and keep only the use of its result under the
+                  test, or move it out of the branch.
+  fix             Hoist the call
+
+"""
+    )
+
+
+@pytest.mark.parametrize("width", [20, 40, 60, 80, 140])
+def test_it_fits_the_terminal(path: Path, width: int) -> None:
+    body = in_full(reported(path), width).splitlines()[1:]
+    assert max(map(len, body)) <= max(width, 60)
+    words = " ".join(" ".join(body).split())
+    assert "utils.py:12" in words
+    assert "move it out of the branch" in words or width < 60
+
+
+def test_a_long_line_of_source_is_cut_around_the_place(path: Path) -> None:
+    item = reported(path)
+    line = "x = [" + "1, " * 300 + "BUG" + ", 2" * 300 + "]"
+    column = line.index("BUG") + 1
+    finding = replace(item.finding, place=Place(path, Span(1, column, 1, column + 3)))
+    rows = in_full(replace(item, finding=finding, frame=Frame(1, (line,))), 60).splitlines()[2:4]
+    assert len(rows[0]) <= 62
+    assert rows[0][rows[1].index("^") : rows[1].rindex("^") + 1] == "BUG"
+
+
+@pytest.mark.parametrize(
+    ("line", "start", "end", "shown", "marks"),
+    [
+        ("\tx = f(y)", 6, 10, "    x = f(y)", "        ^^^^"),
+        ("模型 = f(y)", 6, 10, "模型 = f(y)", "       ^^^^"),
+        ("e\u0301 = f(y)", 6, 10, "e\u0301 = f(y)", "    ^^^^"),
+        ("x = '\x1b[2J'; f(y)", 13, 17, "x = '?[2J'; f(y)", "            ^^^^"),
+        ("x = 1", 40, 41, "x = 1", "     ^"),
+    ],
+)
+def test_the_marks_stand_below_the_place(
+    path: Path, line: str, start: int, end: int, shown: str, marks: str
+) -> None:
+    item = reported(path)
+    finding = replace(item.finding, place=Place(path, Span(1, start, 1, end)))
+    rows = in_full(replace(item, finding=finding, frame=Frame(1, (line,)))).splitlines()
+    assert rows[2] == f"  1 | {shown}"
+    assert rows[3] == f"    | {marks}"
+
+
+def test_a_place_of_several_rows(path: Path) -> None:
+    item = reported(path)
+    finding = replace(item.finding, place=Place(path, Span(1, 4, 3, 2)))
+    frame = Frame(1, ("if f(", "    x,", "):"))
+    rows = in_full(replace(item, finding=finding, frame=frame)).splitlines()[1:9]
+    assert rows == [
+        "    |",
+        "  1 | if f(",
+        "    |    ^^",
+        "  2 |     x,",
+        "    |     ^^",
+        "  3 | ):",
+        "    | ^",
+        "    |",
+    ]
+
+
+def test_one_line(path: Path) -> None:
+    stream = io.StringIO()
+    concise.render(reported(path), Plain(stream))
+    assert stream.getvalue() == (
+        "train.py:4:4: error[DST101] collective-in-rank-branch: `all_reduce` on rank 0 only\n"
+    )
+
+
+def test_a_name_with_a_newline_stays_on_its_line(path: Path) -> None:
+    item = reported(path.with_name("two\nlines.py"))
+    stream = io.StringIO()
+    concise.render(item, Plain(stream))
+    assert stream.getvalue().startswith("two\\nlines.py:4:4: error")
+    assert stream.getvalue().count("\n") == 1
+
+
+def test_a_stream_that_knows_only_ascii(path: Path) -> None:
+    item = reported(path)
+    finding = replace(item.finding, message="größe 模")
+    text = in_full(replace(item, finding=finding, frame=Frame(4, ("x = 'ü'",))), encoding="ascii")
+    assert "gr\\xf6\\xdfe \\u6a21" in text
+
+
+def test_colours_are_for_terminals(path: Path) -> None:
+    stream = io.StringIO()
+    out = printer(stream, color=True)
+    assert isinstance(out, Coloured)
+    full.render(reported(path), out, 100)
+    assert "\x1b[1;31merror[DST101]\x1b[0m" in stream.getvalue()
+    assert isinstance(printer(stream, color=False), Plain)
+
+
+def test_colours_change_no_character(path: Path) -> None:
+    import re
+
+    stream = io.StringIO()
+    full.render(reported(path), Coloured(stream), 80)
+    assert re.sub("\x1b\\[[0-9;]*m", "", stream.getvalue()) == in_full(reported(path), 80)
+
+
+@pytest.mark.parametrize(
+    ("severities", "checked", "line"),
+    [
+        ([], 3, "No findings (checked 3 files)."),
+        ([], 0, "No files were checked."),
+        ([Severity.ERROR], 1, "Found 1 error in 1 file (checked 1 file)."),
+        (
+            [Severity.INFO, Severity.WARNING, Severity.ERROR, Severity.ERROR],
+            1234,
+            "Found 2 errors, 1 warning, 1 info in 1 file (checked 1,234 files).",
+        ),
+        ([Severity.INFO] * 2, 2, "Found 2 info in 1 file (checked 2 files)."),
+    ],
+)
+def test_the_last_line(path: Path, severities: list[Severity], checked: int, line: str) -> None:
+    item = reported(path)
+    items = [replace(item, finding=replace(item.finding, severity=s)) for s in severities]
+    assert summary.closing(report(*items, checked=checked)) == line
+
+
+def test_statistics(path: Path) -> None:
+    item = reported(path)
+    other = replace(item, finding=replace(item.finding, code="DST102", name="unsynced-break"))
+    stream = io.StringIO()
+    summary.statistics(report(item, other, other), Plain(stream))
+    assert stream.getvalue() == (
+        "2  DST102  unsynced-break\n"
+        "1  DST101  collective-in-rank-branch\n"
+        "\n"
+        "3 files checked, 1 skipped\n"
+        "1,500 entry points rehearsed, 4 over budget\n"
+        "2 findings suppressed by comments\n"
+    )
+
+
+def test_notices(path: Path) -> None:
+    notices = (
+        Notice("failed", "internal error: boom", path, "Traceback\n  line"),
+        Notice("skipped", "larger than max-file-size", path.with_name("a\nb.py")),
+        Notice("warning", "DST201 is not there"),
+        Notice("nothing", "nothing to check", path),
+    )
+    stream = io.StringIO()
+    summary.notices(notices, Plain(stream), verbose=False)
+    assert stream.getvalue() == (
+        "error: train.py: internal error: boom\n"
+        "skipped: a\\nb.py: larger than max-file-size\n"
+        "warning: DST201 is not there\n"
+        "train.py: nothing to check\n"
+    )
+    stream = io.StringIO()
+    summary.notices(notices[:1], Plain(stream), verbose=True)
+    assert stream.getvalue().splitlines()[1:] == ["  Traceback", "    line"]
+
+
+def test_wrapping_keeps_long_words_whole() -> None:
+    assert wrapped("a bb ccc", 4) == ["a bb", "ccc"]
+    assert wrapped("a" * 9, 4) == ["a" * 9]
+    assert wrapped("模型 模型", 5) == ["模型", "模型"]
+    assert wrapped("", 4) == [""]

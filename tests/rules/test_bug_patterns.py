@@ -1,0 +1,18 @@
+"""Bugs as they were reported in real projects, one script for each mechanism: all are found."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.rules.scripts import Script, scripts
+from tests.support import expected, findings
+
+BUGS = scripts("bugs")
+
+
+@pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
+def test_bug_is_found(bug: Script) -> None:
+    marks = expected(bug.source)
+    assert marks
+    found = findings(bug.source)
+    assert [mark for mark in marks if mark not in found] == [], f"found only {found}"

@@ -1,0 +1,45 @@
+"""The examples of every rule: the bad ones give the marked findings, the good ones none."""
+
+from __future__ import annotations
+
+import pytest
+
+from distlint.rules.base import Example
+from distlint.rules.registry import rules
+from tests.support import about_hangs, expected, findings
+
+RULES = [code for code in rules() if code.startswith("DST1") or code == "DST407"]
+
+
+def examples(kind: str) -> list[object]:
+    return [
+        pytest.param(code, example, id=f"{code}-{example.title}")
+        for code in RULES
+        for example in getattr(rules()[code], kind)
+    ]
+
+
+@pytest.mark.parametrize(("code", "example"), examples("bad"))
+def test_bad_example_is_reported(code: str, example: Example) -> None:
+    marks = expected(example.code)
+    assert {mark for _, mark in marks} == {code}
+    assert findings(example.code) == marks
+
+
+@pytest.mark.parametrize(("code", "example"), examples("good"))
+def test_good_example_is_silent(code: str, example: Example) -> None:
+    assert expected(example.code) == []
+    assert about_hangs(findings(example.code)) == []
+
+
+@pytest.mark.parametrize("code", RULES)
+def test_documentation_has_its_parts(code: str) -> None:
+    text = rules()[code].documentation()
+    headings = [line for line in text.splitlines() if line.startswith("#")]
+    assert headings == [
+        "## What it finds",
+        "## Why it matters",
+        "## What to do",
+        "## When it is silent",
+    ]
+    assert rules()[code].summary().endswith(".")

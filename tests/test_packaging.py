@@ -1,0 +1,54 @@
+"""The package as it is built, and the promises about installing and testing it."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from distlint import __version__
+
+ROOT = Path(__file__).parent.parent
+TEST_COMMAND = 'python -m pip install -e ".[dev]" && python -m pytest'
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+
+def pyproject() -> dict[str, object]:
+    content: dict[str, object] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    return content
+
+
+@pytest.mark.parametrize("file", ["README.md", ".ci/run", "CONTRIBUTING.md"])
+def test_there_is_one_way_to_run_the_tests(file: str) -> None:
+    assert TEST_COMMAND in (ROOT / file).read_text("utf-8")
+
+
+def test_few_dependencies_and_no_upper_bounds() -> None:
+    project = pyproject()["project"]
+    assert isinstance(project, dict)
+    core = project["dependencies"]
+    names = {re.split(r"[^A-Za-z0-9._-]", requirement)[0] for requirement in core}
+    assert names == {"libcst", "pathspec", "rich", "tomli"}
+    extras = [
+        r
+        for name, group in project["optional-dependencies"].items()
+        if name != "dev"
+        for r in group
+    ]
+    assert not [r for r in (*core, *extras) if re.search(r"<(?!\s*'3)|==|~=", r.split(";")[0])]
+    assert project["requires-python"] == ">=3.10"
+
+
+def test_the_changelog_knows_the_version() -> None:
+    assert f"## {__version__}" in (ROOT / "CHANGELOG.md").read_text("utf-8")
+
+
+def test_data_files_lie_inside_the_package() -> None:
+    assert list((ROOT / "distlint" / "catalogue" / "frameworks").glob("*.toml"))
+    assert (ROOT / "distlint" / "py.typed").exists()
