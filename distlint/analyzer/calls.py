@@ -848,7 +848,14 @@ class Calls(Builtins):
         """Does the wrapped module have buffers that a forward broadcasts? None if unknown."""
         if receiver.marks & {"broadcast_buffers=False", "forward_sync_buffers=False"}:
             return False
-        inner = self.settle(receiver.inner) if receiver.inner is not None else None
+        return self.module_has_buffers(receiver.inner)
+
+    def module_has_buffers(self, inner: Value | None) -> bool | None:
+        if isinstance(inner, v.Phi):
+            verdicts = {self.module_has_buffers(inner.then), self.module_has_buffers(inner.orelse)}
+            return True if True in verdicts else None if None in verdicts else False
+        if isinstance(inner, v.Obj):
+            return self.module_has_buffers(inner.inner)
         if isinstance(inner, v.Instance):
             return self.rehearsal.class_has_buffers(inner.cls, self)
         if isinstance(inner, Unknown) and inner.op in {"call", "method"}:

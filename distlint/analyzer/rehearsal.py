@@ -237,7 +237,7 @@ class Rehearsal:
             if entry is not None and entry.cls is not None:
                 yield entry.cls
 
-    def class_has_buffers(self, cls: ir.Class, evaluator: Expressions) -> bool | None:
+    def class_has_buffers(self, cls: ir.Class, evaluator: Expressions) -> bool:
         """Does a module of this class hold buffers? A registration under a condition does not count."""
         names: set[str] = set()
         registers = False
@@ -253,10 +253,7 @@ class Rehearsal:
                     and getattr(statement.value.func, "attr", "") == "register_buffer"
                     for statement in function.body
                 )
-        if registers or any("BatchNorm" in name for name in names):
-            return True
-        built = any(name[:1].isupper() and name.endswith("Model") for name in names)
-        return None if built or "from_pretrained" in names else False
+        return registers or any("BatchNorm" in name for name in names)
 
     # ---- classes
 

@@ -51,8 +51,9 @@ def run(
     parting: Parting,
     others: str,
     default: bool,
+    once: bool = False,
 ) -> Trace:
-    """One rank alone, with what is not assumed decided one way."""
+    """One rank alone, with what is not assumed decided one way; ``once`` runs each loop once."""
     first, second = parting.ranks
     side = "A" if rank == first else "B" if rank == second else others
     machine = Machine(rehearsal, rank, side)
@@ -63,7 +64,7 @@ def run(
     partner = second if rank == first else first
     serial = 0
     while len(trace.events) < MAX_EVENTS:
-        event = _advance(machine, default)
+        event = _advance(machine, default, once)
         if not isinstance(event, Event):
             trace.ended = event
             break
@@ -80,7 +81,7 @@ def run(
     return trace
 
 
-def _advance(machine: Machine, default: bool) -> Event | str:
+def _advance(machine: Machine, default: bool, once: bool) -> Event | str:
     """Advance, answering open questions with the default."""
     for _ in range(MAX_QUESTIONS):
         before = machine.save()
@@ -92,15 +93,17 @@ def _advance(machine: Machine, default: bool) -> Event | str:
             machine.load(before)
             if machine.log is not None:
                 del machine.log[length:]
-            machine.known[need.key] = default and _may_hold(need.atom)
+            machine.known[need.key] = _answer(need.atom, default, once)
         except Cut:
             return ABORT
     return ABORT
 
 
-def _may_hold(atom: Unknown) -> bool:
+def _answer(atom: Unknown, default: bool, once: bool) -> bool:
     """Exceptions and further iterations are not assumed without need."""
-    return atom.op not in {"exception", "trip"}
+    if atom.op == "trip":
+        return once and atom.args[1] == 0
+    return default and atom.op != "exception"
 
 
 def stuck(traces: list[Trace]) -> bool:
@@ -115,14 +118,14 @@ def stuck(traces: list[Trace]) -> bool:
             head is None and trace.ended == ABORT for head, trace in zip(heads, traces, strict=True)
         ):
             return False
-        ready = next((head for head in heads if head is not None and _meets(head, heads)), None)
+        ready = next((head for head in heads if head is not None and meets(head, heads)), None)
         if ready is None:
             return any(head is not None for head in heads)
         for rank in ready.members:
             positions[rank] += 1
 
 
-def _meets(event: Event, heads: list[Event | None]) -> bool:
+def meets(event: Event, heads: list[Event | None]) -> bool:
     """Have all members of the group come to this very collective?"""
     for rank in event.members:
         other = heads[rank]

@@ -197,7 +197,7 @@ def unknown(
         return result
     depth = 1 + max((getattr(part, "depth", 0) for part in parts), default=0)
     if depth > MAX_TERM_DEPTH:
-        args = (len(_TABLE),)
+        op, args = "deep", (len(_TABLE),)
         fresh = True
         depth = 1
     result = Unknown()

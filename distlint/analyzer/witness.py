@@ -67,6 +67,25 @@ class Witness:
     """Where the root calls into the function of the cause, when that lies in another file."""
 
 
+    @property
+    def weight(self) -> tuple[bool, ...]:
+        """What makes a witness less telling than another: the smaller, the better."""
+        return (bool(self.conditional), self.failure, self.weak, self.local)
+
+    @property
+    def effect(self) -> str:
+        """What happens when the job runs."""
+        if self.same_event_arguments is not None:
+            return "the ranks wait for each other in the same call, or exchange wrong data"
+        first, second = self.first, self.second
+        if first is not None and second is not None:
+            return f"{self.ranks[0]} waits in {first.op}, {self.ranks[1]} in {second.op}"
+        event = first or second
+        waiting = self.ranks[0] if first is not None else self.ranks[1]
+        op = event.op if event is not None else "a collective"
+        return f"{waiting} waits in {op} until the timeout"
+
+
 def witness_of(proof: Proof, locators: Locators) -> Witness | None:
     """Explain a proof; None when the parting is no witness after all."""
     return _Explainer(proof, locators).explain()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 
 
@@ -26,6 +25,7 @@ def nearest(word: str, options: Iterable[str]) -> str | None:
 
     def likeness(option: str) -> tuple[float, int]:
         ratio = difflib.SequenceMatcher(a=option, b=word).ratio()
-        return ratio, len(os.path.commonprefix([option, word]))
+        agree = [a == b for a, b in zip(option, word, strict=False)]
+        return ratio, [*agree, False].index(False)
 
     return spelt[max(close, key=likeness)] if close else None

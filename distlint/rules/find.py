@@ -70,14 +70,9 @@ def _distinct(proofs: Iterable[Proof], locators: Locators) -> list[Witness]:
             continue
         key = (witness.cause.place, witness.cause.exit_place)
         known = found.get(key)
-        if known is None or _weight(witness) < _weight(known):
+        if known is None or witness.weight < known.weight:
             found[key] = witness
     return list(found.values())
-
-
-def _weight(witness: Witness) -> tuple[bool, ...]:
-    """What makes a witness less telling than another of the same place."""
-    return (bool(witness.conditional), witness.failure, witness.weak, witness.local)
 
 
 def _named(witness: Witness, document: Document) -> Iterable[Finding]:
@@ -103,7 +98,7 @@ def _finding(rule: WitnessRule, witness: Witness, document: Document) -> Finding
                 Lane(name, steps) for name, steps in zip(witness.ranks, witness.steps, strict=True)
             ),
             decisions=witness.decisions,
-            effect=effect_of(witness),
+            effect=witness.effect,
             advice=rule.advice(witness),
         ),
     )
@@ -115,19 +110,6 @@ def severity_of(witness: Witness) -> Severity:
     if witness.conditional or witness.weak or witness.failure:
         return Severity.INFO
     return Severity.WARNING if witness.local else Severity.ERROR
-
-
-def effect_of(witness: Witness) -> str:
-    """What happens when the job runs."""
-    first, second = witness.first, witness.second
-    if witness.same_event_arguments is not None:
-        return "the ranks wait for each other in the same call, or exchange wrong data"
-    if first is None or second is None:
-        event = first or second
-        waiting = witness.ranks[0] if first is not None else witness.ranks[1]
-        op = event.op if event is not None else "a collective"
-        return f"{waiting} waits in {op} until the timeout"
-    return f"{witness.ranks[0]} waits in {first.op}, {witness.ranks[1]} in {second.op}"
 
 
 def _related(witness: Witness, place: Place) -> Iterable[Related]:

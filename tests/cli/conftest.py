@@ -61,8 +61,7 @@ def distlint(
             try:
                 status = main(arguments)
             except SystemExit as exit_:  # how argparse refuses
-                assert isinstance(exit_.code, int)
-                status = exit_.code
+                status = int(exit_.code or 0)
         output, errors = capsys.readouterr()
         return Result(status, output, errors)
 

@@ -103,9 +103,9 @@ class TestSelection:
 
     def test_a_bad_configuration_ends_the_run(self, project: Path) -> None:
         write(project, {"a.py": "BUG", "sub/b.py": "", "sub/distlint.toml": "slect = 1"})
-        with pytest.raises(ConfigError, match="sub.distlint.toml: unknown key `slect`"):
+        with pytest.raises(ConfigError, match=r"sub.distlint\.toml: unknown key `slect`"):
             run(".")
-        with pytest.raises(ConfigError, match="sub.distlint.toml: unknown key `slect`"):
+        with pytest.raises(ConfigError, match=r"sub.distlint\.toml: unknown key `slect`"):
             run("a.py", "sub/b.py")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 from pathlib import Path
 
 import pytest
@@ -237,3 +238,11 @@ def test_the_root_without_configuration(tmp_path: Path, monkeypatch: pytest.Monk
     assert resolver.of_folder(tmp_path / "repo" / "a" / "b").root == tmp_path / "repo"
     assert resolver.of_folder(tmp_path / "loose" / "a").root == tmp_path / "loose"
     assert resolver.of_folder(tmp_path / "cwd").root == tmp_path / "cwd"
+
+
+def test_every_key_is_documented() -> None:
+    from distlint.engine.config_file import KEYS
+
+    page = Path(__file__).parents[2] / "docs" / "configuration.md"
+    documented = set(re.findall(r"`([a-z-]+)`", page.read_text("utf-8")))
+    assert documented >= KEYS.keys()

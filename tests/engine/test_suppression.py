@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from distlint.engine.check import FileResult, Session
 from distlint.engine.run import check_stdin
@@ -213,3 +215,40 @@ def test_a_comment_that_another_file_needs_is_used(project: Path) -> None:
 def test_suppressed_findings_are_counted(project: Path) -> None:
     report = check_stdin(b"BUG  # noqa: DST101\nBUG\n", None, Resolver())
     assert report.suppressed == 1
+
+
+LINES = [
+    "x = 1",
+    "BUG",
+    "BUG2",
+    "if x:\n    BUG",
+    "f(\n    BUG,  {}\n)",
+    "@f\ndef g():\n    pass",
+    "x = '''\n# distlint: ignore[DST101]\n'''",
+    "",
+]
+COMMENTS = [
+    "",
+    "# distlint: ignore[DST101]",
+    "# distlint: ignore[DST102, DST101] -- why, see #12",
+    "# distlint: ignore[DST103, unsynced-break , DST101]",
+    "# distlint: file-ignore[DST104,DST101]",
+    "# noqa: E501, DST101 because",
+    "# noqa: DST103 DST102",
+    "# type: ignore  # distlint: ignore[DST103]  # pragma: no cover",
+]
+
+
+@given(st.lists(st.tuples(st.sampled_from(LINES), st.sampled_from(COMMENTS)), max_size=8))
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_mending_leaves_nothing_to_mend_and_uncovers_nothing(
+    project: Path, lines: list[tuple[str, str]]
+) -> None:
+    text = "".join(
+        f"{line.format(comment)}\n" if "{}" in line else f"{line}  {comment}\n"
+        for line, comment in lines
+    )
+    after = mended(text)
+    assert complaints(after) == []
+    bugs = [code for _, code in reported(text) if code != "DST001"]
+    assert [code for _, code in reported(after)] == bugs

@@ -19,6 +19,7 @@ COLLECTIVE_TIMEOUT = 1.5  # seconds until gloo gives up on a collective whose pe
 def shorten_timeouts() -> None:
     """Let process groups give up after COLLECTIVE_TIMEOUT, and meet in a file, not at a port."""
     import torch.distributed as dist
+    from torch._C._distributed_c10d import FileStore
     from torch.distributed import distributed_c10d
 
     limit = datetime.timedelta(seconds=COLLECTIVE_TIMEOUT)
@@ -32,13 +33,13 @@ def shorten_timeouts() -> None:
             kwargs.pop("init_method", None)
             world, rank = int(os.environ["WORLD_SIZE"]), int(os.environ["RANK"])
             kwargs["world_size"], kwargs["rank"] = world, rank
-            kwargs["store"] = dist.FileStore(os.environ["DISTLINT_TEST_STORE"], world)
+            kwargs["store"] = FileStore(os.environ["DISTLINT_TEST_STORE"], world)
         kwargs["timeout"] = limit
         return original(**kwargs)
 
     for module in (dist, distributed_c10d):
-        module.init_process_group = init_process_group  # type: ignore[attr-defined]
-    distributed_c10d._get_default_timeout = lambda backend: limit  # type: ignore[attr-defined]
+        vars(module)["init_process_group"] = init_process_group
+    vars(distributed_c10d)["_get_default_timeout"] = lambda backend: limit
 
 
 def run(script: str, arguments: list[str], folder: str, rank: int, world: int) -> NoReturn:
