@@ -115,6 +115,8 @@ class Expressions:
             return self._truth(value.then if self.decide(value.test) else value.orelse)
         if isinstance(value, (v.Seq, v.Map)):
             return bool(value.items)
+        if isinstance(value, v.External):
+            return self.decide(unknown("truth", value))
         return True
 
     def settle(self, value: Value) -> Value:

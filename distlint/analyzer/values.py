@@ -209,7 +209,7 @@ def unknown(
     result.fresh = fresh or any(getattr(part, "fresh", False) for part in parts)
     result.wrapped = wrapped
     result.depth = depth
-    tokens = {op} if op.isidentifier() and op not in _STRUCTURAL else set()
+    tokens: set[str] = set()
     for arg in args:
         if isinstance(arg, Unknown):
             tokens |= arg.tokens
@@ -220,11 +220,6 @@ def unknown(
     result.atoms = frozenset().union(*(part.atoms for part in parts)) | {result}
     _TABLE[key] = result
     return result
-
-
-_STRUCTURAL = frozenset(
-    {"attr", "call", "method", "index", "in", "is", "iterate", "param", "global", "item", "truth"}
-)
 
 
 class Phi(Value):
@@ -491,6 +486,8 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "is not": lambda a, b: not (a is b or (a == b and isinstance(a, int) and type(a) is type(b))),
 }
 _NEGATED = {"!=": "==", ">=": "<", "not in": "in", "is not": "is"}
+_MAY_BE_NONE = frozenset({"item", "result", "either", "caught", "param"})
+"""Rank-local terms that may be None on one rank alone, such as an empty batch."""
 _SWAPPED = {">": "<", "<=": ">="}
 _COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">=", "in", "not in", "is", "is not"})
 _KNOWN_OBJECTS = (Obj, Instance, Func, Cls, ModuleRef, Partial, Group)
@@ -511,11 +508,11 @@ def negate(value: Value) -> Value:
         return phi(value.test, negate(value.then), negate(value.orelse))
     if isinstance(value, Seq):
         return const(not value.items)
-    if isinstance(value, World):
-        return const(False)
-    if isinstance(value, _KNOWN_OBJECTS):
-        return const(False)
-    return unknown("not", value)
+    if isinstance(value, Map):
+        return const(not value.items)
+    if isinstance(value, External):
+        return unknown("not", unknown("truth", value))
+    return const(False)
 
 
 def plain(value: Value) -> Any:
@@ -677,4 +674,7 @@ def _compare_unknown(op: str, left: Value, right: Value) -> Value:
         return unknown(op, left, right)
     if op in _NEGATED:
         return negate(_compare_unknown(_NEGATED[op], left, right))
+    if op == "is" and isinstance(left, Unknown) and left.op not in _MAY_BE_NONE:
+        # whether there is a value at all is a matter of the program, not of the rank's data
+        return unknown(op, left, right, local=False, clean=True)
     return unknown(op, left, right)

@@ -54,6 +54,8 @@ class Witness:
     common: Step | None
     steps: tuple[tuple[Step, ...], tuple[Step, ...]]
     decisions: tuple[Decision, ...]
+    subject: EventFact | None = None
+    """The collective that one side alone comes to, as far as that can be told."""
     region: str | None = None
     """Name of the context manager that lets one rank go first."""
     region_event: EventFact | None = None
@@ -146,6 +148,7 @@ class _Explainer:
                 dict.fromkeys(tag for event in found if event is not None for tag in event.tags)
             ),
             same_event_arguments=self.proof.parting.differs or None,
+            subject=self.subject(facts, tails),
         )
 
     def is_certain(self, found: tuple[Event | None, Event | None]) -> bool:
@@ -242,6 +245,24 @@ class _Explainer:
         serial = self.proof.parting.serial
         common = self.common[side]
         return self.traces[side].conts[common[serial]] if serial < len(common) else None
+
+    def subject(
+        self, facts: list[EventFact | None], tails: tuple[list[Entry], list[Entry]]
+    ) -> EventFact | None:
+        """The collective inside the deciding branch, or the one that the other side lacks."""
+        first, second = facts
+        if first is None or second is None:
+            return first or second
+        head = next((e for tail in tails for e in tail if e[0] == "decide"), None)
+        if head is not None:
+            inside = [
+                fact
+                for side, fact in enumerate(facts)
+                if _inside_branch(self.left_to_do(side), head[1], head[2])
+            ]
+            if len(inside) == 1:
+                return inside[0]
+        return first
 
     def exit_after(
         self, tails: tuple[list[Entry], list[Entry]], frame: Frame
@@ -341,7 +362,7 @@ class _Explainer:
         for side, log in enumerate(logs):
             for entry in log:
                 if entry[0] == "decide" and _operator(entry[3]) != "under":
-                    key = (entry[1].module.key, entry[2], entry[5])
+                    key = (entry[1].module.key, entry[2], entry[5], entry[3])
                     row = table.setdefault(key, [None, None])
                     if row[side] is None:
                         row[side] = entry[4]
@@ -355,7 +376,7 @@ class _Explainer:
                 Decision(locator.text(site), self.outcome(row), kind, locator.place(site))
             )
         notable = [d for d in telling if d.kind != "assumed"] or telling
-        return tuple(notable[-5:])
+        return tuple(dict.fromkeys(notable))[-5:]
 
     def outcome(self, row: list[bool | None]) -> str:
         names = self.side_names

@@ -6,6 +6,7 @@ import datetime
 import functools
 import os
 import sys
+import tempfile
 import traceback
 import types
 from pathlib import Path
@@ -44,6 +45,7 @@ def shorten_timeouts() -> None:
 
 def run(script: str, arguments: list[str], folder: str, rank: int, world: int) -> NoReturn:
     """Run ``script`` as ``__main__``; leave ``out``, ``err`` and ``log`` of it in the folder."""
+    os.setsid()  # so that what it starts can be killed with it
     for stream, name in ((1, "out"), (2, "err")):
         handle = os.open(f"{folder}/{name}{rank}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         os.dup2(handle, stream)
@@ -54,6 +56,7 @@ def run(script: str, arguments: list[str], folder: str, rank: int, world: int) -
     sys.stderr = os.fdopen(2, "w", buffering=1, closefd=False)
     os.environ.update(_environment(folder, rank, world))
     os.chdir(f"{folder}/work")
+    tempfile.tempdir = None  # look at TMPDIR again
     recorder.open_log(f"{folder}/log{rank}", script)
 
     import torch
@@ -79,6 +82,7 @@ def _environment(folder: str, rank: int, world: int) -> dict[str, str]:
         "ACCELERATE_USE_CPU": "true",
         "GLOO_SOCKET_IFNAME": "lo",
         "DISTLINT_TEST_STORE": f"{folder}/store",
+        "TMPDIR": f"{folder}/work",
     }
 
 

@@ -8,6 +8,7 @@ ranks killed. When the input ends, so does the server.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import json
 import os
@@ -110,7 +111,7 @@ class _Server:
         late = time.monotonic() > job.deadline
         for pid, rank in list(job.ranks.items()):
             if late:
-                os.kill(pid, signal.SIGKILL)
+                _kill(pid)
             done, status = os.waitpid(pid, 0 if late else os.WNOHANG)
             if done:
                 del job.ranks[pid]
@@ -131,6 +132,13 @@ class _Server:
         self.answers.write(json.dumps(answer) + "\n")
         self.answers.flush()
         return True
+
+
+def _kill(pid: int) -> None:
+    """Kill a rank with all that it has started."""
+    with contextlib.suppress(ProcessLookupError):  # the rank has no session of its own yet
+        os.killpg(pid, signal.SIGKILL)
+    os.kill(pid, signal.SIGKILL)  # not waited for yet, so the number is still its own
 
 
 def _read(path: str) -> str:

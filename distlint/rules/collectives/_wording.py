@@ -15,7 +15,9 @@ def contrast(witness: Witness) -> str:
 
 
 def kinds(witness: Witness) -> frozenset[str]:
-    """The catalogue kinds of the two events."""
+    """The catalogue kind of the collective that one side alone comes to; both if that is open."""
+    if witness.subject is not None:
+        return frozenset({witness.subject.kind})
     return frozenset(event.kind for event in (witness.first, witness.second) if event is not None)
 
 
