@@ -19,10 +19,10 @@ Verdict = Literal["divergent", "aligned", "over-budget"]
 
 
 def verdict(source: str) -> Verdict:
-    """Say what distlint says of a script: any DST1xx finding makes it divergent."""
+    """Say what distlint says of a script: ranks that part make it divergent."""
     document = Document.from_bytes(source.encode(), SCRIPT)
     found = find(document, Project(SCRIPT.parent))
-    if any(finding.code.startswith("DST1") for finding in found.findings):
+    if any(finding.explanation is not None for finding in found.findings):
         return "divergent"
     return "over-budget" if found.over_budget else "aligned"
 

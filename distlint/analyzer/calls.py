@@ -34,6 +34,11 @@ SELF_RETURNING = frozenset(
 )
 """Methods of a module that return the module."""
 
+_PLAIN_KINDS = frozenset(
+    {"torch.nn.Module", "torch.nn.Parameter", "torch.Tensor", "torch.utils.data.Dataset"}
+)
+"""Framework classes whose objects a function can take without meeting other ranks."""
+
 UNDER = "under"
 """Operator of the atoms that say whether a strategy is in use."""
 
@@ -170,10 +175,14 @@ class Calls(Builtins):
 
     def telling(self, value: Value) -> bool:
         """Can a value make a difference to what a function does?"""
-        if isinstance(value, (v.Ranked, v.Func, v.Obj, v.Group, v.Partial, v.Method)):
+        if isinstance(value, (v.Ranked, v.Group, v.Partial, v.Method)):
             return True
+        if isinstance(value, v.Obj):
+            return self.has_collectives(value.kind)
+        if isinstance(value, v.Func):
+            return self.rehearsal.matters(value.function)
         if isinstance(value, v.Instance):
-            return True
+            return self.holds_telling(value)
         if isinstance(value, v.Phi):
             return value.local or self.telling(value.then) or self.telling(value.orelse)
         if isinstance(value, v.Seq):
@@ -181,6 +190,17 @@ class Calls(Builtins):
         if isinstance(value, v.Map):
             return any(self.telling(item) for _, item in value.items)
         return value.local
+
+    def has_collectives(self, kind: str) -> bool:
+        """May an object of a framework class meet other ranks, or tell them apart?"""
+        return kind not in _PLAIN_KINDS
+
+    def holds_telling(self, value: v.Instance) -> bool:
+        """Has one of the attributes of an object a value that can make a difference?"""
+        return any(
+            key[0] == value.oid and not isinstance(held, v.Instance) and self.telling(held)
+            for key, held in self.store.items()
+        )
 
     def recursive(self, function: ir.Function) -> bool:
         """Is the function active twice already?"""
@@ -727,7 +747,7 @@ class Calls(Builtins):
         otherwise = (
             value if value is not None else unknown("call", entry.name, *args, *keywords.values())
         )
-        if not self.communicates(row, arguments, receiver):
+        if not self.communicates(row, arguments, receiver) or (self.reading and value is not None):
             return otherwise
         if row.kind == "wrap" and row.form == "call" and value is not None and not self.wraps(value):
             return otherwise

@@ -58,7 +58,11 @@ class Expressions:
         self.inner: tuple[Any, ...] = ()
         self.site = 0
         self.log: list[tuple[Any, ...]] | None = None
+        self.mark = 0
+        """Length of the log when the statement in hand was begun."""
         self.quiet = 0
+        self.reading = 0
+        """Is something being evaluated that ran long ago, such as a global of the module?"""
         self.reached = False
         """Has this side been run at all since the last common collective was left?"""
 
@@ -230,6 +234,7 @@ class Expressions:
         saved = (self.frame, self.it, self.results, self.inner, self.log, self.k)
         self.frame, self.results, self.log = frame, {}, None
         self.quiet += 1
+        self.reading += 1
         try:
             for _ in range(8):
                 try:
@@ -245,6 +250,7 @@ class Expressions:
             return None
         finally:
             self.quiet -= 1
+            self.reading -= 1
             self.frame, self.it, self.results, self.inner, self.log, self.k = saved
 
     def run_quietly(self, enter: Enter) -> Value | None:

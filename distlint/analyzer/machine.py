@@ -8,6 +8,7 @@ from typing import Any
 from distlint.analyzer import ir
 from distlint.analyzer import values as v
 from distlint.analyzer.calls import Calls
+from distlint.analyzer.relevance import PASS_RISKY, RUN
 from distlint.analyzer.expressions import JOINED, LOOP_BOUND, RISKY
 from distlint.analyzer.state import (
     Cont,
@@ -72,6 +73,8 @@ class Machine(Calls):
             if k is None:
                 return END
             self.rehearsal.step()
+            if self.log is not None:
+                self.mark = len(self.log)
             try:
                 outcome = _CONTINUE[k.kind](self, k)
             except Enter as enter:
@@ -159,6 +162,12 @@ class Machine(Calls):
     def run_seq(self, k: Cont) -> str | None:
         block, index = k.data
         statement = block[index]
+        verdict = self.rehearsal.relevance.of(self.frame.module, statement)
+        if verdict is not RUN:
+            if verdict is PASS_RISKY:
+                self.may_fail(statement.site)
+            self.done(k)
+            return None
         return _EXECUTE[type(statement)](self, statement, k)
 
     def done(self, k: Cont) -> None:

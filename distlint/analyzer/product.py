@@ -237,7 +237,7 @@ _FACTS = frozenset({"seeded", "nosync", "joined", "once", "risky"})
 
 
 def _live(
-    store: dict[Key, Value], reads: frozenset[str], control: set[str]
+    store: dict[Key, Value], reads: frozenset[str], control: frozenset[str]
 ) -> frozenset[tuple[Key, Value]]:
     """The variables that may still be read and can decide something."""
     telling = reads & control

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.project import Imported, Module, Project
-from distlint.analyzer.relevance import control_names
+from distlint.analyzer.relevance import Outline, Relevance, outline
 
 if TYPE_CHECKING:
     from distlint.catalogue.catalogue import Catalogue
@@ -29,7 +29,7 @@ class Reach:
         self.locals = catalogue.local_names | {ir.TRY}
         self.wrappers = frozenset(_wrapper_names(catalogue))
         self._callable: dict[str, dict[str, list[ir.Function]]] = {}
-        self._control: dict[str, frozenset[str]] = {}
+        self._outlines: dict[str, Outline] = {}
         self._aliases: dict[str, dict[str, str]] = {}
         self._closure: dict[ir.Function, frozenset[str]] = {}
 
@@ -85,16 +85,26 @@ class Reach:
             aliases = self._aliases[key] = module.aliases if module is not None else {}
         return tokens | {aliases[token] for token in tokens & aliases.keys()}
 
-    def control_names(self, module: Module) -> frozenset[str]:
-        """Names of a module that can decide what a rank does."""
-        known = self._control.get(module.key)
-        if known is None:
+    def relevance(self, module: Module) -> Relevance:
+        """Which statements can decide anything, in a module and in what it imports, near or far."""
+        outlines: dict[str, Outline] = {}
+        queue = [module]
+        while queue:
+            current = queue.pop()
+            if current.key not in outlines:
+                outlines[current.key] = self.outline(current)
+                queue.extend(self.imported(current))
+        return Relevance(outlines)
 
-            def is_external(call: ir.Call) -> bool:
-                return self.is_external(module, call.func)
+    def outline(self, module: Module) -> Outline:
+        found = self._outlines.get(module.key)
+        if found is None:
+            found = self._outlines[module.key] = outline(module, self)
+        return found
 
-            known = self._control[module.key] = control_names(module, is_external)
-        return known
+    def may_matter(self, module: Module, name: str) -> bool:
+        """May a function of the project with this name, called from the module, make a difference?"""
+        return any(self.matters(found) for found in self.callable_from(module.key).get(name, ()))
 
     def is_external(self, module: Module, callee: ir.Expr) -> bool:
         """Does a callee begin with an import from outside the project, or a builtin?"""

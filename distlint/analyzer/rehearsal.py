@@ -62,7 +62,8 @@ class Rehearsal:
         self.cluster = cluster
         self.main = main
         self.builtins = BUILTINS
-        self.control = set(reach.control_names(main))
+        self.relevance = reach.relevance(main)
+        self.control = self.relevance.names
         self.static: dict[Hashable, Value] = {}
         self.frames: dict[int, Frame] = {}
         self.entered: set[ir.Function] = set()
@@ -78,11 +79,8 @@ class Rehearsal:
         self._mergeable: dict[ir.Stmt, bool] = {}
 
     def enter(self, function: ir.Function) -> None:
-        """Note that a function is run: what its module reads may decide from now on."""
-        if function not in self.entered:
-            self.entered.add(function)
-            if function.module != self.main.key:
-                self.control |= self.reach.control_names(self.module_by_key(function.module))
+        """Note that a function is run."""
+        self.entered.add(function)
 
     def begin_root(self) -> None:
         """Forget what belongs to one root only."""

@@ -1,106 +1,259 @@
-"""Which names can decide what a rank does: the rest is data, and states that differ in it are one."""
+"""Which statements can decide what a rank does: the rest is passed over without being run.
+
+A statement is kept when it may issue a collective or leave a block, or when it writes a name that a
+kept statement, or a condition around one, reads. Names stand for variables and attributes alike,
+over all modules that a file can reach; that errs on the side of keeping.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 from distlint.analyzer import ir
 from distlint.analyzer.project import Module
 
+Names = frozenset[str]
 
-def control_names(module: Module, is_external: Callable[[ir.Call], bool]) -> frozenset[str]:
-    """Names that flow into a condition, an iterable, a callee or an argument of the project.
+READERS = frozenset(
+    "item tolist cpu cuda detach numpy float double half size dim numel keys values items get format"
+    " join split strip lower upper zero_grad info debug warning error set_description set_postfix"
+    " write add_scalar parameters named_parameters to train eval".split()
+)
+"""Methods that leave what they are called on as it is and tell nothing to other ranks."""
 
-    ``is_external`` tells calls whose arguments are mere data, such as those of tensor functions.
-    """
-    collector = _Collector(is_external)
-    for statement in module.statements():
-        collector.statement(statement)
+EFFECTS = frozenset(
+    "seed manual_seed manual_seed_all seed_everything set_seed exit _exit quit abort signal spawn"
+    " start_processes Process setattr exec super run add_argument".split()
+)
+"""Calls that change what is known without an assignment: seeds, exits, handlers, entry points."""
+
+MODEL_NAMES = ("model", "net", "ddp", "engine", "module", "actor", "critic", "unet")
+
+
+class Facts(Protocol):
+    """What is known about names."""
+
+    events: Names
+
+    def may_matter(self, module: Module, name: str) -> bool: ...
+
+    def is_external(self, module: Module, callee: ir.Expr) -> bool: ...
+
+
+@dataclass(slots=True)
+class Leaf:
+    """A statement without a body: what it writes, and what is read once it is kept."""
+
+    writes: Names
+    reads: Names
+
+
+@dataclass(slots=True)
+class Outline:
+    """The leaves of a module, and what is read whatever happens."""
+
+    needed: set[str] = field(default_factory=set)
+    leaves: list[Leaf] = field(default_factory=list)
+    always: set[ir.Stmt] = field(default_factory=set)
+    risky: set[ir.Stmt] = field(default_factory=set)
+
+
+def outline(module: Module, facts: Facts) -> Outline:
+    """What the statements of a module write and read."""
+    found = _Outliner(module, facts)
+    found.block(module.body, frozenset(), "")
     for function in module.functions:
+        found.function(function)
+    return found.result
+
+
+def needed_names(outlines: Iterable[Outline]) -> Names:
+    """The names that can decide anything: what is read anyway, and what flows into it."""
+    outlines = list(outlines)
+    needed: set[str] = set().union(*(found.needed for found in outlines)) if outlines else set()
+    leaves = [leaf for found in outlines for leaf in found.leaves if not leaf.reads <= needed]
+    while True:
+        rest = []
+        for leaf in leaves:
+            if leaf.writes.isdisjoint(needed):
+                rest.append(leaf)
+            else:
+                needed |= leaf.reads
+        if len(rest) == len(leaves):
+            return frozenset(needed)
+        leaves = rest
+
+
+class _Outliner:
+    def __init__(self, module: Module, facts: Facts) -> None:
+        self.module = module
+        self.facts = facts
+        self.result = Outline()
+
+    def function(self, function: ir.Function) -> None:
         for decorator in function.decorators:
-            collector.needed |= ir.tokens_of(decorator)
-    return collector.closed()
+            self.result.needed |= ir.tokens_of(decorator)
+        self.block(function.body, frozenset(), function.name)
 
+    def block(self, block: ir.Block, around: Names, owner: str) -> None:
+        for statement in block:
+            self.statement(statement, around, owner)
 
-class _Collector:
-    def __init__(self, is_external: Callable[[ir.Call], bool]) -> None:
-        self.is_external = is_external
-        self.needed: set[str] = set()
-        self.flows: list[tuple[frozenset[str], frozenset[str]]] = []
-
-    def closed(self) -> frozenset[str]:
-        """The needed names, with all that flows into them."""
-        changed = True
-        while changed:
-            changed = False
-            for targets, sources in self.flows:
-                if not targets.isdisjoint(self.needed) and not sources <= self.needed:
-                    self.needed |= sources
-                    changed = True
-        return frozenset(self.needed)
-
-    def statement(self, node: ir.Stmt) -> None:
-        if isinstance(node, (ir.If, ir.While, ir.Assert)):
-            self.needed |= ir.tokens_of(node.test)
-            self.expression(node.test)
+    def statement(self, node: ir.Stmt, around: Names, owner: str) -> None:
+        if isinstance(node, (ir.If, ir.While)):
+            self.leaf(node, node.test, frozenset(), around)
+            inner = around | ir.tokens_of(node.test)
+            self.block(node.body, inner, owner)
+            self.block(node.orelse, inner, owner)
         elif isinstance(node, ir.For):
-            self.needed |= ir.tokens_of(node.iterable)
-            self.flow(node.target, node.iterable)
+            self.leaf(node, node.iterable, written(node.target), around)
+            inner = around | ir.tokens_of(node.iterable)
+            self.block(node.body, inner, owner)
+            self.block(node.orelse, inner, owner)
         elif isinstance(node, ir.With):
-            self.needed |= ir.tokens_of(node.context)
-        elif isinstance(node, ir.Return) and node.value is not None:
-            self.needed |= ir.tokens_of(node.value)
+            self.keep(node, around | ir.tokens_of(node.context))
+            self.block(node.body, around, owner)
+        elif isinstance(node, ir.Try):
+            self.block(node.body, around, owner)
+            self.block(node.orelse, around, owner)
+            self.block(node.final, around, owner)
+            for handler in node.handlers:
+                self.block(handler.body, around, owner)
         elif isinstance(node, ir.Assign):
-            for target in node.targets:
-                self.flow(target, node.value)
-            self.expression(node.value)
+            writes: Names = frozenset().union(*(written(target) for target in node.targets))
+            self.leaf(node, node.value, writes, around)
         elif isinstance(node, ir.AugAssign):
-            self.flow(node.target, node.value)
-            self.expression(node.value)
+            self.leaf(node, node.value, written(node.target), around)
         elif isinstance(node, ir.Evaluate):
-            self.expression(node.value)
+            self.leaf(node, node.value, frozenset(), around)
+        elif isinstance(node, ir.Return):
+            self.keep(node, around)
+            if node.value is not None:
+                # the value is asked for where the function's name is
+                reads = ir.tokens_of(node.value)
+                self.result.leaves.append(Leaf(frozenset({owner}), reads))
+                if self.decides(node.value):
+                    self.result.needed |= reads
+        elif isinstance(node, (ir.Break, ir.Continue, ir.Raise, ir.Assert)):
+            self.keep(node, around | ir.tokens_of(node))
+        else:
+            self.keep(node, frozenset())
 
-    def flow(self, target: ir.Expr, value: ir.Expr) -> None:
-        self.flows.append((frozenset(_written(target)), ir.tokens_of(value)))
+    def keep(self, node: ir.Stmt, reads: Names) -> None:
+        self.result.always.add(node)
+        self.result.needed |= reads
 
-    def expression(self, node: Any) -> None:
-        """What an expression decides by itself: callees, operands, filters."""
-        stack = [node]
+    def leaf(self, node: ir.Stmt, value: ir.Expr, writes: Names, around: Names) -> None:
+        """A statement that is kept for what its expression does, or for what it writes."""
+        if self.decides(value):
+            self.keep(node, around | ir.tokens_of(value))
+        elif writes:
+            reads = around | ir.tokens_of(value)
+            self.result.leaves.append(Leaf(writes, reads))
+        if _calls(value):
+            self.result.risky.add(node)
+
+    def decides(self, expression: ir.Expr) -> bool:
+        """May the expression issue a collective, or change what is known?"""
+        stack: list[Any] = [expression]
         while stack:
-            item = stack.pop()
-            if isinstance(item, ir.Call):
-                self.needed |= ir.tokens_of(item.func)
-                if not self.is_external(item):
-                    for argument in item.args:
-                        self.needed |= ir.tokens_of(argument)
-                else:
-                    for argument in item.args[1:]:
-                        self.needed |= ir.tokens_of(argument)
-            elif isinstance(item, ir.BoolOp):
-                for operand in item.values[:-1]:
-                    self.needed |= ir.tokens_of(operand)
-            elif isinstance(item, ir.Conditional):
-                self.needed |= ir.tokens_of(item.test)
-            elif isinstance(item, ir.Comprehension):
-                for _, iterable, tests in item.clauses:
-                    self.needed |= ir.tokens_of(iterable)
-                    for test in tests:
-                        self.needed |= ir.tokens_of(test)
-            elif isinstance(item, ir.Walrus):
-                self.flows.append((frozenset({item.target}), ir.tokens_of(item.value)))
-            stack.extend(ir.children(item))
+            node = stack.pop()
+            if isinstance(node, (ir.Yield, ir.Walrus)):
+                return True
+            if isinstance(node, ir.Attribute) and node.attr in self.facts.events:
+                return True
+            if isinstance(node, ir.Call) and self.is_telling(node):
+                return True
+            if not isinstance(node, ir.Lambda):
+                stack.extend(ir.children(node))
+        return False
+
+    def is_telling(self, call: ir.Call) -> bool:
+        func = call.func
+        name = getattr(func, "attr", getattr(func, "id", ""))
+        name = self.module.aliases.get(name, name)
+        if name in self.facts.events or name in EFFECTS or self.facts.may_matter(self.module, name):
+            return True
+        if isinstance(func, ir.Name):
+            # a variable that is called may hold a wrapped model
+            known = func.id in self.module.definitions or self.facts.is_external(self.module, func)
+            return not known
+        if isinstance(func, ir.Attribute):
+            return name.lower().endswith(MODEL_NAMES) or name.endswith("_") or name in _MUTATORS
+        return not isinstance(func, ir.Lambda)
 
 
-def _written(target: ir.Expr) -> set[str]:
+_MUTATORS = frozenset(
+    "append extend insert remove pop clear update add setdefault set put".split()
+)
+
+
+def _calls(expression: ir.Expr) -> bool:
+    stack: list[Any] = [expression]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ir.Call):
+            return True
+        stack.extend(ir.children(node))
+    return False
+
+
+def written(target: ir.Expr) -> Names:
+    """The names of variables and attributes that an assignment changes."""
     if isinstance(target, ir.Name):
-        return {target.id}
+        return frozenset({target.id})
     if isinstance(target, ir.Attribute):
-        return {target.attr}
-    if isinstance(target, ir.Subscript):
-        return _written(target.value)
-    if isinstance(target, ir.Starred):
-        return _written(target.value)
+        return frozenset({target.attr})
+    if isinstance(target, (ir.Subscript, ir.Starred)):
+        return written(target.value)
     if isinstance(target, ir.Display):
-        return set().union(*(_written(item) for item in target.items)) if target.items else set()
-    return set()
+        return frozenset().union(*(written(item) for item in target.items))
+    return frozenset()
+
+
+RUN, PASS, PASS_RISKY = "run", "pass", "pass risky"
+"""What to do with a statement; one that is passed over may still be where a rank fails."""
+
+
+class Relevance:
+    """The verdict on each statement of the modules that a file reaches."""
+
+    def __init__(self, outlines: dict[str, Outline]) -> None:
+        self.outlines = outlines
+        self.names = needed_names(outlines.values())
+        self._known: dict[ir.Stmt, str] = {}
+
+    def of(self, module: Module, statement: ir.Stmt) -> str:
+        verdict = self._known.get(statement)
+        if verdict is None:
+            found = self.outlines.get(module.key)
+            verdict = RUN if found is None else self._judge(found, statement)
+            self._known[statement] = verdict
+        return verdict
+
+    def _judge(self, found: Outline, node: ir.Stmt) -> str:
+        risky = PASS_RISKY if node in found.risky else PASS
+        if node in found.always:
+            return RUN
+        if isinstance(node, (ir.Assign, ir.AugAssign)):
+            targets = node.targets if isinstance(node, ir.Assign) else (node.target,)
+            kept = any(not written(target).isdisjoint(self.names) for target in targets)
+            return RUN if kept else risky
+        if isinstance(node, ir.Evaluate):
+            return risky
+        if isinstance(node, (ir.If, ir.For, ir.While)):
+            if isinstance(node, ir.For) and not written(node.target).isdisjoint(self.names):
+                return RUN
+            inner = {self._known_in(found, child) for child in (*node.body, *node.orelse)}
+            if RUN in inner or isinstance(node, ir.While):
+                return RUN
+            return PASS_RISKY if PASS_RISKY in inner else risky
+        return RUN
+
+    def _known_in(self, found: Outline, node: ir.Stmt) -> str:
+        verdict = self._known.get(node)
+        if verdict is None:
+            verdict = self._known[node] = self._judge(found, node)
+        return verdict

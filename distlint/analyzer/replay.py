@@ -29,12 +29,20 @@ class Trace:
     """What was left to do at each event."""
     ended: str = "end"
     log: list[tuple[Any, ...]] = field(default_factory=list)
+    asked: bool = False
+    """Was there a question that the parting does not answer?"""
 
 
 def replay(rehearsal: Rehearsal, start: State, parting: Parting) -> tuple[list[Trace], bool]:
-    """The traces of all ranks under the assumptions of a parting, and whether they get stuck."""
+    """The traces of all ranks under the assumptions of a parting, and whether they get stuck.
+
+    The ranks beside the two side with the second or with the first of them; what nobody has
+    assumed is false, or true.
+    """
     traces: list[Trace] = []
-    for others, default in (("B", False), ("A", False), ("B", True)):
+    for others, default in _variants(parting):
+        if default and not any(trace.asked for trace in traces):
+            break
         traces = [
             run(rehearsal, start, rank, parting, others, default)
             for rank in range(rehearsal.cluster.size)
@@ -42,6 +50,13 @@ def replay(rehearsal: Rehearsal, start: State, parting: Parting) -> tuple[list[T
         if stuck(traces):
             return traces, True
     return traces, False
+
+
+def _variants(parting: Parting) -> tuple[tuple[str, bool], ...]:
+    """What the other ranks may do: the sides differ in rank-local assumptions only."""
+    if any(isinstance(key, tuple) for key in parting.assumed):
+        return ("B", False), ("A", False), ("B", True)
+    return ("B", False), ("B", True)
 
 
 def run(
@@ -64,7 +79,7 @@ def run(
     partner = second if rank == first else first
     serial = 0
     while len(trace.events) < MAX_EVENTS:
-        event = _advance(machine, default, once)
+        event = _advance(machine, trace, default, once)
         if not isinstance(event, Event):
             trace.ended = event
             break
@@ -81,19 +96,16 @@ def run(
     return trace
 
 
-def _advance(machine: Machine, default: bool, once: bool) -> Event | str:
+def _advance(machine: Machine, trace: Trace, default: bool, once: bool) -> Event | str:
     """Advance, answering open questions with the default."""
     for _ in range(MAX_QUESTIONS):
-        before = machine.save()
-        before = State(before.k, before.frame, before.it, dict(before.results), dict(before.store))
-        length = len(machine.log) if machine.log is not None else 0
         try:
             return machine.advance()
         except Need as need:
-            machine.load(before)
-            if machine.log is not None:
-                del machine.log[length:]
+            # the statement in hand is evaluated again
+            del trace.log[machine.mark :]
             machine.known[need.key] = _answer(need.atom, default, once)
+            trace.asked = True
         except Cut:
             return ABORT
     return ABORT

@@ -141,9 +141,10 @@ class _Explainer:
             decisions=self.decisions(logs),
             region=region[0] if region else None,
             region_event=facts[region[1]] if region else None,
-            local=bool(local),
+            local=bool(local) or cause.kind == "local",
             weak=bool(local) and all(_is_weak(e[3]) for e in local),
-            failure=any(_operator(e[3]) == "exception" for e in decisions),
+            failure=any(_operator(e[3]) == "exception" for e in decisions)
+            or cause.kind == "exception",
             conditional=tuple(
                 dict.fromkeys(tag for event in found if event is not None for tag in event.tags)
             ),
@@ -197,6 +198,12 @@ class _Explainer:
         same_place = other is None or (other[1] is frame and other[2] == site)
         locator = self.locators.of(frame.module.key)
         kind = self.cause_kind(value, other[3] if other is not None and same_place else value)
+        writer = self.writer(head) if kind in {"state", "local"} else None
+        if writer is not None and _operator(writer[3]) == "exception":
+            place = self.locators.of(writer[1].module.key)
+            return CauseFact("exception", place.text(writer[2]), place.place(writer[2]))
+        if writer is not None and kind == "state" and writer[3].local:
+            kind = "local"
         leaving = self.exit_after(tails, frame)
         if kind == "rank" and leaving is None and self.both_arms(head):
             kind = "order"
@@ -227,6 +234,31 @@ class _Explainer:
                 return "exception"
             return "loop" if operator == "trip" else "local"
         return "state" if value is not other else "rank"
+
+    def writer(self, head: Entry) -> Entry | None:
+        """The decision by which a variable of the condition differs: a rank test, if there is one."""
+        names = self.names_read(head[1], head[2])
+        tables = [
+            {(e[1], e[2], e[5]): e for e in trace.log if e[0] == "decide"} for trace in self.traces
+        ]
+        found: Entry | None = None
+        for side, trace in enumerate(self.traces):
+            for entry, after in zip(trace.log, [*trace.log[1:], None], strict=True):
+                if entry[0] != "decide":
+                    continue
+                twin = tables[1 - side].get((entry[1], entry[2], entry[5]))
+                if twin is not None and twin[4] == entry[4]:
+                    continue
+                written = _written_below(entry[1], entry[2])
+                if after is not None and after[0] == "assign":
+                    written.add(_target_name(after[3]))
+                if names.isdisjoint(written):
+                    continue
+                if _depends_on_rank(entry[3]):
+                    return entry
+                if entry[3].local:
+                    found = entry
+        return found
 
     def both_arms(self, head: Entry) -> bool:
         """Do both sides come to a collective inside the arms of the deciding branch?"""
@@ -510,6 +542,8 @@ def _arms(body: ir.Block, site: int) -> list[ir.Block]:
         node = stack.pop()
         if isinstance(node, ir.If) and node.site == site:
             return [*_blocks_below(node.body), *_blocks_below(node.orelse)]
+        if isinstance(node, ir.Handler) and node.site == site:
+            return _blocks_below(node.body)
         if isinstance(node, (ir.Stmt, ir.Handler)):
             stack.extend(c for c in ir.children(node) if isinstance(c, (ir.Stmt, ir.Handler)))
     return []
@@ -524,6 +558,19 @@ def _blocks_below(block: ir.Block) -> list[ir.Block]:
                 found.extend(_blocks_below(inner))
         for handler in getattr(statement, "handlers", ()):
             found.extend(_blocks_below(handler.body))
+    return found
+
+
+def _written_below(frame: Frame, site: int) -> set[str]:
+    """Names that the arms of the branch at ``site`` write."""
+    function = frame.function
+    found: set[str] = set()
+    for block in _arms(function.body if function is not None else frame.module.body, site):
+        for statement in block:
+            if isinstance(statement, ir.Assign):
+                found.update(map(_target_name, statement.targets))
+            elif isinstance(statement, ir.AugAssign):
+                found.add(_target_name(statement.target))
     return found
 
 

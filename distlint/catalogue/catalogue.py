@@ -267,6 +267,10 @@ class Catalogue:
         """All entries with a dotted name."""
         return iter(self._entries.values())
 
+    def gone(self) -> Iterator[Retired]:
+        """The retired names that do not exist: removed, or never there."""
+        return (retired for retired in self._retired.values() if not retired.exists)
+
     def _look_up(self, dotted: str) -> Entry | None:
         name = self.canonical(dotted)
         entry = self._known(name)

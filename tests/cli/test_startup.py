@@ -37,7 +37,6 @@ def imported(arguments: list[str]) -> set[str]:
         ["check", "--help"],
         ["trace", "--help"],
         ["rule", "--help"],
-        ["rule", "DST101"],
     ],
     ids=" ".join,
 )

@@ -2,10 +2,27 @@
 
 from __future__ import annotations
 
-from distlint.rules.base import Example, Rule
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from distlint.analyzer import ir
+from distlint.analyzer.names import expressions_in
+from distlint.rules.base import Example, SourceRule
+from distlint.rules.collectives._following import Buffer, Sight, Step, following, path_of
+from distlint.rules.collectives._issued import Issued, issued
+from distlint.source.finding import Explanation, Finding, Related, Severity
+
+if TYPE_CHECKING:
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+
+_WAITS = re.compile(r"wait|synchron|barrier|coalesc|flush|join|finish|complete")
 
 
-class UnawaitedCollective(Rule):
+class UnawaitedCollective(SourceRule):
     """An asynchronous collective is not waited for before its tensor is used.
 
     ## What it finds
@@ -33,6 +50,7 @@ class UnawaitedCollective(Rule):
 
     code = "DST119"
     name = "unawaited-collective"
+    severity = Severity.WARNING
 
     good = (
         Example(
@@ -147,3 +165,121 @@ dist.destroy_process_group()
 """,
         ),
     )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        for use in issued(module, catalogue):
+            if not use.is_async:
+                continue
+            read = _Race(use).read()
+            if read is not None:
+                yield self._finding(use, read, module, locators)
+
+    def _finding(self, use: Issued, read: Step, module: Module, locators: Locators) -> Finding:
+        locator = locators.of(module.key)
+        place = locator.place(use.call.site)
+        there = locator.place(read.statement.site)
+        buffer = ".".join(path_of(use.buffer) or ("the tensor",))
+        return Finding(
+            code=self.code,
+            name=self.name,
+            message=f"`{buffer}` is used in line {there.span.row} before this `{use.op}` is "
+            "waited for",
+            severity=Severity.WARNING,
+            place=place,
+            related=(Related(f"`{buffer}` is used", there),),
+            explanation=Explanation(
+                common=None,
+                lanes=(),
+                decisions=(),
+                effect="it may still hold the local value, or half of the result",
+                advice="keep the handle and call wait() first, or leave out async_op=True",
+            ),
+        )
+
+
+class _Race:
+    """Looks for the first use of a tensor that a collective still works on."""
+
+    def __init__(self, use: Issued) -> None:
+        self.use = use
+        path = path_of(use.buffer)
+        self.buffer = Buffer(path, use.reads) if path is not None else None
+
+    def read(self) -> Step | None:
+        """The step that uses it, when nothing before can have waited."""
+        if self.buffer is None or not self._is_followed() or self._is_managed():
+            return None
+        for step in following(self.use.around):
+            if self._ends(step):
+                return None
+            if step.guards and step.level:
+                continue  # may be the very condition under which the collective is not issued
+            if self._uses(step, self.buffer):
+                return step
+        return None
+
+    def _is_followed(self) -> bool:
+        """Is the handle dropped, or in a variable of its own?"""
+        statement = self.use.statement
+        if isinstance(statement, ir.Evaluate):
+            return statement.value is self.use.call
+        return (
+            isinstance(statement, ir.Assign)
+            and statement.value is self.use.call
+            and all(isinstance(target, ir.Name) for target in statement.targets)
+        )
+
+    def _is_managed(self) -> bool:
+        """Does a context manager around the call wait for it?"""
+        return any(
+            _says_wait(here.owner.context)
+            for here in self.use.around
+            if isinstance(here.owner, ir.With)
+        )
+
+    def _ends(self, step: Step) -> bool:
+        """Is the tensor another one from here on, or may it have been waited for?"""
+        assert self.buffer is not None
+        if step.role == "store":
+            return self.buffer.bound_by(step.node)
+        if step.role == "leave" and not step.guards:
+            return self._waits(step.node)
+        return self._waits(step.node) or self.buffer.seen_in(step.node) is Sight.HANDED
+
+    def _waits(self, node: ir.Expr) -> bool:
+        return (
+            _says_wait(node)
+            or not self._handles.isdisjoint(ir.tokens_of(node))
+            or any(isinstance(item, ir.Call) and self._meets(item) for item in expressions_in(node))
+        )
+
+    @property
+    def _handles(self) -> frozenset[str]:
+        statement = self.use.statement
+        targets = statement.targets if isinstance(statement, ir.Assign) else ()
+        return frozenset(target.id for target in targets if isinstance(target, ir.Name))
+
+    def _meets(self, call: ir.Call) -> bool:
+        """Is it another collective, which may run behind this one, or a function that waits?"""
+        entry = self.use.names.entry(call.func, self.use.scope)
+        if entry is not None and entry.collective is not None:
+            return True
+        name = call.func.id if isinstance(call.func, ir.Name) else getattr(call.func, "attr", "")
+        return any(
+            function.name == name and any(_WAITS.search(token) for token in function.tokens)
+            for function in self.use.names.module.functions
+        )
+
+    def _uses(self, step: Step, buffer: Buffer) -> bool:
+        sight = buffer.seen_in(step.node)
+        if sight is Sight.READ:
+            return True
+        return sight is Sight.SAME and (
+            step.role == "update" or (step.role == "leave" and isinstance(step.statement, ir.Return))
+        )
+
+
+def _says_wait(node: ir.Expr) -> bool:
+    return any(_WAITS.search(token.lower()) for token in ir.tokens_of(node))

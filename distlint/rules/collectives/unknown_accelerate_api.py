@@ -2,10 +2,33 @@
 
 from __future__ import annotations
 
-from distlint.rules.base import Example, Rule
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from distlint.analyzer import ir
+from distlint.analyzer.names import (
+    Around,
+    Names,
+    Scope,
+    expressions_in,
+    expressions_of,
+    placed,
+)
+from distlint.rules.base import Example, SourceRule
+from distlint.source.finding import Explanation, Finding, Severity
+
+if TYPE_CHECKING:
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue, Retired
+    from distlint.source.document import Document
+
+_FRAMEWORK = "accelerate."
+_CONSTRUCTOR = "__init__"
+_FORGIVING = frozenset({"AttributeError", "ImportError", "TypeError", "Exception", "BaseException"})
 
 
-class UnknownAccelerateApi(Rule):
+class UnknownAccelerateApi(SourceRule):
     """A call uses an `Accelerator` method or argument that never existed or was removed.
 
     ## What it finds
@@ -14,8 +37,8 @@ class UnknownAccelerateApi(Rule):
       docstring of `set_trigger` mentions one of them, and so do guides that copied it. The names
       are `set_trigger` and `check_trigger`.
     - Members removed in Accelerate 1.0, such as `accelerator.use_fp16`.
-    - Arguments removed from `Accelerator(...)` in 1.0: `dispatch_batches`, `even_batches`,
-      `use_seedable_sampler` and `logging_dir`.
+    - Arguments removed from `Accelerator(...)`: `logging_dir` in 0.18, and `dispatch_batches`,
+      `even_batches` and `use_seedable_sampler` in 1.0.
 
     ## Why it matters
 
@@ -31,11 +54,14 @@ class UnknownAccelerateApi(Rule):
     ## When it is silent
 
     - The object is not an `Accelerator`: debuggers have breakpoints of their own.
-    - The project's own subclass of `Accelerator` defines the method.
+    - The object is of the project's own subclass of `Accelerator`.
+    - The use is prepared for another version: by `hasattr`, by a test of the version, or by a
+      handler for the error.
     """
 
     code = "DST107"
     name = "unknown-accelerate-api"
+    severity = Severity.ERROR
 
     good = (
         Example(
@@ -186,3 +212,123 @@ print(accelerator.gather(batch))
 """,
         ),
     )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        gone = {row.name: row for row in catalogue.gone() if row.name.startswith(_FRAMEWORK)}
+        words = {name.rpartition(".")[2] for name in gone} & module.tokens
+        if not words:
+            return
+        locator = locators.of(module.key)
+        for row, site in _Uses(Names(module, catalogue), gone, words).found():
+            yield Finding(
+                code=self.code,
+                name=self.name,
+                message=_message(row),
+                severity=Severity.ERROR,
+                place=locator.place(site),
+                explanation=Explanation(
+                    common=None,
+                    lanes=(),
+                    decisions=(),
+                    effect="it raises when it is reached, on the processes that reach it",
+                    advice=f"use {row.replacement}" if row.replacement else "leave it out",
+                ),
+            )
+
+
+class _Uses:
+    """Finds where a module uses what is gone."""
+
+    def __init__(self, names: Names, gone: dict[str, Retired], words: set[str]) -> None:
+        self.names = names
+        self.gone = gone
+        self.words = words - set(_probed(names))
+
+    def found(self) -> Iterator[tuple[Retired, int]]:
+        for scope in self.names.scopes:
+            for statement, around in placed(scope.body):
+                used = list(self._in_statement(statement, scope))
+                if used and not _prepared(around):
+                    yield from used
+
+    def _in_statement(self, statement: ir.Stmt, scope: Scope) -> Iterator[tuple[Retired, int]]:
+        if isinstance(statement, ir.Import):
+            for _, dotted, attr in statement.bindings:
+                row = self.gone.get(f"{dotted}.{attr}") if attr in self.words else None
+                if row is not None:
+                    yield row, statement.site
+        if self.words.isdisjoint(ir.tokens_of(statement)):
+            return
+        for root in expressions_of(statement):
+            for node in expressions_in(root):
+                if isinstance(node, ir.Attribute) and node.attr in self.words:
+                    yield from self._attribute(node, scope)
+                elif isinstance(node, ir.Call):
+                    yield from self._arguments(node, scope)
+
+    def _attribute(self, node: ir.Attribute, scope: Scope) -> Iterator[tuple[Retired, int]]:
+        cls = self.names.class_of(node.value, scope)
+        dotted = f"{cls}.{node.attr}" if cls else self.names.dotted(node, scope)
+        if dotted in self.gone:
+            yield self.gone[dotted], node.site
+
+    def _arguments(self, call: ir.Call, scope: Scope) -> Iterator[tuple[Retired, int]]:
+        """Arguments that a constructor no longer takes: the first one speaks for all."""
+        for argument in call.args:
+            if argument.keyword in self.words:
+                dotted = self.names.dotted(call.func, scope)
+                name = self.names.catalogue.canonical(dotted) if dotted else ""
+                row = self.gone.get(f"{name}.{_CONSTRUCTOR}.{argument.keyword}")
+                if row is not None:
+                    yield row, call.site
+                    return
+
+
+def _message(row: Retired) -> str:
+    owner, _, last = row.name.rpartition(".")
+    cls, _, method = owner.rpartition(".")
+    if method == _CONSTRUCTOR:
+        what = f"`{cls.rpartition('.')[2]}` takes no argument `{last}`"
+    else:
+        what = f"`{owner.rpartition('.')[2]}` has no `{last}`"
+    when = f"since version {row.since}" if row.since else "and never had"
+    return f"{what} {when}"
+
+
+def _probed(names: Names) -> Iterator[str]:
+    """Names that the module asks for before it uses them, or brings itself."""
+    for scope in names.scopes:
+        if scope.function is not None and scope.function.owner:
+            yield scope.function.name
+        for statement, _ in placed(scope.body):
+            if isinstance(statement, ir.Assign):
+                for target in statement.targets:
+                    if isinstance(target, ir.Attribute):
+                        yield target.attr
+            for root in expressions_of(statement):
+                yield from (
+                    argument.value.value
+                    for node in expressions_in(root)
+                    if isinstance(node, ir.Call)
+                    and isinstance(node.func, ir.Name)
+                    and node.func.id in ("hasattr", "getattr", "setattr")
+                    for argument in node.args
+                    if isinstance(argument.value, ir.Literal)
+                    and isinstance(argument.value.value, str)
+                )
+
+
+def _prepared(around: tuple[Around, ...]) -> bool:
+    """Does the statement stand under a test of the version or under a handler for its error?"""
+    for here in around:
+        if isinstance(here.owner, ir.If) and any(
+            "version" in token.lower() for token in ir.tokens_of(here.owner.test)
+        ):
+            return True
+        if isinstance(here.owner, ir.Try) and here.block is here.owner.body:
+            for handler in here.owner.handlers:
+                if handler.types is None or not _FORGIVING.isdisjoint(ir.tokens_of(handler.types)):
+                    return True
+    return False

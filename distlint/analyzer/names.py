@@ -1,0 +1,229 @@
+"""What names mean without running anything: imports give dotted names, constructors give classes.
+
+For rules about the source of one module. A name that is bound in more than one way means nothing
+here, and neither does one that a parameter or an assignment hides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from distlint.analyzer import ir
+from distlint.analyzer.project import Imported, Module
+from distlint.catalogue.catalogue import Catalogue, Entry
+
+_ALIAS_DEPTH = 5
+"""How often a name may stand for another name: ``dist = torch.distributed``."""
+
+
+@dataclass(slots=True, eq=False)
+class Scope:
+    """The module's body, or a function that stands somewhere in it."""
+
+    body: ir.Block
+    function: ir.Function | None = None
+    outer: Scope | None = None
+    _imports: dict[str, list[str]] | None = None
+
+    @property
+    def imports(self) -> dict[str, list[str]]:
+        """Dotted names that the scope's own imports bind."""
+        if self._imports is None:
+            self._imports = {}
+            for statement, _ in placed(self.body):
+                if isinstance(statement, ir.Import):
+                    for name, dotted, attr in statement.bindings:
+                        self._imports.setdefault(name, []).append(_joined(dotted, attr))
+        return self._imports
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """A block, and a statement's place in it; ``owner`` is the statement that the block is of."""
+
+    block: ir.Block
+    index: int
+    owner: ir.Stmt | None = None
+
+
+def placed(
+    block: ir.Block, owner: ir.Stmt | None = None, around: tuple[Around, ...] = ()
+) -> Iterator[tuple[ir.Stmt, tuple[Around, ...]]]:
+    """Every statement of a scope, with the blocks that it stands in, the innermost last."""
+    for index, statement in enumerate(block):
+        here = (*around, Around(block, index, owner))
+        yield statement, here
+        for inner in blocks_of(statement):
+            yield from placed(inner, statement, here)
+
+
+def blocks_of(statement: ir.Stmt) -> tuple[ir.Block, ...]:
+    """The blocks of a compound statement that run in the same scope."""
+    if isinstance(statement, (ir.If, ir.For, ir.While)):
+        return (statement.body, statement.orelse)
+    if isinstance(statement, ir.With):
+        return (statement.body,)
+    if isinstance(statement, ir.Try):
+        handlers = tuple(handler.body for handler in statement.handlers)
+        return (statement.body, *handlers, statement.orelse, statement.final)
+    return ()
+
+
+def expressions_of(statement: ir.Stmt) -> tuple[ir.Expr, ...]:
+    """What a statement itself evaluates and binds: not its blocks, nor the bodies of functions."""
+    if isinstance(statement, (ir.Define, ir.DefineClass)):
+        return ()
+    return tuple(child for child in ir.children(statement) if isinstance(child, ir.Expr))
+
+
+def expressions_in(node: object) -> Iterator[Any]:
+    """An expression and all that it is made of."""
+    stack = [node]
+    while stack:
+        item = stack.pop()
+        yield item
+        stack.extend(ir.children(item))
+
+
+class Names:
+    """The names of one module."""
+
+    def __init__(self, module: Module, catalogue: Catalogue) -> None:
+        self.module = module
+        self.catalogue = catalogue
+
+    @cached_property
+    def scopes(self) -> tuple[Scope, ...]:
+        """The module's body and every function, methods and nested ones included."""
+        found = [Scope(self.module.body)]
+        for scope in found:  # grows while it is walked
+            for statement, _ in placed(scope.body):
+                found.extend(
+                    Scope(function.body, function, scope) for function in _functions_of(statement)
+                )
+        return tuple(found)
+
+    def dotted(self, node: ir.Expr, scope: Scope) -> str | None:
+        """The dotted name of an attribute chain that begins with an import."""
+        attributes: list[str] = []
+        while isinstance(node, ir.Attribute):
+            attributes.append(node.attr)
+            node = node.value
+        if not isinstance(node, ir.Name):
+            return None
+        origin = self.origin(node.id, scope)
+        return ".".join((origin, *reversed(attributes))) if origin else None
+
+    def entry(self, node: ir.Expr, scope: Scope) -> Entry | None:
+        """What the catalogue says about a name or an attribute chain."""
+        dotted = self.dotted(node, scope)
+        return self.catalogue.lookup(dotted) if dotted else None
+
+    def origin(self, name: str, scope: Scope) -> str | None:
+        """What an import binds a name to, as seen from a scope."""
+        seen: Scope | None = scope
+        while seen is not None and seen.function is not None:
+            if name in seen.function.locals:
+                return self._one(seen.imports.get(name, ()))
+            seen = seen.outer
+        return self._global_origin(name, _ALIAS_DEPTH)
+
+    def class_of(self, node: ir.Expr, scope: Scope) -> str | None:
+        """The framework class of a variable or an attribute.
+
+        By the annotation of a parameter, by what the file assigns to the name anywhere, else by
+        the catalogue's hint for the name. None when anything else is assigned to it.
+        """
+        if isinstance(node, ir.Name):
+            annotated = self._annotation(node.id, scope)
+            if annotated is not None:
+                return self._class(annotated, scope)
+            name = node.id
+        elif isinstance(node, ir.Attribute):
+            name = node.attr
+        else:
+            return None
+        values = self._assigned.get(name, [])
+        calls = [(value, scope) for value, scope in values if isinstance(value, ir.Call)]
+        classes = {self._class(value.func, scope) for value, scope in calls}
+        if classes and classes != {None}:
+            return classes.pop() if len(classes) == 1 else None
+        if any(self._constructs(value.func) for value, _ in calls):
+            return None
+        return self.catalogue.hint(name)
+
+    @cached_property
+    def _assigned(self) -> dict[str, list[tuple[ir.Expr, Scope]]]:
+        """What the file assigns to each variable, or to an attribute of this name."""
+        table: dict[str, list[tuple[ir.Expr, Scope]]] = {}
+        for scope in self.scopes:
+            for statement, _ in placed(scope.body):
+                if isinstance(statement, ir.Assign):
+                    for target in statement.targets:
+                        if isinstance(target, (ir.Name, ir.Attribute)):
+                            name = target.id if isinstance(target, ir.Name) else target.attr
+                            table.setdefault(name, []).append((statement.value, scope))
+        return table
+
+    def _annotation(self, name: str, scope: Scope) -> ir.Expr | None:
+        seen: Scope | None = scope
+        while seen is not None and seen.function is not None:
+            for param in seen.function.params:
+                if param.name == name:
+                    return param.annotation
+            if name in seen.function.locals:
+                return None
+            seen = seen.outer
+        return None
+
+    def _class(self, node: ir.Expr, scope: Scope) -> str | None:
+        if isinstance(node, ir.Literal) and isinstance(node.value, str):
+            node = ir.Name(node.value)  # an annotation in quotes
+        dotted = self.dotted(node, scope)
+        if dotted is None or not self.catalogue.is_class(dotted):
+            return None
+        return self.catalogue.canonical(dotted)
+
+    @staticmethod
+    def _constructs(callee: ir.Expr) -> bool:
+        """Does a call of this read as the construction of a class (of the project's own)?"""
+        name = callee.id if isinstance(callee, ir.Name) else getattr(callee, "attr", "")
+        return bool(name) and name.lstrip("_")[:1].isupper()
+
+    def _global_origin(self, name: str, depth: int) -> str | None:
+        found: list[str] = []
+        for definition in self.module.definitions.get(name, ()):
+            node = definition.node
+            if isinstance(node, Imported):
+                found.append(_joined(node.dotted, node.attr))
+            elif isinstance(node, (ir.Name, ir.Attribute)) and definition.index is None and depth:
+                found.append(self._global_dotted(node, depth - 1) or "")
+            elif not (isinstance(node, ir.Literal) and node.value is None):
+                return None
+        return self._one(found)
+
+    def _global_dotted(self, node: ir.Expr, depth: int) -> str | None:
+        if isinstance(node, ir.Attribute):
+            base = self._global_dotted(node.value, depth)
+            return f"{base}.{node.attr}" if base else None
+        return self._global_origin(node.id, depth) if isinstance(node, ir.Name) else None
+
+    def _one(self, dotted: Iterable[str]) -> str | None:
+        names = {self.catalogue.canonical(name) if name else "" for name in dotted}
+        return names.pop() or None if len(names) == 1 else None
+
+
+def _joined(dotted: str, attr: str | None) -> str:
+    return f"{dotted}.{attr}" if attr else dotted
+
+
+def _functions_of(statement: ir.Stmt) -> Iterator[ir.Function]:
+    if isinstance(statement, ir.Define):
+        yield statement.function
+    elif isinstance(statement, ir.DefineClass):
+        yield from statement.cls.methods.values()
+        for inner, _ in placed(statement.cls.body):
+            yield from _functions_of(inner)
