@@ -13,9 +13,6 @@ from distlint.analyzer.rehearsal import Rehearsal
 from distlint.analyzer.state import Cont, Cut, Emit, Enter, Event, Frame, Key, Need, State
 from distlint.analyzer.values import Unknown, Value, unknown
 
-MAX_WITNESSES = 8
-"""Ways to part that are kept of one pair of ranks."""
-
 STRATEGY_WORDS = ("fsdp", "deepspeed", "zero", "shard")
 
 
@@ -45,6 +42,14 @@ class Parting:
     assumed: dict[Any, bool]
     serial: int
     differs: str = ""
+    common: int = -1
+    """Site of the last common collective."""
+
+    @property
+    def kind(self) -> tuple[Any, ...]:
+        """What makes two partings alike: where the ranks were last together, and where they are."""
+        sites = [event and (event.module, event.site) for event in self.events]
+        return (*sites, self.differs, self.common)
 
 
 @dataclass(slots=True)
@@ -53,6 +58,7 @@ class _Pair:
     known: dict[Any, bool]
     assumed: Assumed | None
     serial: int
+    common: int = -1
     recent: frozenset[Any] = frozenset()
     """What has been decided since the last common collective: asked again on the way to the next."""
 
@@ -66,7 +72,6 @@ def walk(rehearsal: Rehearsal, start: State, first: int, second: int) -> Iterato
     machines = (Machine(rehearsal, first, "A"), Machine(rehearsal, second, "B"))
     work = [_Pair((start, start), {}, None, 0)]
     seen: set[Any] = set()
-    found = 0
     while work:
         pair = work.pop()
         identity = _identity(rehearsal, pair)
@@ -90,16 +95,17 @@ def walk(rehearsal: Rehearsal, start: State, first: int, second: int) -> Iterato
                 pair.assumed.items() if pair.assumed else {},
                 pair.serial,
                 differs,
+                pair.common,
             )
-            found += 1
-            if found >= MAX_WITNESSES:
-                return
             continue
-        for machine, event in zip(machines, events, strict=True):
-            assert isinstance(event, Event)
-            resume(machine, event, pair.serial + 1)
+        first_event, second_event = events
+        assert isinstance(first_event, Event) and isinstance(second_event, Event)
+        resume(machines[0], first_event, pair.serial + 1)
+        resume(machines[1], second_event, pair.serial + 1)
         states = (machines[0].save(), machines[1].save())
-        work.append(_Pair(states, pair.known, pair.assumed, pair.serial + 1))
+        work.append(
+            _Pair(states, pair.known, pair.assumed, pair.serial + 1, first_event.site)
+        )
 
 
 def resume(machine: Machine, event: Event, serial: int) -> None:
@@ -131,6 +137,7 @@ def _split(machines: tuple[Machine, Machine], pair: _Pair, need: Need) -> Iterat
             {**pair.known, need.key: outcome},
             Assumed(need.key, outcome, pair.assumed),
             pair.serial,
+            pair.common,
             frozenset(recent),
         )
 

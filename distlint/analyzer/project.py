@@ -68,6 +68,18 @@ class Module:
         return found
 
     @cached_property
+    def words(self) -> frozenset[str]:
+        """The names of the file and of what it imports, component by component."""
+        found = set(self.tokens)
+        for statement in self.statements():
+            if isinstance(statement, ir.Import):
+                for _, dotted, attr in statement.bindings:
+                    found.update(dotted.split("."))
+                    if attr is not None:
+                        found.add(attr)
+        return frozenset(found)
+
+    @cached_property
     def called_names(self) -> frozenset[str]:
         """Names that some call of the file has as its callee."""
         found: set[str] = set()

@@ -13,6 +13,21 @@ from distlint.analyzer.relevance import Outline, Relevance, outline
 if TYPE_CHECKING:
     from distlint.catalogue.catalogue import Catalogue
 
+EVENT, RANK, LOCAL = "$event", "$rank", "$local"
+MARKS = frozenset({EVENT, RANK, LOCAL})
+"""Tokens for what a closure of names may mean."""
+
+GENERIC = frozenset(
+    "apply step save load join get set generate forward reduce gather scatter broadcast update log"
+    " compute print read input id hash head sample node access seed stat walk now time random"
+    " uniform normal choice state_dict load_state_dict shutdown wait close reset test fit train"
+    " validate predict evaluate exists post token today beta poisson exponential temperature"
+    " permutation frozenset signal glob backward permute_tensor breakpoint all sum max min mean"
+    " put scale flush sync run call finish info debug warning error exit rank gpu device_id"
+    " synchronize forward_backward item stop register initialize eval state shuffle".split()
+)
+"""Names that mean something only beside a sign of the module or class that they belong to."""
+
 ALWAYS_CALLED = ("__call__", "forward", "__enter__", "__exit__", "__iter__")
 BUILTINS = frozenset(dir(builtins))
 _EXITS = frozenset({"exit", "_exit", "quit", "abort"})
@@ -30,26 +45,20 @@ class Reach:
         self.wrappers = frozenset(_wrapper_names(catalogue))
         self._callable: dict[str, dict[str, list[ir.Function]]] = {}
         self._outlines: dict[str, Outline] = {}
+        self._words: dict[str, frozenset[str]] = {}
+        self._evidence = _evidence(catalogue)
         self._aliases: dict[str, dict[str, str]] = {}
         self._closure: dict[ir.Function, frozenset[str]] = {}
 
     def matters(self, function: ir.Function) -> bool:
         """Does the function reach a collective, a rank, a rank-local value or an exit?"""
         tokens = self.tokens(function)
-        return not (
-            tokens.isdisjoint(self.events)
-            and tokens.isdisjoint(self.ranks)
-            and tokens.isdisjoint(self.locals)
-            and tokens.isdisjoint(_EXITS)
-        )
+        return not (tokens.isdisjoint(MARKS) and tokens.isdisjoint(_EXITS))
 
     def may_part(self, tokens: frozenset[str]) -> bool:
         """Could ranks part ways in code with these tokens (its callees' included)?"""
         wraps = not tokens.isdisjoint(self.wrappers)
-        meets = wraps or not tokens.isdisjoint(self.events)
-        return meets and (
-            wraps or not tokens.isdisjoint(self.ranks) or not tokens.isdisjoint(self.locals)
-        )
+        return wraps or (EVENT in tokens and not tokens.isdisjoint({RANK, LOCAL}))
 
     def tokens(self, function: ir.Function) -> frozenset[str]:
         """Every name mentioned in the function and in what it may call."""
@@ -68,14 +77,42 @@ class Reach:
             if function in seen:
                 continue
             seen.add(function)
-            found |= self.unaliased(function.module, function.tokens)
+            tokens = self.unaliased(function.module, function.tokens)
+            found |= tokens
+            found |= self.marks(function.module, tokens)
             stack.extend(self.callees(function.module, function.tokens))
         return frozenset(found)
 
     def of_block(self, module: Module, tokens: frozenset[str]) -> frozenset[str]:
         """The closure of code outside any function."""
         tokens = self.unaliased(module.key, tokens)
+        tokens |= self.marks(module.key, tokens)
         return tokens | self.closure(self.callees(module.key, tokens))
+
+    def marks(self, key: str, tokens: frozenset[str]) -> frozenset[str]:
+        """What names of a module may mean: collectives, ranks, rank-local values."""
+        found = set()
+        for mark, names in ((EVENT, self.events), (RANK, self.ranks), (LOCAL, self.locals)):
+            if any(self.is_meant(key, token) for token in tokens & names):
+                found.add(mark)
+        return frozenset(found)
+
+    def is_meant(self, key: str, token: str) -> bool:
+        """Is a name that many libraries use the one of the catalogue? Only with a sign of its owner."""
+        wanted = self._evidence.get(token)
+        return wanted is None or not wanted.isdisjoint(self.words(key))
+
+    def words(self, key: str) -> frozenset[str]:
+        """The names of a module and of what it imports."""
+        found = self._words.get(key)
+        if found is None:
+            module = self.project.by_key(key)
+            found = module.words if module is not None else frozenset()
+            self._words[key] = found
+        return found
+
+    def is_event(self, module: Module, name: str) -> bool:
+        return name in self.events and self.is_meant(module.key, name)
 
     def unaliased(self, key: str, tokens: frozenset[str]) -> frozenset[str]:
         """The tokens, and the names that they were imported as."""
@@ -182,6 +219,25 @@ class Reach:
                     found.append(origin)
                     found.extend(self.reexported(origin, name, depth + 1))
         return found
+
+
+def _evidence(catalogue: Catalogue) -> dict[str, frozenset[str]]:
+    """Words of which one has to be in a module for a generic name to be the catalogue's."""
+    found: dict[str, set[str]] = {}
+    for entry in catalogue.entries():
+        owner, _, name = entry.name.rpartition(".")
+        if name not in GENERIC or not owner:
+            continue
+        words = found.setdefault(name, set())
+        words.add(owner.rpartition(".")[2])
+        root = owner.partition(".")[0]
+        if root not in {"torch", "builtins"}:
+            words.add(root)
+        info = catalogue.lookup(owner)
+        if info is not None and info.cls is not None:
+            words.update(info.cls.hints)
+    found.setdefault("backward", set()).update(_wrapper_names(catalogue))
+    return {name: frozenset(words) for name, words in found.items()}
 
 
 def _wrapper_names(catalogue: Catalogue) -> Iterator[str]:

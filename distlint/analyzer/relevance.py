@@ -35,7 +35,7 @@ MODEL_NAMES = ("model", "net", "ddp", "engine", "module", "actor", "critic", "un
 class Facts(Protocol):
     """What is known about names."""
 
-    events: Names
+    def is_event(self, module: Module, name: str) -> bool: ...
 
     def may_matter(self, module: Module, name: str) -> bool: ...
 
@@ -162,7 +162,7 @@ class _Outliner:
             node = stack.pop()
             if isinstance(node, (ir.Yield, ir.Walrus)):
                 return True
-            if isinstance(node, ir.Attribute) and node.attr in self.facts.events:
+            if isinstance(node, ir.Attribute) and self.facts.is_event(self.module, node.attr):
                 return True
             if isinstance(node, ir.Call) and self.is_telling(node):
                 return True
@@ -174,7 +174,9 @@ class _Outliner:
         func = call.func
         name = getattr(func, "attr", getattr(func, "id", ""))
         name = self.module.aliases.get(name, name)
-        if name in self.facts.events or name in EFFECTS or self.facts.may_matter(self.module, name):
+        if name in EFFECTS or self.facts.is_event(self.module, name):
+            return True
+        if self.facts.may_matter(self.module, name):
             return True
         if isinstance(func, ir.Name):
             # a variable that is called may hold a wrapped model
