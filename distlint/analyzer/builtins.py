@@ -88,7 +88,7 @@ class Builtins(Expressions):
         value = args[0]
         if name == "builtins.bool" and isinstance(value, (v.Seq, v.Map)):
             return const(bool(value.items))
-        if name in {"builtins.int", "builtins.float"} and not isinstance(value, (Const, v.World)):
+        if name in {"builtins.int", "builtins.float"} and not self.converts(name, value):
             self.may_fail(self.site)
         if name in {"builtins.int", "builtins.float", "builtins.bool"} and isinstance(
             value, Unknown
@@ -96,6 +96,16 @@ class Builtins(Expressions):
             # the number keeps the identity of what it was made from
             return value if name == "builtins.bool" else unknown("number", value)
         return self.convert(_CONVERSIONS[name], value)
+
+    def converts(self, name: str, value: Value) -> bool:
+        """Is it certain that the conversion does not raise?"""
+        if isinstance(value, Const):
+            try:
+                _CONVERSIONS[name](value.value)
+            except (TypeError, ValueError, OverflowError):
+                return False
+            return True
+        return isinstance(value, v.World)
 
     def exit_is_success(self, name: str, args: list[Value]) -> bool:
         if name == "os.abort":
@@ -113,7 +123,9 @@ class Builtins(Expressions):
         if disable is not None and v.is_ranked(disable) and node_has_no_items(iterable):
             return v.obj("tqdm.tqdm", self.number("new", self.here(site)), iterable)
         if disable is not None and v.is_ranked(disable):
-            return v.obj("tqdm.tqdm", self.number("new", self.here(site)), iterable)
+            bar = v.obj("tqdm.tqdm", self.number("new", self.here(site)), iterable)
+            self.store[(bar.oid, "[disabled]")] = disable
+            return bar
         if name.endswith("trange"):
             return self.make_range(args)
         return iterable
@@ -264,6 +276,15 @@ class Builtins(Expressions):
         if rows and all(row is not None for row in rows):
             return v.seq("list", [v.seq("tuple", row) for row in zip(*rows)])  # type: ignore[arg-type]
         return unknown("zip", *args, clean=True)
+
+    def b_islice(self, args: list[Value], _keywords: Any, site: int, *_: Any) -> Value | None:
+        """The first so many items: as many on each rank, unless there are not enough."""
+        if len(args) != 2:
+            return None
+        items = self.exact_items(self.settle(args[0]))
+        if items is not None and isinstance(args[1], Const) and type(args[1].value) is int:
+            return v.seq("list", items[: args[1].value])
+        return unknown("islice", self.number("islice", self.here(site)), args[1], local=args[0].local)
 
     def b_next(self, args: list[Value], _keywords: Any, site: int, *_: Any) -> Value | None:
         return self.loop_item(self.settle(args[0]), 0, site) if args else None
@@ -670,6 +691,7 @@ _BUILTIN: dict[str, Callable[..., Value | None]] = {
     "builtins.enumerate": Builtins.b_enumerate,
     "builtins.zip": Builtins.b_zip,
     "builtins.next": Builtins.b_next,
+    "itertools.islice": Builtins.b_islice,
     "builtins.isinstance": Builtins.b_isinstance,
     "builtins.getattr": Builtins.b_getattr,
     "builtins.hasattr": Builtins.b_hasattr,

@@ -38,6 +38,8 @@ _PLAIN_KINDS = frozenset(
     {"torch.nn.Module", "torch.nn.Parameter", "torch.Tensor", "torch.utils.data.Dataset"}
 )
 """Framework classes whose objects a function can take without meeting other ranks."""
+_NOT_FILLED = frozenset({"even_batches=False", "dataloader_config.even_batches=False"})
+"""Marks of an Accelerator whose prepared loaders do not fill up the last round."""
 
 UNDER = "under"
 """Operator of the atoms that say whether a strategy is in use."""
@@ -128,7 +130,17 @@ class Calls(Builtins):
             # a rank number or predicate of the name table that turns out to be a function
             return target
         self.may_fail(site)
-        return unknown("call", target, *args, *keywords.values())
+        return unknown(
+            "call", target, *args, *keywords.values(), wrapped=self.run_inside([*args, *keywords.values()])
+        )
+
+    def run_inside(self, values: list[Value]) -> frozenset[int]:
+        """Wrapped models that a function may run: its result may be their loss."""
+        return frozenset(
+            value.oid
+            for value in values
+            if isinstance(value, v.Obj) and self.rehearsal.arms_backward(value.kind)
+        )
 
     # ---- functions of the project
 
@@ -265,7 +277,7 @@ class Calls(Builtins):
                 if guard.communicates:
                     continue
                 numbers = self.guard_ranks(guard, decorator)
-                if not self.truth(numbers, site):
+                if not self.guarded(numbers, target.function, module, -1 - index, site):
                     return const(None)
             elif isinstance(found, v.Func) and self.rehearsal.matters(found.function):
                 current = self.apply_decorator(found, decorator, module, current, site, index)
@@ -275,6 +287,19 @@ class Calls(Builtins):
             bound = [] if target.bound is None else [target.bound]
             return self.call_function(current, [*bound, *args], keywords, site, key)
         return None
+
+    def guarded(
+        self, numbers: Value, function: ir.Function, module: Any, index: int, site: int
+    ) -> bool:
+        """Does a decorator let this rank into the function? Decided where the decorator stands."""
+        sites = function.decorator_sites
+        scope = self.number("decorators", module.key)
+        frame = self.rehearsal.frames.setdefault(scope, Frame(scope, module, None, 0))
+        caller, self.frame = self.frame, frame
+        try:
+            return self.truth(numbers, sites[index] if sites else site)
+        finally:
+            self.frame = caller
 
     def decorator_value(self, module: Any, target: v.Func, node: ir.Expr) -> Value:
         outer = self.rehearsal.frames.get(target.scope)
@@ -527,11 +552,14 @@ class Calls(Builtins):
             for name, value in arguments.items()
             if isinstance(value, Const)
         }
+        for name, value in arguments.items():
+            if isinstance(value, v.Obj):
+                marks |= {f"{name}.{mark}" for mark in value.marks if "=" in mark}
         if self.catalogue.subclass_of(entry.name, "torch.utils.data.DataLoader"):
             sampler = arguments.get("sampler") or arguments.get("batch_sampler")
             if isinstance(sampler, v.Obj) and self.catalogue.subclass_of(sampler.kind, SHARDED):
                 marks.add("sharded")
-            if any(UNEVEN in getattr(value, "tokens", ()) for value in (*args, *keywords.values())):
+            if any(self.is_uneven(value) for value in (*args, *keywords.values())):
                 marks.update({"uneven", "sharded"})
         return v.obj(
             self.catalogue.canonical(entry.name),
@@ -559,7 +587,7 @@ class Calls(Builtins):
             return self.unwrapped(target) if target is not None else None
         if kinds == "same":
             items = [
-                self.converted(value, returns.converts, index, site)
+                self.converted(value, returns.converts, index, site, receiver)
                 for index, value in enumerate(args)
             ]
             if "*" in keywords or not items:
@@ -581,7 +609,9 @@ class Calls(Builtins):
             )
         return made[0] if len(made) == 1 else v.seq("tuple", made)
 
-    def converted(self, value: Value, converts: Any, index: int, site: int) -> Value:
+    def converted(
+        self, value: Value, converts: Any, index: int, site: int, receiver: Value | None
+    ) -> Value:
         """What ``prepare`` makes of one of its arguments."""
         kind = self.kind_of(value)
         if kind is None or not converts:
@@ -593,6 +623,8 @@ class Calls(Builtins):
                 marks = value.marks if isinstance(value, v.Obj) else frozenset()
                 if self.catalogue.subclass_of(result, "torch.utils.data.DataLoader"):
                     marks = marks | {"sharded"}
+                    if isinstance(receiver, v.Obj) and not _NOT_FILLED.isdisjoint(receiver.marks):
+                        marks = marks | {"uneven"}
                 oid = self.number("new", self.here(site), index)
                 return v.obj(result, oid, value, marks)
         return value
@@ -653,7 +685,9 @@ class Calls(Builtins):
             else unknown("output", target.kind, target.oid, *args, *keywords.values())
         )
         if entry is not None and entry.collective is not None:
-            return self.collective(entry, args, keywords, node, site, target, result)
+            result = self.collective(entry, args, keywords, node, site, target, result)
+        if arms:
+            self.may_fail(site)
         return result
 
     def call_method(
@@ -668,9 +702,11 @@ class Calls(Builtins):
         if isinstance(receiver, v.Obj):
             return self.call_object_method(receiver, name, args, keywords, site, node)
         if name == "backward":
-            wrapped = getattr(receiver, "wrapped", None)
-            if wrapped:
-                return self.backward(receiver, wrapped, site)
+            # of the loss, or of an optimizer that is given the loss
+            for value in (receiver, *args[:1]):
+                wrapped = getattr(value, "wrapped", None)
+                if wrapped:
+                    return self.backward(value, wrapped, site)
         return self.call_data_method(receiver, name, args, keywords, site, node)
 
     def call_object_method(
@@ -755,11 +791,14 @@ class Calls(Builtins):
         if tags is None or (tags and not self.under(tags)):
             return otherwise
         members, group, text, certain = self.group_of(row, arguments, receiver)
-        if members is not None and self.rank not in members:
-            return const(None)
+        if members is not None:
+            self.rehearsal.meet(members)
+            if self.rank not in members:
+                return const(None)
         if any(self.argument_is(arguments, argument) for argument in row.members_with):
             ranks = self.rank_set(arguments.get("ranks"))
             members = ranks if ranks is not None else frozenset({self.rank})
+            self.rehearsal.meet(members)
             group, certain = ("members", members), ranks is not None
             if self.rank not in members:
                 return const(None)
@@ -804,11 +843,20 @@ class Calls(Builtins):
             self.root_of(row, arguments),
             *(pair[1] for pair in self.agreeing(row, arguments)),
         ):
+            if value is not None and v.is_ranked(value):
+                self.note_classes(value)
             try:
                 found.append(self.on_this_rank(value) if value is not None else None)
             except ValueError:
                 found.append(value.name if isinstance(value, v.External) else None)
         return tuple(found)
+
+    def note_classes(self, value: Value) -> None:
+        """Ranks that pass different arguments have to be compared."""
+        try:
+            self.rehearsal.refine(tuple(map(repr, v.vector(value, self.cluster.size))))
+        except ValueError:
+            pass
 
     def wraps(self, value: Value) -> bool:
         """Is there a model, or something that may be one, among what is prepared?"""
@@ -925,14 +973,12 @@ class Calls(Builtins):
         if isinstance(group, v.Group):
             if group.kind == "world":
                 return None, "world", "", True
-            self.rehearsal.subgroups = True
             if group.kind == "ranks":
                 return group.detail, ("ranks", group.detail, group.oid), _ranks_text(group.detail), True
             if group.kind == "axis":
                 line = self.cluster.line(group.detail, self.rank)
                 if line is not None:
                     return line, ("axis", group.detail, line), str(group.detail), True
-        self.rehearsal.subgroups = True
         line = self.cluster.line(group, self.rank) if group in self.cluster.axes else None
         if line is not None:
             return line, ("axis", group, line), "group", True
@@ -986,8 +1032,14 @@ class Calls(Builtins):
         found = [(name, arguments[name]) for name in row.agree if name in arguments]
         if "op" in row.agree and "op" not in arguments and row.name.startswith("torch.distributed."):
             found.append(("op", v.external("torch.distributed.ReduceOp.SUM")))
-        if row.kind == "group_creation" and "ranks" in arguments:
-            found.append(("ranks", arguments["ranks"]))
+        if row.kind == "group_creation" and "ranks" in row.params:
+            ranks = arguments.get("ranks", const(None))
+            if isinstance(ranks, Const) and ranks.value is None:
+                ranks = const(tuple(sorted(self.cluster.everyone)))
+            elif _is_own_part(ranks):
+                ranks = v.ranked(list(range(self.cluster.size)))
+            found = [pair for pair in found if pair[0] != "ranks"]
+            found.append(("ranks", ranks))
         return tuple(found)
 
     def argument_node(
@@ -1019,6 +1071,17 @@ def _mentions_rank(value: Value) -> bool:
     if isinstance(value, Unknown):
         return any(isinstance(arg, Value) and _mentions_rank(arg) for arg in value.args)
     return v.is_ranked(value)
+
+
+def _is_own_part(value: Value) -> bool:
+    """Is it a part of a list that the rank picks?"""
+    if not isinstance(value, Unknown):
+        return v.is_ranked(value)
+    if value.op in {"part", "shard"}:
+        return True
+    if value.op == "call" or (value.op == "method" and "index" not in value.args[1:2]):
+        return False
+    return any(_is_own_part(arg) for arg in value.args if isinstance(arg, Value))
 
 
 def _ranks_text(members: frozenset[int]) -> str:

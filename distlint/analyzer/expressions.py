@@ -33,6 +33,17 @@ UNEVEN = "$uneven"
 BATCH_HOOKS = frozenset({"training_step", "validation_step", "test_step", "predict_step"})
 """Methods that a framework calls with the batch of this rank."""
 
+BATCH_END_HOOKS = frozenset(
+    f"on_{stage}_batch_{edge}"
+    for stage in ("train", "validation", "test", "predict")
+    for edge in ("start", "end")
+)
+BATCH_PARAMS = frozenset({"batch", "outputs"})
+"""Parameters of the hooks around a step that hold the batch of this rank, or what came of it."""
+
+_MASKS = frozenset({"==", "<", ">=", "not", "&", "|", "~", "both", "either"})
+"""Operators that make the mask of a selection."""
+
 RISKY = ("risky", "")
 """Variable that is set when something has been called that may raise on one rank alone."""
 
@@ -50,6 +61,8 @@ class Expressions:
         self.cluster = rehearsal.cluster
         self.catalogue = rehearsal.catalogue
         self.known: dict[Any, bool] = {}
+        self.assumptions: list[tuple[Any, bool]] = []
+        """What has been assumed without asking, because the job is aborted elsewhere."""
         self.frame: Frame
         self.it: Iterations = ()
         self.k: Cont | None = None
@@ -61,6 +74,8 @@ class Expressions:
         self.mark = 0
         """Length of the log when the statement in hand was begun."""
         self.quiet = 0
+        self.chosen = False
+        """Has a comprehension been seen to filter by what is this rank's own?"""
         self.reading = 0
         """Is something being evaluated that ran long ago, such as a global of the module?"""
         self.reached = False
@@ -71,6 +86,7 @@ class Expressions:
     def load(self, state: State) -> None:
         self.k, self.frame, self.it = state.k, state.frame, state.it
         self.results, self.store = dict(state.results), dict(state.store)
+        self.rehearsal.spend(len(self.store))
         self.inner = ()
 
     def save(self) -> State:
@@ -401,6 +417,11 @@ class Expressions:
         stored = self.store.get((receiver.oid, attr))
         if stored is not None:
             return stored
+        disabled = self.store.get((receiver.oid, "[disabled]"))
+        if attr == "n" and isinstance(disabled, v.Ranked):
+            # a bar counts on the ranks where it is shown
+            self.rehearsal.refine(tuple(map(bool, disabled.values)))
+            return const(0) if disabled.values[self.rank] else unknown("count", self.here(site))
         entry = self.catalogue.member(receiver.kind, attr)
         if entry is not None:
             value = self.property_value(entry, receiver, site)
@@ -589,7 +610,9 @@ class Expressions:
         kind = self.hook_param(module, function, param.name)
         if kind is not None:
             return v.obj(kind, self.number("hook param", param.name))
-        if param.name == "batch" and function.name in BATCH_HOOKS and function.owner:
+        if function.name in BATCH_HOOKS and function.owner and param is function.params[1]:
+            return unknown("param", param.name, local=True)
+        if function.name in BATCH_END_HOOKS and function.owner and param.name in BATCH_PARAMS:
             return unknown("param", param.name, local=True)
         if isinstance(param.default, ir.Literal) and param.default.value is None:
             # "no rank given" is a choice of the caller: here the parameter names another rank
@@ -651,6 +674,9 @@ class Expressions:
         if op in {"in", "not in"} and isinstance(right, v.External) and right.name == "os.environ":
             if isinstance(left, Const) and self.catalogue.env(str(left.value)) is not None:
                 return const(op == "in")
+        if op in {"in", "not in"} and isinstance(right, v.Phi):
+            then, orelse = self.compare(op, left, right.then), self.compare(op, left, right.orelse)
+            return v.phi(right.test, then, orelse)
         if op in {"in", "not in"} and isinstance(right, v.Map):
             keys = v.seq("tuple", [key for key, _ in right.items])
             return v.binary(op, left, keys, self.cluster)
@@ -835,6 +861,9 @@ class Expressions:
                 return self.group_from(entry.group, {"": index}, base)
             if self.catalogue.subclass_of(base.kind, "torch.distributed.device_mesh.DeviceMesh"):
                 return v.obj(base.kind, self.number("submesh", base.oid, index), index)
+        if base.local and isinstance(index, Unknown) and index.local and index.op in _MASKS:
+            # how many items a mask lets through is this rank's own
+            return unknown("index", base, index, UNEVEN)
         return unknown("index", base, index)
 
     def pick(self, base: v.Seq, index: Value) -> Value | None:
@@ -955,17 +984,21 @@ class Expressions:
 
     def ev_comprehension(self, node: ir.Comprehension) -> Value:
         outer = self.inner
+        outer_chosen, self.chosen = self.chosen, False
         items: list[Value] = []
         try:
             exact = self.comprehend(node, 0, items)
         finally:
             self.inner = outer
+            own, self.chosen = self.chosen, outer_chosen
         if exact and node.kind in {"list", "generator", "set"} and len(items) <= EXACT_BOUND:
             return v.seq("set" if node.kind == "set" else "list", items)
         if exact and node.kind == "dict":
             pairs = [item.items for item in items if isinstance(item, v.Seq)]
             return v.mapping([(pair[0], pair[1]) for pair in pairs if len(pair) == 2])
         uneven = any(UNEVEN in getattr(item, "tokens", ()) for item in items)
+        if own:
+            return unknown("comprehension", self.here(node.site), *items[:4], UNEVEN, local=True)
         tail = (UNEVEN,) if uneven else ()
         return unknown("comprehension", node.site, *items[:4], *tail)
 
@@ -1008,6 +1041,7 @@ class Expressions:
             value = self.ev(test)
             if isinstance(value, (Unknown, v.Phi)):
                 verdict = None
+                self.chosen = self.chosen or (value.local and not getattr(value, "weak", False))
             elif not self._truth(value):
                 return False
         return verdict
@@ -1062,6 +1096,8 @@ class Expressions:
         """May the number of items differ from rank to rank?"""
         if isinstance(iterable, v.Obj):
             return "uneven" in iterable.marks
+        if isinstance(iterable, v.Instance):
+            return self.rehearsal.strides_by_rank(iterable.cls, self)
         if isinstance(iterable, Unknown) and iterable.op == "zip":
             return all(self.is_uneven(self.settle(arg)) for arg in iterable.args)
         return UNEVEN in getattr(iterable, "tokens", ())

@@ -335,6 +335,7 @@ class Function:
     nested: bool = False
     """Is it defined inside another function?"""
     locals: frozenset[str] = frozenset()
+    decorator_sites: tuple[int, ...] = ()
     _tokens: frozenset[str] | None = field(default=None, repr=False)
 
     @property

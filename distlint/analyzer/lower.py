@@ -320,6 +320,7 @@ class _Lowerer:
 
     def function(self, node: cst.FunctionDef, site: int) -> ir.Function:
         decorators = tuple(self.expr(decorator.decorator) for decorator in node.decorators)
+        decorator_sites = tuple(self.site(decorator) for decorator in node.decorators)
         params = self.params(node.params)
         owner = self.owners[-1] if self.owners else ""
         self.owners.append("")
@@ -340,6 +341,7 @@ class _Lowerer:
             owner,
             "" in self.owners,
             frozenset(scope.bound | {param.name for param in params}) - scope.outer,
+            decorator_sites,
         )
 
     def params(self, node: cst.Parameters) -> tuple[ir.Param, ...]:

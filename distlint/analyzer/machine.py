@@ -48,6 +48,8 @@ NO_EDGE = frozenset(
 )
 """Exceptions that come from the program or the installation, so on all ranks or on none."""
 
+Place = tuple[Any, ...]
+
 QUIET_STEPS = 400
 """Statements that a branch without collectives may take when both arms are run to be merged."""
 
@@ -111,34 +113,38 @@ class Machine(Calls):
             return next_
         return self.rehearsal.cont("seq", (block, index), self.frame, next_)
 
-    def resume(self, event: Event, serial: int, sent: Value | None = None) -> None:
-        """Go on after a collective has been matched; ``serial`` counts the common ones."""
+    def place(self, event: Event) -> Place:
+        """What tells this collective from all others on the path of a rank."""
+        return (event.result_key, event.module, event.frame.scope, self.it)
+
+    def resume(self, event: Event, place: Place) -> None:
+        """Go on after a collective has been matched; ``place`` names it on all ranks."""
         value = event.value if event.value is not None else const(None)
         if event.result == "uniform":
-            value = unknown("sync", serial, fresh=True)
+            value = unknown("sync", place, fresh=True)
         elif event.result == "uniform_in_place" and event.result_target is not None:
-            self.synchronise(event, serial)
+            self.synchronise(event, place)
         elif event.result == "root_only":
-            value = unknown("partial", serial, local=True, fresh=True)
+            value = unknown("partial", place, local=True, fresh=True)
             if event.result_target is not None:
                 self.assign_place(event.result_target, value)
         elif event.result == "local" and event.value is None:
-            value = unknown("result", serial, local=True, fresh=True)
+            value = unknown("result", place, local=True, fresh=True)
         self.results[event.result_key] = value
         if event.once is not None:
             self.store[event.once] = const(event.once_until)
 
-    def synchronise(self, event: Event, serial: int) -> None:
+    def synchronise(self, event: Event, place: Place) -> None:
         """The buffer of the collective holds the same on all ranks from here on."""
         assert event.result_target is not None
         payload = event.payload_value
-        fresh: Value = unknown("sync", serial, fresh=True)
+        fresh: Value = unknown("sync", place, fresh=True)
         if isinstance(payload, (Unknown, v.Phi)) and payload.local:
             # every name of the buffer, in this function and in its callers
             self.replace({payload: fresh})
         if isinstance(payload, v.Seq) and event.payload is event.result_target:
             items = [
-                unknown("sync", serial, index, fresh=True) for index in range(len(payload.items))
+                unknown("sync", place, index, fresh=True) for index in range(len(payload.items))
             ]
             fresh = v.seq(payload.kind, items)
             if event.kind == "broadcast":
@@ -291,13 +297,17 @@ class Machine(Calls):
                 self.k = self.push(k.data[0], 0, pending)
                 self.results = {}
                 return None
-            if k.kind == "with" and kind != "raise":
+            if k.kind == "with" and (kind != "raise" or k.data[0][0] == "call"):
                 pending = self.rehearsal.cont("exit", (kind, value, site), k.frame, k.next)
                 self.k = self.rehearsal.cont("with", k.data, k.frame, pending)
                 return self.leave_with(self.k)
-            if k.kind == "generator" and kind != "raise":
+            if k.kind == "generator" and kind == "raise":
+                # the exception comes out of the generator's yield
+                generator, self.frame, self.it = k.data
+                k = self.rehearsal.graft(generator, k.next)
+                continue
+            if k.kind == "generator":
                 # the rest of the generator runs first
-                generator, frame, it = k.data
                 pending = self.rehearsal.cont("exit", (kind, value, site), k.frame, k.next)
                 return self.enter_generator_rest(k, pending)
             if k.kind == "loop" and kind in {"break", "continue"}:
@@ -457,22 +467,59 @@ class Machine(Calls):
 
     def drops_arm(self, s: ir.If, value: Value, k: Cont) -> bool:
         """An undecided branch into an abort matches anything: only the other arm is of interest."""
-        if self.rehearsal.aborts(s.body):
-            self.assume(value, False)
-            self.then(k, s.orelse)
-            return True
-        if s.orelse and self.rehearsal.aborts(s.orelse):
-            self.assume(value, True)
-            self.then(k, s.body)
-            return True
+        for arm, other, outcome in ((s.body, s.orelse, False), (s.orelse, s.body, True)):
+            if not self.rehearsal.aborts(arm) or self.is_stopped(k):
+                continue
+            if self.assume(value, outcome):
+                self.then(k, other)
+                return True
         return False
 
-    def assume(self, value: Value, outcome: bool) -> None:
-        """Go on with what holds wherever the job has not been aborted."""
+    def is_stopped(self, k: Cont | None) -> bool:
+        """Does anything on the way out catch an exception, or communicate?"""
+        while k is not None:
+            if k.kind == "try":
+                handler = self.catching(k.data[0])
+                if handler is not None and not self.rehearsal.aborts(handler.body):
+                    return True
+            elif k.kind == "final" and self.rehearsal.meets(k.frame, k.data[0]):
+                return True
+            elif k.kind == "with" and k.data[0][0] == "call":
+                return True
+            k = k.data[0] if k.kind == "generator" else k.next
+        return False
+
+    def assume(self, value: Value, outcome: bool) -> bool:
+        """Go on with what holds wherever the job has not been aborted; False if nothing can."""
+        ways = self.ways(value, outcome, {})
+        if not ways:
+            return False
+        for key, needed in ways[0].items():
+            if all(way.get(key) is needed for way in ways[1:]):
+                self.known[key] = needed
+                self.assumptions.append((key, needed))
+        return True
+
+    def ways(
+        self, value: Value, outcome: bool, given: dict[Any, bool]
+    ) -> list[dict[Any, bool]]:
+        """What may be assumed, beside what is known and given, to make a condition come out so."""
         if isinstance(value, Unknown):
             if value.op == "not":
-                value, outcome = value.args[0], not outcome
-            self.known.setdefault((self.side, value) if value.local else value, outcome)
+                return self.ways(value.args[0], not outcome, given)
+            key = (self.side, value) if value.local else value
+            known = self.known.get(key, given.get(key))
+            if known is None:
+                return [{**given, key: outcome}]
+            return [given] if known is outcome else []
+        if isinstance(value, v.Phi):
+            return [
+                way
+                for taken, arm in ((True, value.then), (False, value.orelse))
+                for before in self.ways(value.test, taken, given)
+                for way in self.ways(arm, outcome, before)
+            ]
+        return [given] if self._truth(value) is outcome else []
 
     def merge(self, s: ir.If, value: Value, k: Cont) -> bool:
         """Run both arms of an undecided branch and join what they leave, if nothing else happens."""
@@ -510,6 +557,7 @@ class Machine(Calls):
         """The variables after a block of plain statements; None if it does more than assign."""
         before = self.store
         self.store = dict(before)
+        self.rehearsal.spend(3 * len(before))
         done = self.run_block_quietly(block)
         after, self.store = self.store, before
         return after if done else None
@@ -596,6 +644,8 @@ class Machine(Calls):
 
     def do_return(self, s: ir.Return, k: Cont) -> str | None:
         value = self.ev(s.value) if s.value is not None else const(None)
+        if self.fails_on_the_way(k, s.site, ("call",)):
+            return None
         if self.log is not None:
             self.log.append(("jump", self.frame, s.site, "return"))
         self.results = {}
@@ -603,27 +653,35 @@ class Machine(Calls):
         return self.unwind("return", value, s.site)
 
     def do_break(self, s: ir.Break, k: Cont) -> str | None:
+        if self.fails_on_the_way(k, s.site, ("call", "loop")):
+            return None
         if self.log is not None:
             self.log.append(("jump", self.frame, s.site, "break"))
         self.k = k.next
         return self.unwind("break", None, s.site)
 
     def do_continue(self, s: ir.Continue, k: Cont) -> str | None:
+        if self.fails_on_the_way(k, s.site, ("call", "loop")):
+            return None
         if self.log is not None:
             self.log.append(("jump", self.frame, s.site, "continue"))
         self.k = k.next
         return self.unwind("continue", None, s.site)
 
-    def do_raise(self, s: ir.Raise, k: Cont) -> str | None:
+    def do_raise(self, s: ir.Raise | ir.Assert, k: Cont) -> str | None:
         self.results = {}
         self.k = k.next
         return self.unwind("raise", None, s.site)
 
     def do_assert(self, s: ir.Assert, k: Cont) -> str | None:
         value = self.ev(s.test)
-        if isinstance(value, (Const, v.Ranked)) and not self._truth(value):
-            self.k = k.next
-            return self.unwind("raise", None, s.site)
+        undecided = isinstance(value, (Unknown, v.Phi))
+        if undecided and not self.is_stopped(k.next):
+            holds = self.assume(value, True)
+        else:
+            holds = self.truth(value, s.site)
+        if not holds:
+            return self.do_raise(s, k)
         self.done(k)
         return None
 
@@ -847,10 +905,10 @@ class Machine(Calls):
 
     def swallowing(self, s: ir.Try) -> ir.Handler | None:
         """The handler after which the program goes on although one rank alone may have failed."""
-        if self.quiet:
+        if self.reading:
             return None
         for handler in s.handlers:
-            if self.rehearsal.aborts(handler.body):
+            if self.rehearsal.always_aborts(handler.body):
                 continue
             names = _exception_names(handler.types)
             if names and names <= NO_EDGE:
@@ -886,14 +944,17 @@ class Machine(Calls):
 
     def fails_before(self, event: Event) -> bool:
         """May a rank have failed on the way to this collective, inside a try that swallows it?"""
-        k = self.k
-        while k is not None:
+        return self.fails_on_the_way(self.k, event.site, ())
+
+    def fails_on_the_way(self, k: Cont | None, site: int, ends: tuple[str, ...]) -> bool:
+        """May a rank have failed before it gets here, inside a try that swallows it?"""
+        if RISKY not in self.store:
+            return False
+        while k is not None and k.kind not in ends:
             if k.kind == "try":
                 handler = self.swallowing(k.data[0])
                 if handler is not None:
-                    if RISKY not in self.store:
-                        return False
-                    if self.failed(k.data[0], ("before", event.site), handler.site):
+                    if self.failed(k.data[0], ("before", site), handler.site):
                         self.frame = k.frame or self.frame
                         self.handle(k, handler)
                         return True

@@ -54,6 +54,8 @@ class Locator:
             shown = node.iter
         elif isinstance(node, cst.WithItem):
             shown = node.item
+        elif isinstance(node, cst.Decorator):
+            shown = node.decorator
         elif isinstance(node, (cst.ExceptHandler, cst.ExceptStarHandler)):
             kind = self._tree.code_for_node(node.type) if node.type is not None else ""
             return f"except {kind}".rstrip()

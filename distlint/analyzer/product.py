@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from distlint.analyzer import ir
 from distlint.analyzer import values as v
-from distlint.analyzer.machine import ABORT, END, Machine
+from distlint.analyzer.machine import ABORT, END, Machine, Place
 from distlint.analyzer.rehearsal import Rehearsal
 from distlint.analyzer.state import Cont, Cut, Emit, Enter, Event, Frame, Key, Need, State
 from distlint.analyzer.values import Unknown, Value, unknown
@@ -44,6 +44,8 @@ class Parting:
     differs: str = ""
     common: int = -1
     """Site of the last common collective."""
+    names: dict[Place, Place] = field(default_factory=dict)
+    """Collectives that the second rank has met elsewhere than the first, by the first's place."""
 
     @property
     def kind(self) -> tuple[Any, ...]:
@@ -57,6 +59,7 @@ class _Pair:
     states: tuple[State, State]
     known: dict[Any, bool]
     assumed: Assumed | None
+    names: dict[Place, Place]
     serial: int
     common: int = -1
     recent: frozenset[Any] = frozenset()
@@ -70,7 +73,7 @@ def walk(rehearsal: Rehearsal, start: State, first: int, second: int) -> Iterato
         OverBudget: when there are too many states.
     """
     machines = (Machine(rehearsal, first, "A"), Machine(rehearsal, second, "B"))
-    work = [_Pair((start, start), {}, None, 0)]
+    work = [_Pair((start, start), {}, None, {}, 0)]
     seen: set[Any] = set()
     while work:
         pair = work.pop()
@@ -81,10 +84,12 @@ def walk(rehearsal: Rehearsal, start: State, first: int, second: int) -> Iterato
         try:
             events = _next_common(machines, pair)
         except Need as need:
+            _note_assumptions(machines, pair)
             work.extend(_split(machines, pair, need))
             continue
         except Cut:
             continue
+        _note_assumptions(machines, pair)
         if ABORT in events or events == (END, END):
             continue
         differs = _difference(rehearsal, events, (first, second))
@@ -96,24 +101,29 @@ def walk(rehearsal: Rehearsal, start: State, first: int, second: int) -> Iterato
                 pair.serial,
                 differs,
                 pair.common,
+                pair.names,
             )
             continue
         first_event, second_event = events
         assert isinstance(first_event, Event) and isinstance(second_event, Event)
-        resume(machines[0], first_event, pair.serial + 1)
-        resume(machines[1], second_event, pair.serial + 1)
+        names = pair.names
+        place, other = machines[0].place(first_event), machines[1].place(second_event)
+        if other != place:
+            names = {**names, other: place}
+        resume(machines[0], first_event, place)
+        resume(machines[1], second_event, place)
         states = (machines[0].save(), machines[1].save())
         work.append(
-            _Pair(states, pair.known, pair.assumed, pair.serial + 1, first_event.site)
+            _Pair(states, pair.known, pair.assumed, names, pair.serial + 1, first_event.site)
         )
 
 
-def resume(machine: Machine, event: Event, serial: int) -> None:
+def resume(machine: Machine, event: Event, place: Place) -> None:
     """Go on behind a matched collective; a result that has no simple place is left alone."""
     try:
-        machine.resume(event, serial)
+        machine.resume(event, place)
     except (Need, Emit, Enter):
-        machine.results[event.result_key] = unknown("sync", serial, fresh=True)
+        machine.results[event.result_key] = unknown("sync", place, fresh=True)
 
 
 def _event(found: Event | str) -> Event | None:
@@ -136,10 +146,19 @@ def _split(machines: tuple[Machine, Machine], pair: _Pair, need: Need) -> Iterat
             (states[0], states[1]),
             {**pair.known, need.key: outcome},
             Assumed(need.key, outcome, pair.assumed),
+            pair.names,
             pair.serial,
             pair.common,
             frozenset(recent),
         )
+
+
+def _note_assumptions(machines: tuple[Machine, Machine], pair: _Pair) -> None:
+    """Keep what was assumed on the way for the replay."""
+    for machine in machines:
+        for key, outcome in machine.assumptions:
+            pair.assumed = Assumed(key, outcome, pair.assumed)
+        machine.assumptions = []
 
 
 def _is_own(key: Any, side: str) -> bool:
@@ -152,6 +171,7 @@ def _next_common(machines: tuple[Machine, Machine], pair: _Pair) -> tuple[Event 
     for index, machine in enumerate(machines):
         machine.load(pair.states[index])
         machine.known = pair.known
+        machine.assumptions = []
         machine.reached = True
         other = machines[1 - index].rank
         found.append(next_common(machine, other))
@@ -171,8 +191,7 @@ def next_common(machine: Machine, other: int) -> Event | str:
 
 def alone(machine: Machine, event: Event) -> None:
     """Pass a collective of a group that the other rank is no member of."""
-    place = ("own", event.site, event.frame.scope, machine.it)
-    value: Value = unknown("sync", *place, fresh=True)
+    value: Value = unknown("sync", "own", machine.place(event), fresh=True)
     try:
         if event.result == "uniform_in_place" and event.result_target is not None:
             machine.assign_place(event.result_target, value)

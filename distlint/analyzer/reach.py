@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.project import Imported, Module, Project
-from distlint.analyzer.relevance import Outline, Relevance, outline
+from distlint.analyzer.relevance import MODEL_NAMES, Outline, Relevance, outline
 
 if TYPE_CHECKING:
     from distlint.catalogue.catalogue import Catalogue
@@ -49,6 +49,7 @@ class Reach:
         self._evidence = _evidence(catalogue)
         self._aliases: dict[str, dict[str, str]] = {}
         self._closure: dict[ir.Function, frozenset[str]] = {}
+        self._runs_given: dict[ir.Function, bool] = {}
 
     def matters(self, function: ir.Function) -> bool:
         """Does the function reach a collective, a rank, a rank-local value or an exit?"""
@@ -141,7 +142,20 @@ class Reach:
 
     def may_matter(self, module: Module, name: str) -> bool:
         """May a function of the project with this name, called from the module, make a difference?"""
-        return any(self.matters(found) for found in self.callable_from(module.key).get(name, ()))
+        found = self.callable_from(module.key).get(name, ())
+        return any(self.matters(item) or self.runs_given(item) for item in found)
+
+    def runs_given(self, function: ir.Function) -> bool:
+        """Does a function, or one that it calls, run what it is given? That may be a wrapped model."""
+        known = self._runs_given.get(function)
+        if known is None:
+            self._runs_given[function] = False
+            names = {param.name for param in function.params}
+            known = any(_runs(statement, names) for statement in function.body) or any(
+                self.runs_given(item) for item in self.callees(function.module, function.tokens)
+            )
+            self._runs_given[function] = known
+        return known
 
     def is_external(self, module: Module, callee: ir.Expr) -> bool:
         """Does a callee begin with an import from outside the project, or a builtin?"""
@@ -226,7 +240,7 @@ def _evidence(catalogue: Catalogue) -> dict[str, frozenset[str]]:
     found: dict[str, set[str]] = {}
     for entry in catalogue.entries():
         owner, _, name = entry.name.rpartition(".")
-        if name not in GENERIC or not owner:
+        if name not in GENERIC or not owner or catalogue.rank_name(name) is not None:
             continue
         words = found.setdefault(name, set())
         words.add(owner.rpartition(".")[2])
@@ -238,6 +252,22 @@ def _evidence(catalogue: Catalogue) -> dict[str, frozenset[str]]:
             words.update(info.cls.hints)
     found.setdefault("backward", set()).update(_wrapper_names(catalogue))
     return {name: frozenset(words) for name, words in found.items()}
+
+
+def _runs(node: object, params: set[str]) -> bool:
+    """Is a parameter called, or an attribute with the name of a model?"""
+    stack = [node]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, ir.Call):
+            func = item.func
+            if isinstance(func, ir.Name) and func.id in params:
+                return True
+            name = func.attr.lower() if isinstance(func, ir.Attribute) else ""
+            if name.endswith(MODEL_NAMES) or name == "generate":
+                return True
+        stack.extend(ir.children(item))
+    return False
 
 
 def _wrapper_names(catalogue: Catalogue) -> Iterator[str]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MAX_CALL_DEPTH = 12
 STEP_BUDGET = 30_000
-"""Statements that may be rehearsed for one root, all its paths together."""
+"""Work that may go into one root, all its paths together: statements, and states by their size."""
 
 DISTRIBUTED_WORDS = frozenset(
     {
@@ -69,13 +69,14 @@ class Rehearsal:
         self.entered: set[ir.Function] = set()
         self.classes: set[tuple[Any, ...]] = {tuple([0] * cluster.size)}
         self.steps = 0
-        self.subgroups = False
+        self.groups: set[frozenset[int]] = set()
         self.seeded: set[str] = set()
         self._numbers: dict[Hashable, int] = {}
         self._conts: dict[tuple[Any, ...], Cont] = {}
         self._assignments: dict[ir.Class, dict[str, list[tuple[Any, ...]]]] = {}
         self._mro: dict[ir.Class, tuple[ir.Class | str, ...]] = {}
         self._devices: dict[ir.Function, frozenset[str]] = {}
+        self._meets: dict[ir.Block, bool] = {}
         self._mergeable: dict[ir.Stmt, bool] = {}
 
     def enter(self, function: ir.Function) -> None:
@@ -85,7 +86,7 @@ class Rehearsal:
     def begin_root(self) -> None:
         """Forget what belongs to one root only."""
         self.steps = 0
-        self.subgroups = False
+        self.groups = set()
         self.classes = {tuple([0] * self.cluster.size)}
 
     def step(self) -> None:
@@ -97,6 +98,10 @@ class Rehearsal:
         self.steps += 1
         if self.steps > STEP_BUDGET:
             raise OverBudget
+
+    def spend(self, variables: int) -> None:
+        """Count the handling of a whole state, by the number of its variables."""
+        self.steps += variables // 6
 
     def number(self, key: Hashable) -> int:
         return self._numbers.setdefault(key, len(self._numbers) + 1)
@@ -143,6 +148,19 @@ class Rehearsal:
             and _is_abort(last.value)
         )
 
+    def always_aborts(self, block: ir.Block) -> bool:
+        """Does every way through the block end the job with an error?"""
+        return self.aborts(block) and not _leaves(block)
+
+    def meets(self, frame: Frame | None, block: ir.Block) -> bool:
+        """May a block, or what it calls, communicate?"""
+        known = self._meets.get(block)
+        if known is None:
+            module = frame.module if frame is not None else self.main
+            tokens = self.reach.of_block(module, ir.block_tokens(block))
+            known = self._meets[block] = not tokens.isdisjoint(self.reach.events)
+        return known
+
     def mergeable(self, statement: ir.If | ir.For) -> bool:
         """May both ways be run one after the other? Not if one leaves, or has been seen to matter."""
         known = self._mergeable.get(statement)
@@ -157,6 +175,12 @@ class Rehearsal:
     def refine(self, outcome: tuple[Any, ...]) -> None:
         """Note how a rank predicate splits the ranks: only ranks told apart need comparing."""
         self.classes.add(outcome)
+
+    def meet(self, members: frozenset[int]) -> None:
+        """Note a group of ranks that meet without the others."""
+        if members not in self.groups:
+            self.groups.add(members)
+            self.refine(tuple(rank in members for rank in range(self.cluster.size)))
 
     def told_apart(self, first: int, second: int) -> bool:
         return any(outcome[first] != outcome[second] for outcome in self.classes)
@@ -253,6 +277,17 @@ class Rehearsal:
                 )
         return registers or any("BatchNorm" in name for name in names)
 
+    def strides_by_rank(self, cls: ir.Class, evaluator: Expressions) -> bool:
+        """Is it an iterable dataset that yields every so-manieth item, by the rank?"""
+        owners = self.mro(cls, evaluator)
+        if "torch.utils.data.IterableDataset" not in owners:
+            return False
+        iterators = (
+            owner.methods.get("__iter__") for owner in owners if not isinstance(owner, str)
+        )
+        function = next((found for found in iterators if found is not None), None)
+        return function is not None and _strides(function.body, self.catalogue.rank_names)
+
     # ---- classes
 
     def mro(self, cls: ir.Class, evaluator: Expressions) -> tuple[ir.Class | str, ...]:
@@ -294,6 +329,28 @@ class Rehearsal:
             known = frozenset(_device_names(function.body))
             self._devices[function] = known
         return name in known
+
+
+def _strides(block: ir.Block, rank_names: frozenset[str]) -> bool:
+    """Does a finite iteration pick by ``number % world == rank``, or by a slice from the rank on?"""
+    found = False
+    stack: list[Any] = list(block)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ir.While) and isinstance(node.test, ir.Literal) and node.test.value:
+            return False  # it never ends
+        if isinstance(node, ir.Compare) and node.ops == ("==",):
+            for side, other in ((node.left, node.rights[0]), (node.rights[0], node.left)):
+                remainder = isinstance(side, ir.Binary) and side.op == "%"
+                found = found or (remainder and not rank_names.isdisjoint(ir.tokens_of(other)))
+        elif isinstance(node, ir.Slice) and node.lower and node.step and not node.upper:
+            found = found or not rank_names.isdisjoint(ir.tokens_of(node.lower))
+        elif isinstance(node, ir.Call) and len(node.args) == 4:
+            name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            start = ir.tokens_of(node.args[1])
+            found = found or (name == "islice" and not rank_names.isdisjoint(start))
+        stack.extend(ir.children(node))
+    return found
 
 
 def _self_assignments(block: ir.Block, owner: str) -> Iterator[tuple[str, ir.Expr, int | None]]:

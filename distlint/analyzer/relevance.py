@@ -58,6 +58,8 @@ class Outline:
     leaves: list[Leaf] = field(default_factory=list)
     always: set[ir.Stmt] = field(default_factory=set)
     risky: set[ir.Stmt] = field(default_factory=set)
+    known: set[ir.Stmt] = field(default_factory=set)
+    """Every statement of the module: one that was made up to call a root is none of them."""
 
 
 def outline(module: Module, facts: Facts) -> Outline:
@@ -102,6 +104,7 @@ class _Outliner:
             self.statement(statement, around, owner)
 
     def statement(self, node: ir.Stmt, around: Names, owner: str) -> None:
+        self.result.known.add(node)
         if isinstance(node, (ir.If, ir.While)):
             self.leaf(node, node.test, frozenset(), around)
             inner = around | ir.tokens_of(node.test)
@@ -180,8 +183,10 @@ class _Outliner:
             return True
         if isinstance(func, ir.Name):
             # a variable that is called may hold a wrapped model
-            known = func.id in self.module.definitions or self.facts.is_external(self.module, func)
-            return not known
+            definitions = self.module.definitions.get(func.id, ())
+            if any(isinstance(definition.node, ir.Expr) for definition in definitions):
+                return True
+            return not definitions and not self.facts.is_external(self.module, func)
         if isinstance(func, ir.Attribute):
             return name.lower().endswith(MODEL_NAMES) or name.endswith("_") or name in _MUTATORS
         return not isinstance(func, ir.Lambda)
@@ -237,7 +242,7 @@ class Relevance:
 
     def _judge(self, found: Outline, node: ir.Stmt) -> str:
         risky = PASS_RISKY if node in found.risky else PASS
-        if node in found.always:
+        if node in found.always or node not in found.known:
             return RUN
         if isinstance(node, (ir.Assign, ir.AugAssign)):
             targets = node.targets if isinstance(node, ir.Assign) else (node.target,)

@@ -77,7 +77,7 @@ def run(
     machine.log = []
     trace = Trace(rank, log=machine.log)
     partner = second if rank == first else first
-    serial = 0
+    names = parting.names if side == "B" else {}
     while len(trace.events) < MAX_EVENTS:
         event = _advance(machine, trace, default, once)
         if not isinstance(event, Event):
@@ -89,8 +89,8 @@ def run(
         trace.conts.append(machine.k)
         machine.log.append(("event", event.frame, event.site))
         if partner in event.members:
-            serial += 1
-            resume(machine, event, serial)
+            place = machine.place(event)
+            resume(machine, event, names.get(place, place))
         else:
             alone(machine, event)
     return trace

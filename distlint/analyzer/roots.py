@@ -175,16 +175,18 @@ def _own_tokens(body: ir.Block) -> frozenset[str]:
 
 
 def _pairs(rehearsal: Rehearsal) -> Iterator[tuple[int, int]]:
-    """Pairs of ranks to compare; later ones only if something has told them from earlier ones."""
-    size = rehearsal.cluster.size
+    """Pairs of ranks to compare; later ones only if something has told them from earlier ones.
+
+    Rank 0 stands for all others where it takes part. Elsewhere the first member of a group does.
+    """
     compared: list[int] = []
-    for second in range(1, size):
+    for second in range(1, rehearsal.cluster.size):
         if not any(not rehearsal.told_apart(second, other) for other in compared):
             compared.append(second)
             yield 0, second
-    if not rehearsal.subgroups:
-        return
-    for first in range(1, size):
-        for second in range(first + 1, size):
-            if size <= 4 or rehearsal.told_apart(first, second):
-                yield first, second
+    done: set[tuple[int, int]] = set()
+    for group in sorted(map(sorted, rehearsal.groups)):
+        for second in group[1:]:
+            if group[0] != 0 and (group[0], second) not in done:
+                done.add((group[0], second))
+                yield group[0], second

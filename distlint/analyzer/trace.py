@@ -68,7 +68,7 @@ class _Tracer:
         complete = not rehearser.outcome.over_budget
         best: tuple[tuple[bool, ...], Proof, Witness] | None = None
         for proof in rehearser.outcome.proofs:
-            witness = witness_of(proof, self.locators)
+            witness = witness_of(proof, self.locators, self.module.key)
             if witness is not None and (best is None or witness.weight < best[0]):
                 best = (witness.weight, proof, witness)
         if best is not None:

@@ -613,6 +613,10 @@ def _apply(op: str, function: Callable[[Any, Any], Any], left: Any, right: Any) 
     return function(left, right)
 
 
+_BEYOND = frozenset({("<=", False), (">", False), ("<", True), (">=", True)})
+"""Comparisons with a number (True: on the left) that tell it from the next higher one."""
+
+
 def _require_constants(cluster: Cluster, lefts: list[Any], rights: list[Any], op: str) -> None:
     """A literal rank beyond the cluster asks for a bigger one: ``rank == 5`` is true somewhere."""
     for side, other in ((lefts, rights), (rights, lefts)):
@@ -622,8 +626,7 @@ def _require_constants(cluster: Cluster, lefts: list[Any], rights: list[Any], op
             wanted = side[0] if isinstance(side[0], (tuple, frozenset)) else (side[0],)
             numbers = [n for n in wanted if type(n) is int and n >= 0]
             if numbers:
-                # one more than the largest, so that some rank is beside it
-                cluster.require(max(numbers) + (1 if op in {"==", "!=", "in", "not in"} else 2))
+                cluster.require(max(numbers) + (2 if (op, side is lefts) in _BEYOND else 1))
 
 
 def _world_operation(

@@ -88,17 +88,21 @@ class Witness:
         return f"{waiting} waits in {op} until the timeout"
 
 
-def witness_of(proof: Proof, locators: Locators) -> Witness | None:
-    """Explain a proof; None when the parting is no witness after all."""
-    return _Explainer(proof, locators).explain()
+def witness_of(proof: Proof, locators: Locators, main: str) -> Witness | None:
+    """Explain a proof; None when the parting is no witness after all.
+
+    ``main`` is the key of the module that is being checked.
+    """
+    return _Explainer(proof, locators, main).explain()
 
 
 Entry = tuple[Any, ...]
 
 
 class _Explainer:
-    def __init__(self, proof: Proof, locators: Locators) -> None:
+    def __init__(self, proof: Proof, locators: Locators, main: str) -> None:
         self.proof = proof
+        self.main = main
         self.locators = locators
         first, second = proof.parting.ranks
         self.traces = (proof.traces[first], proof.traces[second])
@@ -119,16 +123,23 @@ class _Explainer:
         logs = self.logs_since_alignment()
         split = _split(*logs)
         tails = (logs[0][split[0] :], logs[1][split[1] :])
-        if self.proof.parting.differs:
+        if self.proof.parting.differs and _same_place(found):
             tails = ([], [])
         cause = self.cause(tails)
+        if cause.kind != "exception" and any(
+            e[0] == "decide" and e[4] and _operator(e[3]) == "exception" for log in logs for e in log
+        ):
+            # a failure on the way is the cause, or none is needed
+            return None
         decisions = [entry for log in tails for entry in log if entry[0] == "decide"]
         ranked = [e for e in decisions if _depends_on_rank(e[3])]
         if any(e is not None and not e.certain for e in found) and ranked:
             return None
         local = [e for e in decisions if e[3].local]
         if cause.kind in {"local", "exception", "loop"} and not local:
-            local = [e for e in decisions if isinstance(e[3], Unknown)]
+            local = [e for e in self.differing() if e[3].local] or [
+                e for e in decisions if isinstance(e[3], Unknown)
+            ]
         region = self.region(found)
         facts = [self.fact(event) if event is not None else None for event in found]
         return Witness(
@@ -143,6 +154,7 @@ class _Explainer:
             region_event=facts[region[1]] if region else None,
             local=bool(local) or cause.kind == "local",
             weak=bool(local) and all(_is_weak(e[3]) for e in local),
+            call_place=self.call_place(tails),
             failure=any(_operator(e[3]) == "exception" for e in decisions)
             or cause.kind == "exception",
             conditional=tuple(
@@ -191,7 +203,7 @@ class _Explainer:
     def cause(self, tails: tuple[list[Entry], list[Entry]]) -> CauseFact:
         heads = [next((e for e in tail if e[0] == "decide"), None) for tail in tails]
         head = heads[0] or heads[1]
-        if head is None or self.proof.parting.differs:
+        if head is None:
             return self.cause_at_event()
         _, frame, site, value, _, it, *_ = head
         other = heads[1] if head is heads[0] else None
@@ -202,8 +214,14 @@ class _Explainer:
         if writer is not None and _operator(writer[3]) == "exception":
             place = self.locators.of(writer[1].module.key)
             return CauseFact("exception", place.text(writer[2]), place.place(writer[2]))
+        if kind == "state":
+            deciding = [writer] if writer is not None else self.differing()
+            if deciding and not any(_depends_on_rank(entry[3]) for entry in deciding):
+                kind = "local"
         if writer is not None and kind == "state" and writer[3].local:
             kind = "local"
+        if kind == "local" and _is_while(frame, site):
+            kind = "loop"
         leaving = self.exit_after(tails, frame)
         if kind == "rank" and leaving is None and self.both_arms(head):
             kind = "order"
@@ -260,6 +278,14 @@ class _Explainer:
                     found = entry
         return found
 
+    def differing(self) -> list[Entry]:
+        """All decisions, from the start on, that the two ranks took differently."""
+        first, second = (
+            {(e[1], e[2], e[5], e[3]): e for e in trace.log if e[0] == "decide"}
+            for trace in self.traces
+        )
+        return [e for key, e in first.items() if key in second and second[key][4] != e[4]]
+
     def both_arms(self, head: Entry) -> bool:
         """Do both sides come to a collective inside the arms of the deciding branch?"""
         _, frame, site, *_ = head
@@ -292,9 +318,19 @@ class _Explainer:
                 for side, fact in enumerate(facts)
                 if _inside_branch(self.left_to_do(side), head[1], head[2])
             ]
-            if len(inside) == 1:
+            if len(inside) == 1 and not self.leaves_arm(head):
                 return inside[0]
+            if len(inside) == 1:
+                # the arm ends with a jump: what follows is the other arm
+                return next((fact for fact in facts if fact and fact.kind != "barrier"), first)
         return first
+
+    def leaves_arm(self, head: Entry) -> bool:
+        """Does the first arm of the branch end with a jump?"""
+        function = head[1].function
+        blocks = _arms(function.body if function is not None else head[1].module.body, head[2])
+        jumps = (ir.Return, ir.Break, ir.Continue)
+        return bool(blocks and blocks[0]) and isinstance(blocks[0][-1], jumps)
 
     def exit_after(
         self, tails: tuple[list[Entry], list[Entry]], frame: Frame
@@ -453,6 +489,22 @@ class _Explainer:
                 return (name, other) if mask[first] else (other, name)
         return self.side_names
 
+    def call_place(self, tails: tuple[list[Entry], list[Entry]]) -> Place | None:
+        """Where the module that is checked calls into the one in which the ranks part."""
+        head = next((e for tail in tails for e in tail if e[0] == "decide"), None)
+        if head is None or head[1].module.key == self.main:
+            return None
+        for side in (0, 1):
+            k = self.left_to_do(side)
+            while k is not None:
+                if k.kind == "call" and k.data[0].module.key == self.main:
+                    site = k.data[3][0]
+                    return self.locators.of(self.main).place(site) if site else None
+                if k.kind in {"manager", "yielded"} and k.data[1].module.key == self.main:
+                    return self.locators.of(self.main).place(k.data[0].site)
+                k = k.next
+        return None
+
     def region(self, found: tuple[Event | None, Event | None]) -> tuple[str, int] | None:
         """The first-process region that one side is in while the other waits at its edge."""
         for side, event in enumerate(found):
@@ -478,6 +530,12 @@ _VERBS = {
     "continue": "goes on to the next iteration",
     "exit": "exits",
 }
+
+
+def _same_place(found: tuple[Event | None, Event | None]) -> bool:
+    """Is it the same call, made with different arguments?"""
+    first, second = found
+    return first is not None and second is not None and first.site == second.site
 
 
 def _split(first: list[Entry], second: list[Entry]) -> tuple[int, int]:
@@ -540,7 +598,7 @@ def _arms(body: ir.Block, site: int) -> list[ir.Block]:
     stack: list[Any] = list(body)
     while stack:
         node = stack.pop()
-        if isinstance(node, ir.If) and node.site == site:
+        if isinstance(node, (ir.If, ir.For, ir.While)) and node.site == site:
             return [*_blocks_below(node.body), *_blocks_below(node.orelse)]
         if isinstance(node, ir.Handler) and node.site == site:
             return _blocks_below(node.body)
@@ -559,6 +617,18 @@ def _blocks_below(block: ir.Block) -> list[ir.Block]:
         for handler in getattr(statement, "handlers", ()):
             found.extend(_blocks_below(handler.body))
     return found
+
+
+def _is_while(frame: Frame, site: int) -> bool:
+    """Is it the header of a while loop?"""
+    stack: list[Any] = list(frame.function.body if frame.function else frame.module.body)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ir.While) and node.site == site:
+            return True
+        if isinstance(node, (ir.Stmt, ir.Handler)):
+            stack.extend(c for c in ir.children(node) if isinstance(c, (ir.Stmt, ir.Handler)))
+    return False
 
 
 def _written_below(frame: Frame, site: int) -> set[str]:

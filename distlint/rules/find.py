@@ -37,7 +37,7 @@ def find(document: Document, project: Project) -> Found:
     locators.add(document)
     outcome = Rehearser(project, catalogue, module, project.world).run()
     found = Found(over_budget=outcome.over_budget, roots=outcome.roots)
-    witnesses = _distinct(outcome.proofs, locators)
+    witnesses = _distinct(outcome.proofs, locators, module.key)
     found.findings = _merged(
         finding for witness in witnesses for finding in _named(witness, document)
     )
@@ -59,13 +59,13 @@ def source_rules() -> tuple[SourceRule, ...]:
     return tuple(rule() for rule in rules().values() if issubclass(rule, SourceRule))
 
 
-def _distinct(proofs: Iterable[Proof], locators: Locators) -> list[Witness]:
+def _distinct(proofs: Iterable[Proof], locators: Locators, main: str) -> list[Witness]:
     """One witness for each deciding place and pair of collectives, the simplest one."""
     found: dict[object, Witness] = {}
     for proof in sorted(
         proofs, key=lambda proof: (len(proof.parting.assumed), proof.parting.serial)
     ):
-        witness = witness_of(proof, locators)
+        witness = witness_of(proof, locators, main)
         if witness is None:
             continue
         key = (witness.cause.place, witness.cause.exit_place)
