@@ -7,7 +7,7 @@ from typing import Any
 from distlint.analyzer import ir
 from distlint.analyzer import values as v
 from distlint.analyzer.builtins import Builtins
-from distlint.analyzer.expressions import UNEVEN
+from distlint.analyzer.expressions import SAME, UNEVEN
 from distlint.analyzer.rehearsal import MAX_CALL_DEPTH
 from distlint.analyzer.state import Emit, Enter, Event, Frame
 from distlint.analyzer.values import Const, Unknown, Value, const, unknown
@@ -674,11 +674,7 @@ class Calls(Builtins):
         arms = self.rehearsal.arms_backward(target.kind)
         result = (
             unknown(
-                "forward",
-                target.oid,
-                self.here(site),
-                local=True,
-                fresh=True,
+                "forward", target.oid, self.here(site), local=self.is_own_batch(args), fresh=True,
                 wrapped=frozenset({target.oid}),
             )
             if arms
@@ -689,6 +685,12 @@ class Calls(Builtins):
         if arms:
             self.may_fail(site)
         return result
+
+    def is_own_batch(self, args: list[Value]) -> bool:
+        """Is the input this rank's own? Not if all ranks read the same data in the same order."""
+        if any(arg.local for arg in args):
+            return True
+        return not any(SAME in getattr(arg, "tokens", ()) for arg in args)
 
     def call_method(
         self,

@@ -44,6 +44,9 @@ BATCH_PARAMS = frozenset({"batch", "outputs"})
 _MASKS = frozenset({"==", "<", ">=", "not", "&", "|", "~", "both", "either"})
 """Operators that make the mask of a selection."""
 
+SAME = "$same"
+"""Token of batches that all ranks read alike."""
+
 RISKY = ("risky", "")
 """Variable that is set when something has been called that may raise on one rank alone."""
 
@@ -1110,6 +1113,9 @@ class Expressions:
             return v.seq("tuple", [number, self.loop_item(inner, index, site)])
         if isinstance(iterable, Unknown) and iterable.op == "zip":
             return v.seq("tuple", [self.loop_item(arg, index, site) for arg in iterable.args])
+        if isinstance(iterable, v.Obj) and not iterable.marks & {"sharded", "shuffle=True"}:
+            if self.catalogue.subclass_of(iterable.kind, "torch.utils.data.DataLoader"):
+                return unknown("item", iterable, index, self.here(site), SAME, fresh=True)
         own = isinstance(iterable, v.Obj) and "sharded" in iterable.marks
         own = own or UNEVEN in getattr(iterable, "tokens", ())
         return unknown("item", iterable, index, self.here(site), local=own or None, fresh=True)

@@ -43,6 +43,13 @@ class Reach:
         self.ranks = catalogue.rank_names | {"tqdm"}
         self.locals = catalogue.local_names | {ir.TRY}
         self.wrappers = frozenset(_wrapper_names(catalogue))
+        self.changes = frozenset(
+            entry.name.rsplit(".", 1)[-1]
+            for entry in catalogue.entries()
+            if (entry.returns is not None and entry.returns.in_place)
+            or (entry.local is not None and entry.local.in_place)
+        )
+        """Functions that change what they are given."""
         self._callable: dict[str, dict[str, list[ir.Function]]] = {}
         self._outlines: dict[str, Outline] = {}
         self._words: dict[str, frozenset[str]] = {}
@@ -113,7 +120,7 @@ class Reach:
         return found
 
     def is_event(self, module: Module, name: str) -> bool:
-        return name in self.events and self.is_meant(module.key, name)
+        return name in self.changes or (name in self.events and self.is_meant(module.key, name))
 
     def unaliased(self, key: str, tokens: frozenset[str]) -> frozenset[str]:
         """The tokens, and the names that they were imported as."""

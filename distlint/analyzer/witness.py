@@ -126,11 +126,9 @@ class _Explainer:
         if self.proof.parting.differs and _same_place(found):
             tails = ([], [])
         cause = self.cause(tails)
-        if cause.kind != "exception" and any(
+        failing = any(
             e[0] == "decide" and e[4] and _operator(e[3]) == "exception" for log in logs for e in log
-        ):
-            # a failure on the way is the cause, or none is needed
-            return None
+        )
         decisions = [entry for log in tails for entry in log if entry[0] == "decide"]
         ranked = [e for e in decisions if _depends_on_rank(e[3])]
         if any(e is not None and not e.certain for e in found) and ranked:
@@ -155,7 +153,8 @@ class _Explainer:
             local=bool(local) or cause.kind == "local",
             weak=bool(local) and all(_is_weak(e[3]) for e in local),
             call_place=self.call_place(tails),
-            failure=any(_operator(e[3]) == "exception" for e in decisions)
+            failure=failing
+            or any(_operator(e[3]) == "exception" for e in decisions)
             or cause.kind == "exception",
             conditional=tuple(
                 dict.fromkeys(tag for event in found if event is not None for tag in event.tags)
@@ -256,27 +255,30 @@ class _Explainer:
     def writer(self, head: Entry) -> Entry | None:
         """The decision by which a variable of the condition differs: a rank test, if there is one."""
         names = self.names_read(head[1], head[2])
-        tables = [
-            {(e[1], e[2], e[5]): e for e in trace.log if e[0] == "decide"} for trace in self.traces
+        assigned = [
+            {(e[1], e[2]) for e in trace.log if e[0] == "assign"} for trace in self.traces
         ]
+        parted = {id(entry) for entry in self.differing()}
         found: Entry | None = None
         for side, trace in enumerate(self.traces):
-            for entry, after in zip(trace.log, [*trace.log[1:], None], strict=True):
-                if entry[0] != "decide":
+            last: Entry | None = None
+            for entry in trace.log:
+                if entry[0] == "decide" and (id(entry) in parted or self.alone(entry, side)):
+                    last = entry
+                elif entry[0] != "assign" or last is None or _target_name(entry[3]) not in names:
                     continue
-                twin = tables[1 - side].get((entry[1], entry[2], entry[5]))
-                if twin is not None and twin[4] == entry[4]:
-                    continue
-                written = _written_below(entry[1], entry[2])
-                if after is not None and after[0] == "assign":
-                    written.add(_target_name(after[3]))
-                if names.isdisjoint(written):
-                    continue
-                if _depends_on_rank(entry[3]):
-                    return entry
-                if entry[3].local:
-                    found = entry
+                elif (entry[1], entry[2]) not in assigned[1 - side]:
+                    if _depends_on_rank(last[3]):
+                        return last
+                    found = last
         return found
+
+    def alone(self, entry: Entry, side: int) -> bool:
+        """Did the other side come to another answer to this very question?"""
+        return any(
+            e[0] == "decide" and e[1:4] == entry[1:4] and e[5] == entry[5] and e[4] != entry[4]
+            for e in self.traces[1 - side].log
+        )
 
     def differing(self) -> list[Entry]:
         """All decisions, from the start on, that the two ranks took differently."""
@@ -629,19 +631,6 @@ def _is_while(frame: Frame, site: int) -> bool:
         if isinstance(node, (ir.Stmt, ir.Handler)):
             stack.extend(c for c in ir.children(node) if isinstance(c, (ir.Stmt, ir.Handler)))
     return False
-
-
-def _written_below(frame: Frame, site: int) -> set[str]:
-    """Names that the arms of the branch at ``site`` write."""
-    function = frame.function
-    found: set[str] = set()
-    for block in _arms(function.body if function is not None else frame.module.body, site):
-        for statement in block:
-            if isinstance(statement, ir.Assign):
-                found.update(map(_target_name, statement.targets))
-            elif isinstance(statement, ir.AugAssign):
-                found.add(_target_name(statement.target))
-    return found
 
 
 def _depends_on_rank(value: Value) -> bool:

@@ -12,16 +12,17 @@ from enum import IntEnum
 from typing import Literal
 
 from distlint.analyzer import ir
-from distlint.analyzer.names import Around
+from distlint.analyzer.names import Around, expressions_in
 
 Role = Literal["value", "test", "store", "update", "leave", "define"]
 
 _METADATA = frozenset(
     {
-        "shape", "size", "dim", "ndim", "ndimension", "numel", "nelement", "dtype", "type", "stride",
+        "shape", "size", "dim", "ndim", "ndimension", "numel", "nelement", "dtype", "type",
         "device", "get_device", "is_cuda", "is_contiguous", "is_floating_point", "is_sparse",
-        "element_size", "layout", "requires_grad", "data_ptr", "storage_offset", "names", "grad_fn",
-        "is_leaf", "new_empty", "new_zeros", "new_ones", "new_full", "record_stream", "keys",
+        "element_size", "layout", "requires_grad", "data_ptr", "storage_offset", "names", "stride",
+        "is_leaf", "new_empty", "new_zeros", "new_ones", "new_full", "record_stream", "grad_fn",
+        "keys",
     }
 )  # fmt: skip
 _VIEWS = frozenset(
@@ -121,6 +122,11 @@ def _guarded_blocks(statement: ir.Stmt) -> Iterator[tuple[ir.Block, ir.Expr | No
         yield statement.final, None
 
 
+def mentions(node: ir.Expr, names: set[str]) -> bool:
+    """Does an expression name one of these variables?"""
+    return any(isinstance(item, ir.Name) and item.id in names for item in expressions_in(node))
+
+
 Path = tuple[str, ...]
 
 
@@ -179,8 +185,7 @@ class Buffer:
 
     def _operand(self, node: ir.Expr) -> Sight:
         """Operators, f-strings, indices: they look at what they are given."""
-        children = tuple(child for child in ir.children(node) if isinstance(child, ir.Expr))
-        return Sight.READ if self._worst(children) else Sight.ABSENT
+        return Sight.READ if self._worst(parts_of(node)) else Sight.ABSENT
 
     def _attribute(self, node: ir.Attribute) -> Sight:
         sight = self.seen_in(node.value)
@@ -220,13 +225,14 @@ class Buffer:
         return self._operand(node)
 
     def _container(self, node: ir.Expr) -> Sight:
-        return self._worst(tuple(child for child in ir.children(node) if isinstance(child, ir.Expr)))
+        return self._worst(parts_of(node))
 
     def _conditional(self, node: ir.Conditional) -> Sight:
         return max(self._truth(node.test), self._worst((node.body, node.orelse)))
 
     def _bool(self, node: ir.BoolOp) -> Sight:
-        return max(*(self._truth(value) for value in node.values[:-1]), self.seen_in(node.values[-1]))
+        *tested, last = node.values
+        return max(self.seen_in(last), *(self._truth(value) for value in tested))
 
     def _not(self, node: ir.Not) -> Sight:
         return self._truth(node.value)
@@ -248,6 +254,11 @@ class Buffer:
 
     def _closure(self, node: ir.Lambda) -> Sight:
         return Sight.HANDED if self.path[0] in node.function.tokens else Sight.ABSENT
+
+
+def parts_of(node: ir.Expr) -> tuple[ir.Expr, ...]:
+    """The expressions directly inside an expression, but for the arguments of a call."""
+    return tuple(child for child in ir.children(node) if isinstance(child, ir.Expr))
 
 
 _LOOKS: dict[type, Callable[..., Sight]] = {

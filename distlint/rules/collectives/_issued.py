@@ -54,8 +54,8 @@ class Issued:
     @property
     def is_async(self) -> bool | None:
         """Does the call return a handle at once? None when that is not known."""
-        given = self.argument(self.row.async_)
-        if self.unclear:
+        given = self.argument(self.row.async_ or "async_op")
+        if self.unclear or (given is not None and self.row.async_ is None):
             return None
         if given is None:
             return False

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 _WAITS = re.compile(r"wait|synchron|barrier|coalesc|flush|join|finish|complete")
 
+_ONE_TENSOR = frozenset({"all_reduce", "broadcast", "reduce"})
+"""Kinds whose buffer is a tensor and no list, so that storing to an item changes its data."""
+
 
 class UnawaitedCollective(SourceRule):
     """An asynchronous collective is not waited for before its tensor is used.
@@ -277,7 +280,9 @@ class _Race:
         if sight is Sight.READ:
             return True
         return sight is Sight.SAME and (
-            step.role == "update" or (step.role == "leave" and isinstance(step.statement, ir.Return))
+            step.role == "update"
+            or (step.role == "store" and self.use.row.kind in _ONE_TENSOR)
+            or (step.role == "leave" and isinstance(step.statement, ir.Return))
         )
 
 

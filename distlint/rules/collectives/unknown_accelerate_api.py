@@ -16,6 +16,7 @@ from distlint.analyzer.names import (
 )
 from distlint.rules.base import Example, SourceRule
 from distlint.source.finding import Explanation, Finding, Severity
+from distlint.source.requirements import asks_for_older, is_source_of
 
 if TYPE_CHECKING:
     from distlint.analyzer.positions import Locators
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from distlint.catalogue.catalogue import Catalogue, Retired
     from distlint.source.document import Document
 
-_FRAMEWORK = "accelerate."
+_LIBRARY = "accelerate"
 _CONSTRUCTOR = "__init__"
 _FORGIVING = frozenset({"AttributeError", "ImportError", "TypeError", "Exception", "BaseException"})
 
@@ -37,7 +38,7 @@ class UnknownAccelerateApi(SourceRule):
       docstring of `set_trigger` mentions one of them, and so do guides that copied it. The names
       are `set_trigger` and `check_trigger`.
     - Members removed in Accelerate 1.0, such as `accelerator.use_fp16`.
-    - Arguments removed from `Accelerator(...)`: `logging_dir` in 0.18, and `dispatch_batches`,
+    - Arguments removed from `Accelerator(...)`: `logging_dir` in 0.20, and `dispatch_batches`,
       `even_batches` and `use_seedable_sampler` in 1.0.
 
     ## Why it matters
@@ -57,6 +58,7 @@ class UnknownAccelerateApi(SourceRule):
     - The object is of the project's own subclass of `Accelerator`.
     - The use is prepared for another version: by `hasattr`, by a test of the version, or by a
       handler for the error.
+    - The project's requirements hold Accelerate to a version that has the name.
     """
 
     code = "DST107"
@@ -216,12 +218,19 @@ print(accelerator.gather(batch))
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
-        gone = {row.name: row for row in catalogue.gone() if row.name.startswith(_FRAMEWORK)}
+        gone = {row.name: row for row in catalogue.gone() if row.framework == _LIBRARY}
         words = {name.rpartition(".")[2] for name in gone} & module.tokens
         if not words:
             return
+        found = [
+            (row, site)
+            for row, site in _Uses(Names(module, catalogue), gone, words).found()
+            if not row.since or not asks_for_older(document.path, _LIBRARY, row.since)
+        ]
+        if not found or is_source_of(document.path, _LIBRARY):
+            return
         locator = locators.of(module.key)
-        for row, site in _Uses(Names(module, catalogue), gone, words).found():
+        for row, site in found:
             yield Finding(
                 code=self.code,
                 name=self.name,

@@ -1,0 +1,208 @@
+"""The value of an in-place collective, which is None: does a script use it?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from distlint.analyzer import ir
+from distlint.analyzer.names import blocks_of, expressions_in, expressions_of, placed
+from distlint.rules.collectives._following import (
+    Buffer,
+    Sight,
+    Step,
+    following,
+    mentions,
+    parts_of,
+    path_of,
+)
+from distlint.rules.collectives._issued import Issued
+
+_RETURN_NOTHING = ("torch.distributed", "deepspeed.comm", "composer.utils.dist", "mmengine.dist")
+"""Modules whose in-place functions return None, or a handle with ``async_op=True``."""
+_KEEPERS = frozenset({"append", "appendleft", "extend", "add", "insert", "put", "assertIsNone"})
+_MUST_RETURN = frozenset({"forward", "backward"})
+"""Methods whose return value goes on into the model or its gradients."""
+_UNTOLD: tuple[type, ...] = (
+    *(ir.Not, ir.Compare, ir.Display, ir.DictDisplay, ir.Starred, ir.Comprehension),
+    *(ir.Walrus, ir.Yield),
+)
+_FRESH = frozenset({"clone", "contiguous", "double", "float", "half", "mean", "sum", "to"})
+Fate = Literal["dropped", "stored", "returned", "kept", "operand"]
+
+
+def is_none_used(use: Issued) -> bool:
+    """Is the return value of a call used that has none?"""
+    module, _, function = use.row.name.rpartition(".")
+    if module not in _RETURN_NOTHING or use.row.form != "call" or function.startswith("_"):
+        return False
+    fate = _fate_in(use.statement, use.call)
+    if fate == "stored":
+        return _is_stored_and_read(use)
+    if fate == "returned":
+        return _is_return_wanted(use)
+    return fate == "operand"
+
+
+def _fate_in(statement: ir.Stmt, call: ir.Call) -> Fate:
+    """What the statement does with the value of a call that it makes."""
+    roots: dict[type, Fate] = {ir.Evaluate: "dropped", ir.Assign: "stored", ir.Return: "returned"}
+    value = getattr(statement, "value", None)
+    if type(statement) in roots and value is not None:
+        return _fate(value, call, roots[type(statement)]) or "kept"
+    if isinstance(statement, (ir.If, ir.While, ir.Assert)):
+        return _fate(statement.test, call, "kept") or "kept"
+    for root in expressions_of(statement):
+        fate = _fate(root, call, "operand")
+        if fate is not None:
+            return fate
+    return "kept"
+
+
+def _fate(node: ir.Expr, call: ir.Call, here: Fate) -> Fate | None:
+    """What becomes of the call's value inside an expression whose own value has the fate ``here``.
+
+    ``kept`` is where it cannot be told, or where None is what the author counts on.
+    """
+    if node is call:
+        return here
+    for child, fate in _fates_of_parts(node, here):
+        found = _fate(child, call, fate)
+        if found is not None:
+            return found
+    return None
+
+
+def _fates_of_parts(node: ir.Expr, here: Fate) -> Iterator[tuple[ir.Expr, Fate]]:
+    if isinstance(node, ir.Conditional):
+        yield from ((node.test, "kept"), (node.body, here), (node.orelse, here))
+    elif isinstance(node, ir.BoolOp):
+        yield from ((value, "kept") for value in node.values[:-1])
+        yield node.values[-1], here
+    elif isinstance(node, ir.Display) and here == "returned":
+        yield from ((item, here) for item in node.items)
+    elif isinstance(node, _UNTOLD):
+        yield from ((child, "kept") for child in parts_of(node))
+    elif isinstance(node, ir.Lambda):
+        for statement in node.function.body:
+            yield from ((child, "kept") for child in expressions_of(statement))
+    elif isinstance(node, ir.Call):
+        keeps = isinstance(node.func, ir.Attribute) and node.func.attr in _KEEPERS
+        yield node.func, "operand"
+        yield from ((argument.value, "kept" if keeps else "operand") for argument in node.args)
+    else:
+        yield from ((child, "operand") for child in parts_of(node))
+
+
+def _is_stored_and_read(use: Issued) -> bool:
+    statement = use.statement
+    assert isinstance(statement, ir.Assign)
+    buffer = path_of(use.buffer)
+    return any(
+        isinstance(target, ir.Display)
+        or (buffer is not None and len(buffer) > 1 and path_of(target) == buffer)
+        or (isinstance(target, ir.Name) and _is_read_later(use, target.id, buffer))
+        or (isinstance(target, ir.Subscript) and _same(target, use.buffer))
+        for target in statement.targets
+    )
+
+
+def _same(one: ir.Expr, other: ir.Expr | None) -> bool:
+    """Are two subscripts of plain names and literals the same?"""
+    if isinstance(one, ir.Subscript) and isinstance(other, ir.Subscript):
+        return _same(one.value, other.value) and _same(one.index, other.index)
+    if isinstance(one, ir.Literal) and isinstance(other, ir.Literal):
+        return bool(one.value == other.value)
+    path = path_of(one)
+    return path is not None and path == path_of(other)
+
+
+def _is_read_later(use: Issued, name: str, buffer: tuple[str, ...] | None) -> bool:
+    """Is the variable that holds None read, and not merely asked whether it is None?
+
+    Behind a condition of its own only a variable that should hold the tensor is sure to be missed.
+    """
+    overwritten = buffer is not None and buffer[0] == name
+    for step in following(use.around):
+        if step.role == "store" and _binds(step.node, name):
+            if not step.guards:
+                return False
+            continue
+        if step.role == "define" or not mentions(step.node, {name}):
+            continue
+        if _asks_for_none(step, name, use):
+            return False
+        if isinstance(step.statement, ir.Return) and not overwritten:
+            return _is_return_wanted(use)
+        if not step.guards or overwritten:
+            return True
+    return False
+
+
+def _asks_for_none(step: Step, name: str, use: Issued) -> bool:
+    """Does the step ask no more than whether the variable holds anything?"""
+    if step.role == "test":
+        return Buffer((name,), use.reads).seen_in(step.node) is not Sight.READ
+    call = step.node.func if isinstance(step.node, ir.Call) else None
+    return isinstance(call, ir.Attribute) and call.attr == "assertIsNone"
+
+
+def _binds(target: ir.Expr, name: str) -> bool:
+    if isinstance(target, ir.Display):
+        return any(_binds(item, name) for item in target.items)
+    return isinstance(target, ir.Name) and target.id == name
+
+
+def _is_return_wanted(use: Issued) -> bool:
+    """Does the caller lose the result, because it does not have the tensor, or expect a value?"""
+    function = use.scope.function
+    if function is None or function.generator:
+        return False
+    if function.owner and function.name in _MUST_RETURN:
+        return True
+    buffer = use.buffer
+    values = [buffer] if buffer is not None else []
+    if isinstance(buffer, ir.Name):
+        values = (
+            []
+            if any(param.name == buffer.id for param in function.params)
+            else [
+                statement.value
+                for statement, _ in placed(function.body)
+                if isinstance(statement, ir.Assign)
+                for target in statement.targets
+                if isinstance(target, ir.Name) and target.id == buffer.id
+            ]
+        )
+    made = bool(values) and all(_is_fresh(value, use) for value in values)
+    return made or _is_called_for_a_value(use, function)
+
+
+def _is_fresh(value: ir.Expr, use: Issued) -> bool:
+    """Is it a new tensor, which nobody else holds?"""
+    if isinstance(value, (ir.Binary, ir.Unary)):
+        return True
+    if not isinstance(value, ir.Call):
+        return False
+    method = value.func.attr if isinstance(value.func, ir.Attribute) else ""
+    return method in _FRESH or use.reads(value.func)
+
+
+def _is_called_for_a_value(use: Issued, function: ir.Function) -> bool:
+    if function.owner or function.nested:
+        return False
+    for scope in use.names.scopes:
+        for statement in scope.body:
+            if function.name in ir.tokens_of(statement) and _takes_value(statement, function.name):
+                return True
+    return False
+
+
+def _takes_value(statement: ir.Stmt, name: str) -> bool:
+    """Does a statement, or one inside it, store what a function of the module returns?"""
+    if isinstance(statement, ir.Assign) and any(
+        isinstance(node, ir.Call) and isinstance(node.func, ir.Name) and node.func.id == name
+        for node in expressions_in(statement.value)
+    ):
+        return True
+    return any(_takes_value(inner, name) for block in blocks_of(statement) for inner in block)

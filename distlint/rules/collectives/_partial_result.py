@@ -1,0 +1,134 @@
+"""The buffer of a collective that fills it on one rank: do all ranks count on it?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from distlint.analyzer import ir
+from distlint.analyzer.names import expressions_in
+from distlint.rules.collectives._following import Buffer, Sight, Step, following, mentions
+from distlint.rules.collectives._issued import Issued
+
+_RANK_LIKE = re.compile(r"rank|main|master|root|dst|src|leader|primary|chief|coordinator|head|zero")
+
+
+def root_of(use: Issued) -> int | None:
+    """The rank that has the result, where the call says so in plain figures."""
+    given = use.argument(use.row.root) or use.argument(use.row.group_root)
+    if given is None:
+        return use.row.root_default
+    value = given.value if isinstance(given, ir.Literal) else None
+    return value if type(value) is int else None
+
+
+def partial_read(use: Issued) -> int | None:
+    """The statement in which every rank reads a buffer that only one rank has the result in.
+
+    Only where it matters: the value, or what is made of it, decides a branch or is printed, on
+    every rank and in the straight line of the call's own block.
+    """
+    name = _variable(use.buffer)
+    if name is None or root_of(use) is None or not isinstance(use.statement, ir.Evaluate):
+        return None
+    if any(_is_rank_test(here.owner.test) for here in use.around if isinstance(here.owner, ir.If)):
+        return None
+    tainted = {name}
+    first: int | None = None
+    for step in following(use.around):
+        if step.level or not tainted:
+            return None
+        if _knows_the_rank(step, tainted) or _syncs(step, tainted, use):
+            return None
+        if step.guards:
+            continue
+        reads = _reads(step.node, tainted, use)
+        if reads and step.role in ("value", "test", "update"):
+            first = first if first is not None else step.statement.site
+        if reads and _matters(step, use):
+            return first
+        _spread(step, tainted)
+    return None
+
+
+def _variable(node: ir.Expr | None) -> str | None:
+    """The variable that is passed, also as ``x if rank == 0 else None``."""
+    if isinstance(node, ir.Conditional):
+        return _variable(node.body) or _variable(node.orelse)
+    return node.id if isinstance(node, ir.Name) else None
+
+
+def _is_rank_test(test: ir.Expr) -> bool:
+    return any(_RANK_LIKE.search(token.lower()) for token in ir.tokens_of(test))
+
+
+def _knows_the_rank(step: Step, tainted: set[str]) -> bool:
+    """Does the author tell ranks apart: for these values, or for all that follows?"""
+    if not any(_is_rank_test(guard) for guard in step.guards) and not (
+        step.role == "test" and _is_rank_test(step.node)
+    ):
+        return False
+    return step.role == "leave" or mentions(step.node, tainted)
+
+
+def _syncs(step: Step, tainted: set[str], use: Issued) -> bool:
+    """Does another collective take the value?"""
+    return any(
+        isinstance(node, ir.Call)
+        and mentions(node, tainted)
+        and (entry := use.names.entry(node.func, use.scope)) is not None
+        and entry.collective is not None
+        for node in expressions_in(step.node)
+    )
+
+
+def _reads(node: ir.Expr, tainted: set[str], use: Issued) -> bool:
+    return any(Buffer((name,), use.reads).seen_in(node) is Sight.READ for name in tainted)
+
+
+def _matters(step: Step, use: Issued) -> bool:
+    """Does reading here change what a rank does or says?"""
+    if step.role == "test":
+        return True
+    node = step.node
+    return (
+        step.role == "value"
+        and isinstance(step.statement, ir.Evaluate)
+        and isinstance(node, ir.Call)
+        and isinstance(node.func, ir.Name)
+        and node.func.id == "print"
+        and not _replaces_print(use)
+    )
+
+
+def _replaces_print(use: Issued) -> bool:
+    """Does the module bring a print of its own, which may be silent on other ranks?"""
+    module = use.names.module
+    return "print" in module.definitions or not module.tokens.isdisjoint(
+        {"builtins", "__builtin__", "builtin_print"}
+    )
+
+
+def _spread(step: Step, tainted: set[str]) -> None:
+    """Names that get their value from a tainted one are tainted, others that are stored are not."""
+    if step.role == "store":
+        statement = step.statement
+        value = statement.value if isinstance(statement, ir.Assign) else None
+        spreads = value is not None and mentions(value, tainted)
+        for name in _stored(step.node):
+            if spreads:
+                tainted.add(name)
+            elif isinstance(step.node, (ir.Name, ir.Display)):
+                tainted.discard(name)
+    elif isinstance(step.statement, ir.AugAssign) and mentions(step.statement.value, tainted):
+        tainted.update(_stored(step.statement.target))
+
+
+def _stored(target: ir.Expr) -> Iterator[str]:
+    if isinstance(target, ir.Display):
+        for item in target.items:
+            yield from _stored(item)
+    elif isinstance(target, ir.Subscript):
+        yield from _stored(target.value)
+    elif isinstance(target, ir.Name):
+        yield target.id

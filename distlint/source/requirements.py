@@ -1,0 +1,79 @@
+"""What a file's project says about a library: the versions that it asks for, or that it is it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+_FILES = ("requirements*.txt", "pyproject.toml", "setup.py", "setup.cfg", "environment*.y*ml")
+_MAX_SIZE = 200_000
+_BOUND = re.compile(r"(===?|~=|<=?|\^)\s*v?(\d+(?:\.\d+)*)")
+
+
+def is_source_of(file: Path, package: str) -> bool:
+    """Does a file belong to the repository of the package itself?"""
+    return any(
+        (folder / inside / package / "__init__.py").is_file()
+        for folder in _folders(file)
+        for inside in ("src", "")
+    )
+
+
+def asks_for_older(file: Path, library: str, version: str) -> bool:
+    """Does the project hold itself to versions of a library that are older than this one?
+
+    The requirement files nearest to the file that name the library decide.
+    """
+    named = re.compile(
+        rf"(?<![\w.-]){re.escape(library)}(?![\w.-])\s*(?:\[[^\]]*\])?\s*(?:=\s*[\"'])?([^\"'#;\n]*)"
+    )
+    for folder in _folders(file):
+        asked = [rest for text in _texts(folder) for rest in named.findall(text)]
+        if asked:
+            return any(_excludes(bounds, version) for bounds in asked)
+    return False
+
+
+def _folders(file: Path) -> Iterator[Path]:
+    """The folders that a file stands in, up to the root of its repository."""
+    for folder in file.parents:
+        yield folder
+        if (folder / ".git").exists():
+            return
+
+
+def _texts(folder: Path) -> Iterator[str]:
+    for pattern in _FILES:
+        try:
+            for path in sorted(folder.glob(pattern)):
+                if path.is_file() and path.stat().st_size <= _MAX_SIZE:
+                    yield path.read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            continue
+
+
+def _excludes(bounds: str, version: str) -> bool:
+    """Do bounds such as ``>=0.16,<1.0`` leave out a version and all later ones?"""
+    limit = _numbers(version)
+    for operator, text in _BOUND.findall(bounds):
+        bound = _numbers(text)
+        if operator == "~=":
+            bound = _next(bound[:-1])
+        elif operator == "^":
+            bound = _next(bound[: next((i for i, n in enumerate(bound) if n), 0) + 1])
+        if bound < limit or (bound == limit and operator in ("<", "~=", "^")):
+            return True
+    return False
+
+
+def _next(version: tuple[int, ...]) -> tuple[int, ...]:
+    return (*version[:-1], version[-1] + 1) if version else (1,)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """The numbers of a version, without the zeros at its end: 1.0 is 1."""
+    numbers = [int(part) for part in version.split(".")]
+    while len(numbers) > 1 and numbers[-1] == 0:
+        numbers.pop()
+    return tuple(numbers)
