@@ -84,7 +84,8 @@ class Builtins(Expressions):
 
     def conversion(self, name: str, args: list[Value]) -> Value:
         if not args:
-            return const(_CONVERSIONS[name]()) if name != "builtins.abs" else unknown("abs")
+            made = {"builtins.int": 0, "builtins.float": 0.0, "builtins.str": "", "builtins.bool": False}
+            return const(made[name]) if name in made else unknown("converted")
         value = args[0]
         if name == "builtins.bool" and isinstance(value, (v.Seq, v.Map)):
             return const(bool(value.items))
@@ -274,7 +275,8 @@ class Builtins(Expressions):
     def b_zip(self, args: list[Value], *_: Any) -> Value:
         rows = [self.exact_items(self.settle(arg)) for arg in args]
         if rows and all(row is not None for row in rows):
-            return v.seq("list", [v.seq("tuple", row) for row in zip(*rows)])  # type: ignore[arg-type]
+            known = [row for row in rows if row is not None]
+            return v.seq("list", [v.seq("tuple", row) for row in zip(*known, strict=False)])
         return unknown("zip", *args, clean=True)
 
     def b_islice(self, args: list[Value], _keywords: Any, site: int, *_: Any) -> Value | None:
@@ -496,7 +498,16 @@ class Builtins(Expressions):
         if name in {"items", "keys", "values", "named_parameters", "parameters"} and receiver.local:
             # the keys of rank-local data are the same everywhere as a rule
             return unknown("method", receiver, name, local=False, clean=True)
-        return unknown("method", receiver, name, *args, *keywords.values())
+        values = [*args, *keywords.values()]
+        return unknown("method", receiver, name, *values, wrapped=self.run_inside(values))
+
+    def run_inside(self, values: list[Value]) -> frozenset[int]:
+        """Wrapped models that a function may run: its result may be their loss."""
+        return frozenset(
+            value.oid
+            for value in values
+            if isinstance(value, v.Obj) and self.rehearsal.arms_backward(value.kind)
+        )
 
     def sequence_method(
         self, receiver: v.Seq, name: str, args: list[Value], node: ir.Call | None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from distlint.analyzer import ir
+from distlint.analyzer import hooks, ir
 from distlint.analyzer import values as v
 from distlint.analyzer.builtins import Builtins
 from distlint.analyzer.expressions import SAME, UNEVEN
@@ -40,6 +40,9 @@ _PLAIN_KINDS = frozenset(
 """Framework classes whose objects a function can take without meeting other ranks."""
 _NOT_FILLED = frozenset({"even_batches=False", "dataloader_config.even_batches=False"})
 """Marks of an Accelerator whose prepared loaders do not fill up the last round."""
+
+_PARALLEL = frozenset({"ddp", "fsdp", "deepspeed", "strategy", "torchrun"})
+"""Words of a module that trains on many ranks."""
 
 UNDER = "under"
 """Operator of the atoms that say whether a strategy is in use."""
@@ -130,17 +133,8 @@ class Calls(Builtins):
             # a rank number or predicate of the name table that turns out to be a function
             return target
         self.may_fail(site)
-        return unknown(
-            "call", target, *args, *keywords.values(), wrapped=self.run_inside([*args, *keywords.values()])
-        )
-
-    def run_inside(self, values: list[Value]) -> frozenset[int]:
-        """Wrapped models that a function may run: its result may be their loss."""
-        return frozenset(
-            value.oid
-            for value in values
-            if isinstance(value, v.Obj) and self.rehearsal.arms_backward(value.kind)
-        )
+        values = [*args, *keywords.values()]
+        return unknown("call", target, *values, wrapped=self.run_inside(values))
 
     # ---- functions of the project
 
@@ -183,7 +177,7 @@ class Calls(Builtins):
         """Need the body not be run? True if no rank can be seen to differ in it."""
         if any(self.telling(arg) for arg in (*args, *keywords.values())):
             return False
-        return not self.rehearsal.matters(function)
+        return not (self.rehearsal.matters(function) or hooks.may_be_hook(function))
 
     def telling(self, value: Value) -> bool:
         """Can a value make a difference to what a function does?"""
@@ -415,6 +409,8 @@ class Calls(Builtins):
         site: int,
         node: ir.Call | None,
     ) -> Value:
+        if name in {hooks.BACKWARD, hooks.GO_ON}:
+            return self.after_hook(name, args[0], site)
         special = self.call_builtin(name, args, keywords, site, node)
         if special is not None:
             return special
@@ -425,6 +421,39 @@ class Calls(Builtins):
                 return value
         self.may_fail(site)
         return unknown("call", name, *args, *keywords.values())
+
+    def after_hook(self, name: str, result: Value, site: int) -> Value:
+        """What a framework does behind a hook: the backward of a loss, or the next step."""
+        key = (site, self.inner)
+        if key in self.results:
+            return self.results[key]
+        if name == hooks.BACKWARD:
+            due = _is_given(result)
+        else:
+            flags = [value for slot, value in self.store.items() if slot[1] in hooks.STOP_FLAGS]
+            due = v.negate(_is_set(flags[-1])) if flags else const(True)
+        if not (self._truth(due) if isinstance(due, Const) else self.truth(due, site)):
+            return const(None)
+        backward = name == hooks.BACKWARD
+        words = self.frame.module.tokens
+        known = self.rehearsal.trusts_names(self.frame.module) or not words.isdisjoint(_PARALLEL)
+        raise Emit(
+            Event(
+                name="torch.Tensor.backward" if backward else hooks.NEXT_STEP,
+                kind="backward" if backward else "train_loop",
+                match=("backward",) if backward else ("train_loop",),
+                members=self.cluster.everyone,
+                group="world",
+                group_text="",
+                certain=True,
+                site=site,
+                module=self.frame.module.key,
+                result_key=key,
+                frame=self.frame,
+                value=const(None),
+                tags=() if known else ("ddp",),
+            )
+        )
 
     def call_entry(
         self,
@@ -672,7 +701,7 @@ class Calls(Builtins):
         """Call an object: a forward of a wrapped model, an update of a metric."""
         entry = self.catalogue.member(target.kind, "__call__")
         arms = self.rehearsal.arms_backward(target.kind)
-        result = (
+        result: Value = (
             unknown(
                 "forward", target.oid, self.here(site), local=self.is_own_batch(args), fresh=True,
                 wrapped=frozenset({target.oid}),
@@ -764,7 +793,7 @@ class Calls(Builtins):
 
     # ---- collectives
 
-    def collective(  # type: ignore[override]
+    def collective(
         self,
         entry: Any,
         args: list[Value],
@@ -1007,8 +1036,9 @@ class Calls(Builtins):
             if ranks is None or (isinstance(ranks, Const) and ranks.value is None):
                 members = self.cluster.everyone
                 return v.group("ranks", members, self.number("group", self.here(self.site)))
-            members = self.rank_set(ranks)
-            if members is not None:
+            named = self.rank_set(ranks)
+            if named is not None:
+                members = named
                 if members:
                     self.cluster.require(max(members) + 1)
                 return v.group("ranks", members, self.number("group", self.here(self.site)))
@@ -1073,6 +1103,20 @@ def _mentions_rank(value: Value) -> bool:
     if isinstance(value, Unknown):
         return any(isinstance(arg, Value) and _mentions_rank(arg) for arg in value.args)
     return v.is_ranked(value)
+
+
+def _is_given(value: Value) -> Value:
+    """Is it anything but None?"""
+    if isinstance(value, v.Phi):
+        return v.phi(value.test, _is_given(value.then), _is_given(value.orelse))
+    return const(not (isinstance(value, Const) and value.value is None))
+
+
+def _is_set(value: Value) -> Value:
+    """The value of a flag; what has not been written is not set."""
+    if isinstance(value, v.Phi):
+        return v.phi(value.test, _is_set(value.then), _is_set(value.orelse))
+    return const(False) if isinstance(value, Unknown) and value.op == "unset" else value
 
 
 def _is_own_part(value: Value) -> bool:

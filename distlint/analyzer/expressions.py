@@ -41,6 +41,9 @@ BATCH_END_HOOKS = frozenset(
 BATCH_PARAMS = frozenset({"batch", "outputs"})
 """Parameters of the hooks around a step that hold the batch of this rank, or what came of it."""
 
+_SHAPES = frozenset({"shape", "ndim", "dtype", "device"})
+"""Attributes of a tensor that its values do not change."""
+
 _MASKS = frozenset({"==", "<", ">=", "not", "&", "|", "~", "both", "either"})
 """Operators that make the mask of a selection."""
 
@@ -445,6 +448,10 @@ class Expressions:
         stored = self.store.get((receiver, attr))
         if stored is not None:
             return stored
+        if receiver.local and attr in _SHAPES:
+            # as with the length: uniform as a rule, unless it is a share of the whole
+            own = UNEVEN in receiver.tokens
+            return unknown("attr", receiver, attr, local=own, clean=True)
         if receiver.local:
             return unknown("attr", receiver, attr)
         return self.by_name(self.frame.module, attr, unknown("attr", receiver, attr))
@@ -716,13 +723,13 @@ class Expressions:
     def undecided_bool(self, node: ir.BoolOp, value: Value, position: int, stop: bool) -> Value:
         if isinstance(value, v.Phi):
             value = self.settle(value)
-            if not isinstance(value, Unknown):
-                if self._truth(value) == stop:
-                    return value
-                return self.rest_of_bool(node, position)
+        if not isinstance(value, Unknown):
+            if self._truth(value) == stop:
+                return value
+            return self.rest_of_bool(node, position)
         test = value
-        negated = isinstance(test, Unknown) and test.op == "not"
-        atom: Unknown = test.args[0] if negated else test  # type: ignore[union-attr,assignment]
+        negated = test.op == "not"
+        atom: Unknown = test.args[0] if negated else test
         known = self.known.get((self.side, atom) if atom.local else atom)
         if known is None:
             try:
@@ -872,7 +879,8 @@ class Expressions:
     def pick(self, base: v.Seq, index: Value) -> Value | None:
         try:
             if isinstance(index, Const):
-                return base.items[index.value]
+                found: Value = base.items[index.value]
+                return found
             if v.is_ranked(index):
                 rows = v.vector(index, self.cluster.size)
                 try:
@@ -883,7 +891,8 @@ class Expressions:
                         ]
                     )
                 except ValueError:
-                    return base.items[rows[self.rank]]
+                    mine: Value = base.items[rows[self.rank]]
+                    return mine
         except (IndexError, TypeError):
             pass
         return None

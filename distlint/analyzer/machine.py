@@ -153,7 +153,7 @@ class Machine(Calls):
 
     def replace(self, replacement: dict[Any, Any]) -> None:
         """What the source of a broadcast sent is now known to all under a new name."""
-        telling = {
+        telling: dict[Value, Value] = {
             old: new
             for old, new in replacement.items()
             if isinstance(old, (Unknown, v.Phi)) and old.local
@@ -264,7 +264,7 @@ class Machine(Calls):
     def end_try(self, k: Cont) -> str | None:
         """The body of a try has come to its end: or has its last statement failed?"""
         statement = k.data[0]
-        handler = self.swallowing(statement)
+        handler = self.swallowing(k)
         if handler is not None and RISKY in self.store and self.failed(statement, "end", handler.site):
             self.handle(k, handler)
             return None
@@ -903,12 +903,13 @@ class Machine(Calls):
         self.k = self.push(s.body, 0, self.k)
         return None
 
-    def swallowing(self, s: ir.Try) -> ir.Handler | None:
-        """The handler after which the program goes on although one rank alone may have failed."""
+    def swallowing(self, k: Cont) -> ir.Handler | None:
+        """The handler of a try after which something is still done by a rank that has failed."""
         if self.reading:
             return None
+        s: ir.Try = k.data[0]
         for handler in s.handlers:
-            if self.rehearsal.always_aborts(handler.body):
+            if self.rehearsal.always_aborts(handler.body) and not self.is_stopped(k.next):
                 continue
             names = _exception_names(handler.types)
             if names and names <= NO_EDGE:
@@ -952,7 +953,7 @@ class Machine(Calls):
             return False
         while k is not None and k.kind not in ends:
             if k.kind == "try":
-                handler = self.swallowing(k.data[0])
+                handler = self.swallowing(k)
                 if handler is not None:
                     if self.failed(k.data[0], ("before", site), handler.site):
                         self.frame = k.frame or self.frame

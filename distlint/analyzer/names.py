@@ -49,15 +49,15 @@ class Around:
     owner: ir.Stmt | None = None
 
 
-def placed(
-    block: ir.Block, owner: ir.Stmt | None = None, around: tuple[Around, ...] = ()
-) -> Iterator[tuple[ir.Stmt, tuple[Around, ...]]]:
+def placed(block: ir.Block) -> Iterator[tuple[ir.Stmt, tuple[Around, ...]]]:
     """Every statement of a scope, with the blocks that it stands in, the innermost last."""
-    for index, statement in enumerate(block):
-        here = (*around, Around(block, index, owner))
-        yield statement, here
-        for inner in blocks_of(statement):
-            yield from placed(inner, statement, here)
+    stack: list[tuple[ir.Block, ir.Stmt | None, tuple[Around, ...]]] = [(block, None, ())]
+    while stack:  # a chain of elif may be longer than the recursion limit
+        statements, owner, around = stack.pop()
+        for index, statement in enumerate(statements):
+            here = (*around, Around(statements, index, owner))
+            yield statement, here
+            stack.extend((inner, statement, here) for inner in blocks_of(statement))
 
 
 def blocks_of(statement: ir.Stmt) -> tuple[ir.Block, ...]:

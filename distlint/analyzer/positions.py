@@ -79,7 +79,8 @@ def _header(node: cst.CSTNode) -> cst.CSTNode:
     if isinstance(node, (cst.ExceptHandler, cst.ExceptStarHandler)) and node.type is not None:
         return node.type
     if isinstance(node, (cst.Try, cst.TryStar, cst.ExceptHandler, cst.ExceptStarHandler)):
-        return node.body.header
+        body = node.body
+        return body.header if isinstance(body, cst.IndentedBlock) else body
     return node
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from distlint.analyzer import ir
 from distlint.analyzer import values as v
+from distlint.analyzer.hooks import STOP_FLAGS
 from distlint.analyzer.machine import ABORT, END, Machine, Place
 from distlint.analyzer.rehearsal import Rehearsal
 from distlint.analyzer.state import Cont, Cut, Emit, Enter, Event, Frame, Key, Need, State
@@ -270,7 +271,9 @@ def _live(
     return frozenset(
         item
         for item in store.items()
-        if item[0][1] in telling or item[0][0] in _FACTS or item[0][1][:1] == "["
+        if item[0][1] in telling
+        or item[0][1] in STOP_FLAGS
+        or item[0][0] in _FACTS or item[0][1][:1] == "["
     )
 
 

@@ -206,6 +206,10 @@ def _collect_functions(nodes: Iterable[object], found: list[ir.Function]) -> Non
             )
 
 
+_TELLING_NAMES = {"accelerator": "accelerate", "zero3_model": "deepspeed", "model_engine": "deepspeed"}
+"""Names under which a module is handed the objects of a framework that it need not import."""
+
+
 class Project:
     """Finds and loads modules; shared by all files of a run.
 
@@ -240,6 +244,11 @@ class Project:
         if found is None:
             found = self._catalogues[wanted] = Catalogue.load(wanted, self.extra)
         return found
+
+    def catalogue_of(self, module: Module) -> Catalogue:
+        """What is known about the frameworks that a module imports, or is handed objects of."""
+        named = frozenset(root for name, root in _TELLING_NAMES.items() if name in module.tokens)
+        return self.catalogue(module.imported_roots | named)
 
     def add(self, document: Document) -> Module:
         """The module of a document that is being checked.

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from distlint.analyzer import ir
+from distlint.analyzer import hooks, ir
 from distlint.analyzer import values as v
 from distlint.analyzer.cluster import Cluster
 from distlint.analyzer.project import Module, Project
@@ -165,7 +165,7 @@ class Rehearsal:
         """May both ways be run one after the other? Not if one leaves, or has been seen to matter."""
         known = self._mergeable.get(statement)
         if known is None:
-            known = not _leaves((*statement.body, *statement.orelse))
+            known = not _leaves((*statement.body, *statement.orelse), flags=True)
             self._mergeable[statement] = known
         return known
 
@@ -320,7 +320,7 @@ class Rehearsal:
                 for name, value, index in _self_assignments(function.body, owner):
                     table.setdefault(name, []).append((function, value, index))
             self._assignments[cls] = table
-        return table.get(attr, [])  # type: ignore[return-value]
+        return table.get(attr, [])
 
     def binds_device(self, function: ir.Function, name: str) -> bool:
         """Is a parameter used as the device of this process? Then it is the local rank."""
@@ -405,12 +405,14 @@ def _is_abort(call: ir.Call) -> bool:
     return not (isinstance(status, ir.Literal) and status.value in {0, None})
 
 
-def _leaves(block: ir.Block) -> bool:
-    """Is there a jump, a yield or a loop of unknown length in the block?"""
+def _leaves(block: ir.Block, flags: bool = False) -> bool:
+    """Is there a jump, a yield or a loop of unknown length in the block? Or a flag that stops?"""
     stack: list[Any] = list(block)
     while stack:
         node = stack.pop()
         if isinstance(node, (ir.Return, ir.Break, ir.Continue, ir.While, ir.Yield)):
+            return True
+        if flags and hooks.sets_stop_flag(node):
             return True
         if not isinstance(node, (ir.Function, ir.Class)):
             stack.extend(ir.children(node))

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from distlint.analyzer import ir
+from distlint.analyzer.hooks import sets_stop_flag
 from distlint.analyzer.project import Module
 
 Names = frozenset[str]
@@ -150,7 +151,7 @@ class _Outliner:
 
     def leaf(self, node: ir.Stmt, value: ir.Expr, writes: Names, around: Names) -> None:
         """A statement that is kept for what its expression does, or for what it writes."""
-        if self.decides(value):
+        if self.decides(value) or sets_stop_flag(node):
             self.keep(node, around | ir.tokens_of(value))
         elif writes:
             reads = around | ir.tokens_of(value)

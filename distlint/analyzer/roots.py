@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from distlint.analyzer import ir
+from distlint.analyzer import hooks, ir
 from distlint.analyzer import values as v
 from distlint.analyzer.cluster import Cluster, NeedBiggerCluster
+from distlint.analyzer.machine import Machine
 from distlint.analyzer.product import Parting, root_state, walk
 from distlint.analyzer.project import Module, Project
 from distlint.analyzer.reach import Reach
@@ -67,7 +68,10 @@ class Rehearser:
         if self.reach.may_part(self.reach.of_block(self.module, own)):
             self.rehearse(None)
         for function in self.module.functions:
-            if function in self.entered or not self.reach.may_part(self.reach.tokens(function)):
+            hook = hooks.may_be_hook(function)
+            if function in self.entered or not (
+                hook or self.reach.may_part(self.reach.tokens(function))
+            ):
                 continue
             if function.nested or function.name == "__init__" or self.is_called(function):
                 continue
@@ -164,7 +168,15 @@ class Rehearser:
         call = ir.Call(
             ir.Name("$root"), (ir.Argument(ir.Name("$anything"), star="*"),), function.site
         )
-        return root_state(rehearsal, frame, (ir.Evaluate(call, function.site),), store)
+        body: ir.Block = (ir.Evaluate(call, function.site),)
+        if isinstance(bound, v.Instance) and hooks.may_be_hook(function):
+            machine = Machine(rehearsal, 0, "A")
+            machine.frame = frame
+            steps = hooks.following(function, rehearsal.mro(bound.cls, machine))
+            if steps:
+                body = hooks.called(call, steps)
+                store.update({(scope, step): v.external(step) for step in steps})
+        return root_state(rehearsal, frame, body, store)
 
 
 def _own_tokens(body: ir.Block) -> frozenset[str]:

@@ -9,7 +9,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.project import Module
 from distlint.analyzer.values import Unknown, Value
 
-Key = tuple[Any, str]
+Key = tuple[Any, Any]
 """A variable: (scope number, name), (object number, attribute) or (unknown object, attribute)."""
 
 Iterations = tuple[int, ...]

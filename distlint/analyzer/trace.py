@@ -59,7 +59,7 @@ class _Tracer:
         self.locators.add(document)
 
     def rehearser(self) -> Rehearser:
-        catalogue = self.project.catalogue(self.module.imported_roots)
+        catalogue = self.project.catalogue_of(self.module)
         return Rehearser(self.project, catalogue, self.module, self.project.world)
 
     def root(self, function: ir.Function | None) -> Trace:

@@ -38,9 +38,8 @@ class Value:
     atoms: ClassVar[frozenset[Unknown]] = _NOTHING
 
     def __repr__(self) -> str:
-        fields = ", ".join(
-            repr(getattr(self, name)) for name in self.__slots__ if name not in _DERIVED
-        )
+        slots: tuple[str, ...] = tuple(self.__slots__)
+        fields = ", ".join(repr(getattr(self, name)) for name in slots if name not in _DERIVED)
         return f"{type(self).__name__}({fields})"
 
 
@@ -83,6 +82,7 @@ def ranked(values: Sequence[Any]) -> Const | Ranked:
     if all(type(value) is kind and value == first for value in values):
         return const(first)
     vector = tuple(values)
+    key: tuple[Any, ...]
     try:
         key = (Ranked, vector, tuple(map(type, vector)))
         found = _TABLE.get(key)

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from distlint.analyzer import ir
 from distlint.analyzer import values as v
+from distlint.analyzer.hooks import NEXT_STEP, STOP_FLAGS
 from distlint.analyzer.positions import Locators
 from distlint.analyzer.replay import Trace
 from distlint.analyzer.roots import Proof
@@ -36,7 +37,7 @@ class CauseFact:
     kind: CauseKind
     text: str
     place: Place
-    exit: Literal["return", "break", "continue", "sys.exit"] | None = None
+    exit: Literal["return", "break", "continue", "sys.exit", "should_stop"] | None = None
     exit_place: Place | None = None
     in_loop: bool = False
     written: Place | None = None
@@ -175,7 +176,11 @@ class _Explainer:
         """The logs since the two ranks last met at the same place in the same iteration."""
         serial = self.proof.parting.serial
         starts = [0, 0]
-        for number in range(serial - 1, -1, -1):
+        if any(event is not None and event.name == NEXT_STEP for event in self.proof.parting.events):
+            serial_from = 0  # what a flag says has been written before the ranks last met
+        else:
+            serial_from = serial
+        for number in range(serial_from - 1, -1, -1):
             pair = [
                 (trace, self.common[side][number]) if number < len(self.common[side]) else None
                 for side, trace in enumerate(self.traces)
@@ -347,6 +352,9 @@ class _Explainer:
                 if entry[0] == "exit" and entry[3]:
                     jump = ("sys.exit", entry)
                     break
+                if entry[0] == "assign" and getattr(entry[3], "attr", "") in STOP_FLAGS:
+                    jump = ("should_stop", entry)
+                    break
                 if entry[0] == "jump" and entry[1] is frame:
                     jump = (entry[3], entry)
                     break
@@ -363,7 +371,7 @@ class _Explainer:
 
     def is_early(self, entry: Entry) -> bool:
         frame: Frame = entry[1]
-        if entry[0] == "exit" or frame.function is None:
+        if entry[0] in {"exit", "assign"} or frame.function is None:
             return True
         last = frame.function.body[-1] if frame.function.body else None
         return not (isinstance(last, ir.Return) and last.site == entry[2])
@@ -427,7 +435,7 @@ class _Explainer:
         return tuple(found)
 
     def decisions(self, logs: tuple[list[Entry], list[Entry]]) -> tuple[Decision, ...]:
-        found: dict[Any, Decision] = {}
+        found: dict[Any, Entry] = {}
         table: dict[Any, list[bool | None]] = {}
         for side, log in enumerate(logs):
             for entry in log:
@@ -436,10 +444,10 @@ class _Explainer:
                     row = table.setdefault(key, [None, None])
                     if row[side] is None:
                         row[side] = entry[4]
-                        found.setdefault(key, entry)  # type: ignore[arg-type]
+                        found.setdefault(key, entry)
         telling = []
         for key, row in table.items():
-            _, frame, site, value, *_ = found[key]  # type: ignore[misc]
+            _, frame, site, value, *_ = found[key]
             kind = _decision_kind(value, row)
             locator = self.locators.of(frame.module.key)
             telling.append(

@@ -32,7 +32,7 @@ def find(document: Document, project: Project) -> Found:
         ParseError: if the document is no Python.
     """
     module = project.add(document)
-    catalogue = project.catalogue(module.imported_roots)
+    catalogue = project.catalogue_of(module)
     locators = Locators()
     locators.add(document)
     outcome = Rehearser(project, catalogue, module, project.world).run()
@@ -72,7 +72,12 @@ def _distinct(proofs: Iterable[Proof], locators: Locators, main: str) -> list[Wi
         known = found.get(key)
         if known is None or witness.weight < known.weight:
             found[key] = witness
-    return list(found.values())
+    mixed = {w.first.place for w in found.values() if w.first and w.same_event_arguments == "group"}
+    return [
+        witness
+        for witness in found.values()
+        if witness.same_event_arguments or witness.subject is None or witness.subject.place not in mixed
+    ]
 
 
 def _named(witness: Witness, document: Document) -> Iterable[Finding]:

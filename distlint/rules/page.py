@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from distlint.rules.base import Example, Rule
+from distlint.rules.base import Example, Rule, WitnessRule
 from distlint.rules.registry import rules
 from distlint.rules.table import FAMILIES, RESERVED
 
@@ -41,6 +41,8 @@ def severity(rule: type[Rule]) -> str:
     text = (
         f"Always {rule.severity.value}."
         if rule.severity is not None
+        else "As said above, by what was found."
+        if not issubclass(rule, WitnessRule)
         else "Error when tests of the rank alone separate the ranks; warning when it takes a value "
         "that may differ between ranks, such as a local loss; info when the collective runs only "
         "under strategies that the script may or may not use, or when it takes a failure."

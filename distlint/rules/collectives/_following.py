@@ -61,20 +61,22 @@ def following(around: tuple[Around, ...]) -> Iterator[Step]:
             handled = here.block is not here.owner.body
             rest += here.owner.final if handled else here.owner.orelse + here.owner.final
         for statement in rest:
-            yield from _steps(statement, (), level)
+            yield from _steps(statement, level)
             if isinstance(statement, (ir.Return, ir.Raise, ir.Break, ir.Continue)):
                 return
         if isinstance(here.owner, ir.For):
             yield Step(here.owner.target, "store", here.owner, (), level + 1)
 
 
-def _steps(statement: ir.Stmt, guards: tuple[ir.Expr, ...], level: int) -> Iterator[Step]:
-    for node, role in _own_steps(statement):
-        yield Step(node, role, statement, guards, level)
-    for block, guard in _guarded_blocks(statement):
-        inside = guards if guard is None else (*guards, guard)
-        for inner in block:
-            yield from _steps(inner, inside, level)
+def _steps(statement: ir.Stmt, level: int) -> Iterator[Step]:
+    stack: list[tuple[ir.Stmt, tuple[ir.Expr, ...]]] = [(statement, ())]
+    while stack:
+        current, guards = stack.pop()
+        for node, role in _own_steps(current):
+            yield Step(node, role, current, guards, level)
+        for block, guard in reversed(list(_guarded_blocks(current))):
+            inside = guards if guard is None else (*guards, guard)
+            stack.extend((inner, inside) for inner in reversed(block))
 
 
 def _own_steps(statement: ir.Stmt) -> Iterator[tuple[ir.Expr, Role]]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from distlint.analyzer import ir
-from distlint.analyzer.names import blocks_of, expressions_in, expressions_of, placed
+from distlint.analyzer.names import expressions_in, expressions_of, placed
 from distlint.rules.collectives._following import (
     Buffer,
     Sight,
@@ -20,6 +20,7 @@ from distlint.rules.collectives._issued import Issued
 
 _RETURN_NOTHING = ("torch.distributed", "deepspeed.comm", "composer.utils.dist", "mmengine.dist")
 """Modules whose in-place functions return None, or a handle with ``async_op=True``."""
+_EXCEPT = ("_", "inference_")
 _KEEPERS = frozenset({"append", "appendleft", "extend", "add", "insert", "put", "assertIsNone"})
 _MUST_RETURN = frozenset({"forward", "backward"})
 """Methods whose return value goes on into the model or its gradients."""
@@ -34,7 +35,7 @@ Fate = Literal["dropped", "stored", "returned", "kept", "operand"]
 def is_none_used(use: Issued) -> bool:
     """Is the return value of a call used that has none?"""
     module, _, function = use.row.name.rpartition(".")
-    if module not in _RETURN_NOTHING or use.row.form != "call" or function.startswith("_"):
+    if module not in _RETURN_NOTHING or function.startswith(_EXCEPT):
         return False
     fate = _fate_in(use.statement, use.call)
     if fate == "stored":
@@ -160,22 +161,26 @@ def _is_return_wanted(use: Issued) -> bool:
         return False
     if function.owner and function.name in _MUST_RETURN:
         return True
-    buffer = use.buffer
-    values = [buffer] if buffer is not None else []
-    if isinstance(buffer, ir.Name):
-        values = (
-            []
-            if any(param.name == buffer.id for param in function.params)
-            else [
-                statement.value
-                for statement, _ in placed(function.body)
-                if isinstance(statement, ir.Assign)
-                for target in statement.targets
-                if isinstance(target, ir.Name) and target.id == buffer.id
-            ]
-        )
+    values = _values(use.buffer, function)
     made = bool(values) and all(_is_fresh(value, use) for value in values)
     return made or _is_called_for_a_value(use, function)
+
+
+def _values(buffer: ir.Expr | None, function: ir.Function) -> list[ir.Expr]:
+    """The expressions that a buffer gets its value from; none for a parameter."""
+    if buffer is None:
+        return []
+    if not isinstance(buffer, ir.Name):
+        return [buffer]
+    if any(param.name == buffer.id for param in function.params):
+        return []
+    return [
+        statement.value
+        for statement, _ in placed(function.body)
+        if isinstance(statement, ir.Assign)
+        for target in statement.targets
+        if isinstance(target, ir.Name) and target.id == buffer.id
+    ]
 
 
 def _is_fresh(value: ir.Expr, use: Issued) -> bool:
@@ -189,20 +194,18 @@ def _is_fresh(value: ir.Expr, use: Issued) -> bool:
 
 
 def _is_called_for_a_value(use: Issued, function: ir.Function) -> bool:
+    """Does the module store what the function returns?"""
     if function.owner or function.nested:
         return False
-    for scope in use.names.scopes:
-        for statement in scope.body:
-            if function.name in ir.tokens_of(statement) and _takes_value(statement, function.name):
-                return True
-    return False
+    return any(
+        isinstance(statement, ir.Assign) and _calls(statement.value, function.name)
+        for scope in use.names.scopes
+        for statement, _ in placed(scope.body)
+    )
 
 
-def _takes_value(statement: ir.Stmt, name: str) -> bool:
-    """Does a statement, or one inside it, store what a function of the module returns?"""
-    if isinstance(statement, ir.Assign) and any(
+def _calls(value: ir.Expr, name: str) -> bool:
+    return any(
         isinstance(node, ir.Call) and isinstance(node.func, ir.Name) and node.func.id == name
-        for node in expressions_in(statement.value)
-    ):
-        return True
-    return any(_takes_value(inner, name) for block in blocks_of(statement) for inner in block)
+        for node in expressions_in(value)
+    )

@@ -38,7 +38,7 @@ def partial_read(use: Issued) -> int | None:
     for step in following(use.around):
         if step.level or not tainted:
             return None
-        if _knows_the_rank(step, tainted) or _syncs(step, tainted, use):
+        if _knows_the_rank(step, tainted) or _hands_on(step, tainted, use):
             return None
         if step.guards:
             continue
@@ -59,6 +59,7 @@ def _variable(node: ir.Expr | None) -> str | None:
 
 
 def _is_rank_test(test: ir.Expr) -> bool:
+    """Does an expression speak of ranks, by the look of its names and strings?"""
     return any(_RANK_LIKE.search(token.lower()) for token in ir.tokens_of(test))
 
 
@@ -71,13 +72,13 @@ def _knows_the_rank(step: Step, tainted: set[str]) -> bool:
     return step.role == "leave" or mentions(step.node, tainted)
 
 
-def _syncs(step: Step, tainted: set[str], use: Issued) -> bool:
-    """Does another collective take the value?"""
+def _hands_on(step: Step, tainted: set[str], use: Issued) -> bool:
+    """Does it go to a function that may broadcast it, or keep it for one rank?"""
     return any(
         isinstance(node, ir.Call)
-        and mentions(node, tainted)
-        and (entry := use.names.entry(node.func, use.scope)) is not None
-        and entry.collective is not None
+        and any(mentions(argument.value, tainted) for argument in node.args)
+        and not use.reads(node.func)
+        and not mentions(node.func, tainted)
         for node in expressions_in(step.node)
     )
 
@@ -97,6 +98,7 @@ def _matters(step: Step, use: Issued) -> bool:
         and isinstance(node, ir.Call)
         and isinstance(node.func, ir.Name)
         and node.func.id == "print"
+        and not _is_rank_test(node)
         and not _replaces_print(use)
     )
 
@@ -114,6 +116,8 @@ def _spread(step: Step, tainted: set[str]) -> None:
     if step.role == "store":
         statement = step.statement
         value = statement.value if isinstance(statement, ir.Assign) else None
+        if isinstance(statement, ir.For):
+            value = statement.iterable
         spreads = value is not None and mentions(value, tainted)
         for name in _stored(step.node):
             if spreads:

@@ -25,9 +25,9 @@ class MisusedCollectiveResult(SourceRule):
 
     - The return value of a collective that works in place: `x = dist.all_reduce(x)` is `None`.
       So is the value of `broadcast`, `all_gather`, `reduce`, `gather`, `scatter` and the object
-      versions of these.
-    - The tensor of `dist.reduce`, or the list of `dist.gather`, read on ranks that are not the
-      destination. The finding is at the read.
+      versions of these. An error, where something uses the value.
+    - The tensor of `dist.reduce`, or the list of `dist.gather`, read on all ranks, where what comes
+      out decides a branch or is printed. A warning; it stands at the read.
 
     ## Why it matters
 
@@ -42,7 +42,11 @@ class MisusedCollectiveResult(SourceRule):
 
     ## When it is silent
 
-    - The value is read under a test for the destination rank, or was broadcast since.
+    - The value is read under a test for the destination rank, or handed on, such as to a
+      `broadcast` or a logger.
+    - The destination is not a plain number, or the read is not in the straight line after the call.
+    - The value of the call is kept and never used, or only compared with `None`; or a function that
+      reduces its parameter returns it and nobody in the file takes it.
     - The collective is a functional one that returns its result (`accelerator.reduce`,
       `torch.distributed.nn`, ignite's `idist`).
     - With `async_op=True` the return value is the handle to wait for.

@@ -203,7 +203,8 @@ accelerator.wait_for_everyone()
     )
 
     def claims(self, witness: Witness) -> bool:
-        return witness.cause.kind == "state"
+        cause = witness.cause
+        return cause.kind == "state" or (cause.kind == "rank" and cause.exit == "should_stop")
 
     def place(self, witness: Witness) -> Place:
         return witness.cause.place

@@ -30,8 +30,8 @@ class UnawaitedCollective(SourceRule):
 
     ## What it finds
 
-    A collective with `async_op=True` whose handle is dropped, or whose tensor is read, changed or
-    handed on before `handle.wait()`. The finding is at the collective.
+    A collective with `async_op=True` whose handle is dropped, or waited for too late: the function
+    reads, changes or returns the tensor before that. The finding is at the collective.
 
     ## Why it matters
 
@@ -47,8 +47,10 @@ class UnawaitedCollective(SourceRule):
     ## When it is silent
 
     - Each handle is waited for before its tensor is used, also through a list of handles.
-    - The tensor is not used again on the path.
-    - The handle is returned or stored where another function waits for it.
+    - The tensor is not used again in the function.
+    - The handle is returned, stored or passed on, so that something else can wait for it.
+    - Anything in between may wait: another collective, a barrier, `torch.cuda.synchronize()`.
+    - The tensor is only viewed, measured (`shape`, `numel()`) or put away, not read.
     """
 
     code = "DST119"

@@ -259,8 +259,8 @@ dist.barrier()
         cause = witness.cause
         return (
             cause.kind == "local"
-            and cause.in_loop
-            and cause.exit in ("break", "return", "sys.exit")
+            and (cause.in_loop or cause.exit == "should_stop")
+            and cause.exit in ("break", "return", "sys.exit", "should_stop")
         )
 
     def message(self, witness: Witness) -> str:

@@ -1,0 +1,65 @@
+"""What a framework goes on to do when a hook of the project returns.
+
+A hook is called from a loop that nobody sees: after ``training_step`` comes the backward of the
+loss it returned, and after any hook the next step, unless the hook has set a flag that stops.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from distlint.analyzer import ir
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+STOP_FLAGS = frozenset({"should_stop", "should_training_stop", "should_epoch_stop"})
+"""Attributes that a framework reads on each rank to see whether it goes on."""
+
+BACKWARD = "$backward"
+GO_ON = "$go_on"
+RESULT = "[result]"
+NEXT_STEP = "the next training step"
+"""Name of the collective for which the ranks meet behind a hook."""
+
+_STEP = "training_step"
+_MODULES = frozenset({"lightning.pytorch.LightningModule"})
+_LOOPS = _MODULES | {"lightning.pytorch.Callback", "transformers.TrainerCallback"}
+
+
+def following(function: ir.Function, owners: Iterable[object]) -> tuple[str, ...]:
+    """What is done behind a hook of a class with these bases: names of builtin steps."""
+    bases = frozenset(owner for owner in owners if isinstance(owner, str))
+    steps: list[str] = []
+    if function.name == _STEP and not bases.isdisjoint(_MODULES):
+        steps.append(BACKWARD)
+    if not (bases.isdisjoint(_LOOPS) or function.tokens.isdisjoint(STOP_FLAGS)):
+        steps.append(GO_ON)
+    return tuple(steps)
+
+
+def may_be_hook(function: ir.Function) -> bool:
+    """Can a function be one behind which something is done? By its looks alone."""
+    return bool(function.owner) and (
+        function.name == _STEP or not function.tokens.isdisjoint(STOP_FLAGS)
+    )
+
+
+def called(call: ir.Call, steps: Iterable[str]) -> ir.Block:
+    """The statements that call a hook and do what follows."""
+    result = ir.Name(RESULT)
+    first: ir.Stmt = ir.Assign((result,), call, call.site)
+    return (
+        first,
+        *(
+            ir.Evaluate(ir.Call(ir.Name(step), (ir.Argument(result),), call.site), call.site)
+            for step in steps
+        ),
+    )
+
+
+def sets_stop_flag(node: object) -> bool:
+    """Is it an assignment to a flag that stops the loop of a framework?"""
+    return isinstance(node, ir.Assign) and any(
+        isinstance(target, ir.Attribute) and target.attr in STOP_FLAGS for target in node.targets
+    )
