@@ -11,7 +11,7 @@ from distlint.analyzer.expressions import SAME, UNEVEN
 from distlint.analyzer.rehearsal import MAX_CALL_DEPTH
 from distlint.analyzer.state import Emit, Enter, Event, Frame
 from distlint.analyzer.values import Const, Unknown, Value, const, unknown
-from distlint.catalogue.entries import AMBIENT_TAGS
+from distlint.catalogue.entries import AMBIENT_TAGS, Argument
 from distlint.catalogue.entries import position as position_of
 
 SHARDED = "torch.utils.data.DistributedSampler"
@@ -44,6 +44,9 @@ _NOT_FILLED = frozenset({"even_batches=False", "dataloader_config.even_batches=F
 _PARALLEL = frozenset({"ddp", "fsdp", "deepspeed", "strategy", "torchrun"})
 """Words of a module that trains on many ranks."""
 
+_OWN_PACE = Argument("synced_gpus", False)
+"""The argument of ``generate`` with which each rank stops at the end of its own text."""
+
 UNDER = "under"
 """Operator of the atoms that say whether a strategy is in use."""
 
@@ -58,7 +61,7 @@ class Calls(Builtins):
         self.site = node.site
         func = node.func
         if isinstance(func, ir.Attribute):
-            receiver = self.settle(self.ev(func.value))
+            receiver = self.generating(func) or self.settle(self.ev(func.value))
             if isinstance(
                 receiver, (Const, v.Ranked, v.World, v.Seq, v.Map, Unknown, v.Obj)
             ) and not (isinstance(receiver, v.Obj) and (receiver.oid, func.attr) in self.store):
@@ -71,6 +74,15 @@ class Calls(Builtins):
             target = self.ev(func)
         args, keywords = self.arguments(node)
         return self.call(target, args, keywords, node.site, node)
+
+    def generating(self, func: ir.Attribute) -> v.Obj | None:
+        """The sharded wrapper behind ``wrapper.module.generate``: its forwards communicate."""
+        inner = func.value
+        if func.attr != "generate" or not isinstance(inner, ir.Attribute) or inner.attr != "module":
+            return None
+        outer = self.settle(self.ev(inner.value))
+        known = isinstance(outer, v.Obj) and self.catalogue.member(outer.kind, func.attr)
+        return outer if isinstance(outer, v.Obj) and known else None
 
     def arguments(self, node: ir.Call) -> tuple[list[Value], dict[str, Value]]:
         args: list[Value] = []
@@ -285,7 +297,12 @@ class Calls(Builtins):
     def guarded(
         self, numbers: Value, function: ir.Function, module: Any, index: int, site: int
     ) -> bool:
-        """Does a decorator let this rank into the function? Decided where the decorator stands."""
+        """Does a decorator let this rank into the function?
+
+        Decided at the call; a function that only a framework calls, where the decorator stands.
+        """
+        if self.frame.function is not None or site != function.site:
+            return self.truth(numbers, site)
         sites = function.decorator_sites
         scope = self.number("decorators", module.key)
         frame = self.rehearsal.frames.setdefault(scope, Frame(scope, module, None, 0))
@@ -754,6 +771,8 @@ class Calls(Builtins):
         if once is not None and isinstance(once, Const) and name in once.value:
             del self.store[("once", receiver.oid)]
         if entry is not None:
+            if name == "generate" and self.argument_is(keywords, _OWN_PACE):
+                return self.generated(entry, args, keywords, site, node, receiver)
             value = self.call_entry(entry, args, keywords, site, node, receiver)
             if value is not None:
                 return value
@@ -765,6 +784,34 @@ class Calls(Builtins):
         if name == "forward" and self.rehearsal.arms_backward(receiver.kind):
             return self.invoke(receiver, args, keywords, site, node)
         return unknown("method", receiver, name, *args, *keywords.values())
+
+    def generated(
+        self,
+        entry: Any,
+        args: list[Value],
+        keywords: dict[str, Value],
+        site: int,
+        node: ir.Call | None,
+        receiver: v.Obj,
+    ) -> Value:
+        """A text that may be longer on this rank: forwards that the others do not join."""
+        inner = self.inner
+        self.inner = (*inner, "text")
+        try:
+            value = self.call_entry(entry, args, keywords, site, node, receiver)
+        finally:
+            self.inner = inner
+        atom = unknown("trip", "generate", self.here(site), local=True, fresh=True)
+        outcome = self.decide(atom)
+        if self.log is not None:
+            self.log.append(("decide", self.frame, site, atom, outcome, self.it))
+        if outcome:
+            self.inner = (*inner, "longer")
+            try:
+                self.call_entry(entry, args, keywords, site, node, receiver)
+            finally:
+                self.inner = inner
+        return value if value is not None else unknown("text", self.here(site), local=True)
 
     def backward(self, loss: Value, wrapped: frozenset[int], site: int) -> Value:
         """``loss.backward()`` reduces the gradients of the wrapped models it came from."""
@@ -974,7 +1021,7 @@ class Calls(Builtins):
                 not outcome
                 and isinstance(atom, Unknown)
                 and atom.op != UNDER
-                and any(_names_strategy(token) for token in atom.tokens)
+                and asks_for_strategy(atom)
             ):
                 return False
         return self.decide(unknown(UNDER, *tags))
@@ -1072,6 +1119,8 @@ class Calls(Builtins):
                 ranks = v.ranked(list(range(self.cluster.size)))
             found = [pair for pair in found if pair[0] != "ranks"]
             found.append(("ranks", ranks))
+        if row.payload and row.name.startswith("torch.distributed."):
+            found.append(("dtype", _dtype(arguments.get(row.payload))))
         return tuple(found)
 
     def argument_node(
@@ -1094,15 +1143,59 @@ class Calls(Builtins):
 _STRATEGIES = ("fsdp", "deepspeed", "zero3", "zero_stage", "sharded", "fullysharded")
 
 
-def _names_strategy(token: str) -> bool:
+def names_strategy(token: str) -> bool:
     lowered = token.lower()
     return any(word in lowered for word in _STRATEGIES)
+
+
+def asks_for_strategy(atom: Unknown) -> bool:
+    """Is it a question about FSDP, DeepSpeed and the like?"""
+    named = [getattr(arg, "name", "") for arg in atom.args if isinstance(arg, (v.External, v.Method))]
+    if any(names_strategy(token) for token in (*atom.tokens, *named)):
+        return True
+    return any(asks_for_strategy(arg) for arg in atom.args if isinstance(arg, Unknown))
 
 
 def _mentions_rank(value: Value) -> bool:
     if isinstance(value, Unknown):
         return any(isinstance(arg, Value) and _mentions_rank(arg) for arg in value.args)
     return v.is_ranked(value)
+
+
+_FLOATS = frozenset(f"torch.{name}" for name in ("zeros", "ones", "empty", "rand", "randn"))
+
+
+def _dtype(tensor: Value | None) -> Value:
+    """The dtype of a tensor that has just been made, as far as the call tells."""
+    if isinstance(tensor, Unknown) and tensor.op == "call":
+        maker, *args = tensor.args
+        for arg in args:
+            if isinstance(arg, v.External) and arg.name in _DTYPES:
+                return const(arg.name)
+        if any(isinstance(arg, Unknown) for arg in args[1:]):
+            return unknown("dtype", tensor)
+        if maker in _FLOATS:
+            return const("torch.float32")
+        if maker == "torch.tensor" and args:
+            return _dtype_of_data(args[0])
+    return unknown("dtype", tensor) if tensor is not None else unknown("dtype")
+
+
+def _dtype_of_data(data: Value) -> Value:
+    """What ``torch.tensor`` makes of numbers: bool, int64 or float32."""
+    items = data.items if isinstance(data, v.Seq) else (data,)
+    kinds = {type(item.value) if isinstance(item, Const) else None for item in items}
+    for kind, name in ((float, "float32"), (int, "int64"), (bool, "bool")):
+        if kind in kinds and kinds <= {float, int, bool}:
+            return const(f"torch.{name}")
+    return unknown("dtype", data)
+
+
+_DTYPES = frozenset(
+    f"torch.{name}"
+    for name in "float32 float float64 double float16 half bfloat16 uint8 int8 int16 int32 int int64"
+    " long bool".split()
+)
 
 
 def _is_given(value: Value) -> Value:

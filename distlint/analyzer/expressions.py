@@ -208,6 +208,8 @@ class Expressions:
             return const("__main__") if module is self.rehearsal.main else const(module.path.stem)
         if name in self.rehearsal.builtins:
             return v.external(f"builtins.{name}")
+        if name == "tqdm":
+            return v.external("tqdm.tqdm")
         for dotted in module.star_imports:
             found = self.imported(module, dotted, name)
             if found is not None and not (isinstance(found, v.External) and "." in dotted[:1]):
@@ -1028,6 +1030,7 @@ class Expressions:
             self.inner = (*outer, (node.site, level, index))
             item = exact[index] if exact is not None else self.loop_item(iterable, index, node.site)
             events = len(self.results)
+            kept: bool | None = True
             try:
                 self.bind_target(target, item)
                 kept = self.filtered(tests)

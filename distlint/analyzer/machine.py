@@ -131,6 +131,8 @@ class Machine(Calls):
         elif event.result == "local" and event.value is None:
             value = unknown("result", place, local=True, fresh=True)
         self.results[event.result_key] = value
+        if event.kind == "forward":
+            self.may_fail(event.site)
         if event.once is not None:
             self.store[event.once] = const(event.once_until)
 
@@ -983,8 +985,10 @@ class Machine(Calls):
         saved = (self.frame, self.it, self.results, self.inner, self.k)
         self.k = None
         self.enter(enter)
-        result = self.run_until_empty(want_value=enter.key)
-        self.frame, self.it, self.results, self.inner, self.k = saved
+        try:
+            result = self.run_until_empty(want_value=enter.key)
+        finally:
+            self.frame, self.it, self.results, self.inner, self.k = saved
         if result is None:
             return None
         return enter.value or result
@@ -1008,7 +1012,7 @@ class Machine(Calls):
 
     def run_block_quietly(self, block: ir.Block) -> bool:
         """Run a block of plain statements to its end; False if it turns out not to be plain."""
-        saved = (self.it, self.results, self.k)
+        saved = (self.frame, self.it, self.results, self.inner, self.k)
         self.quiet += 1
         log, self.log = self.log, None
         try:
@@ -1036,7 +1040,7 @@ class Machine(Calls):
         finally:
             self.quiet -= 1
             self.log = log
-            self.it, self.results, self.k = saved
+            self.frame, self.it, self.results, self.inner, self.k = saved
 
 
 def _exception_names(types: ir.Expr | None) -> frozenset[str]:

@@ -119,6 +119,10 @@ class Reach:
             self._words[key] = found
         return found
 
+    def wraps(self, name: str) -> bool:
+        """May a call of this name return a wrapped model?"""
+        return name in self.wrappers or name in self.changes
+
     def is_event(self, module: Module, name: str) -> bool:
         return name in self.changes or (name in self.events and self.is_meant(module.key, name))
 

@@ -7,7 +7,7 @@ over all modules that a file can reach; that errs on the side of keeping.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -41,6 +41,8 @@ class Facts(Protocol):
     def may_matter(self, module: Module, name: str) -> bool: ...
 
     def is_external(self, module: Module, callee: ir.Expr) -> bool: ...
+
+    def wraps(self, name: str) -> bool: ...
 
 
 @dataclass(slots=True)
@@ -94,6 +96,7 @@ class _Outliner:
         self.module = module
         self.facts = facts
         self.result = Outline()
+        self.wrapped = frozenset(_wrapped(module, facts))
 
     def function(self, function: ir.Function) -> None:
         for decorator in function.decorators:
@@ -189,13 +192,28 @@ class _Outliner:
                 return True
             return not definitions and not self.facts.is_external(self.module, func)
         if isinstance(func, ir.Attribute):
-            return name.lower().endswith(MODEL_NAMES) or name.endswith("_") or name in _MUTATORS
+            return name in self.wrapped or name.lower().endswith(MODEL_NAMES) or name.endswith("_") or name in _MUTATORS
         return not isinstance(func, ir.Lambda)
 
 
 _MUTATORS = frozenset(
     "append extend insert remove pop clear update add setdefault set put".split()
 )
+
+
+def _wrapped(module: Module, facts: Facts) -> Iterator[str]:
+    """Names to which the module assigns what a wrapper of models returns."""
+    bodies = [module.body, *(function.body for function in module.functions)]
+    stack: list[Any] = [statement for body in bodies for statement in body]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ir.Assign) and any(map(facts.wraps, ir.tokens_of(node.value))):
+            for target in node.targets:
+                yield from written(target)
+        elif isinstance(node, (ir.Stmt, ir.Handler)):
+            stack.extend(
+                child for child in ir.children(node) if isinstance(child, (ir.Stmt, ir.Handler))
+            )
 
 
 def _calls(expression: ir.Expr) -> bool:

@@ -87,7 +87,7 @@ def run(
         trace.places.append(len(machine.log))
         trace.turns.append(machine.it)
         trace.conts.append(machine.k)
-        machine.log.append(("event", event.frame, event.site))
+        machine.log.append(("event", event.frame, event.site, machine.it))
         if partner in event.members:
             place = machine.place(event)
             resume(machine, event, names.get(place, place))

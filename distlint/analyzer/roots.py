@@ -26,6 +26,9 @@ ENOUGH = 8
 ENOUGH_ALIKE = 3
 """Partings between the same collectives that are proven, or refuted in vain, before they are passed."""
 
+ENOUGH_TRIED = 60
+"""Partings like those already seen after which a pair of ranks is left."""
+
 
 @dataclass(frozen=True, slots=True)
 class Proof:
@@ -106,17 +109,18 @@ class Rehearser:
         rehearsal = self.prepared(nodes, local)
         try:
             start = self.start(rehearsal, function)
-            trials: Counter[tuple[Any, ...]] = Counter()
+            trials: Counter[Any] = Counter()
             for first, second in _pairs(rehearsal):
                 found = 0
                 for parting in walk(rehearsal, start, first, second):
-                    if trials[parting.kind, False] < ENOUGH_ALIKE:
-                        proven = trials[parting.kind, True] >= ENOUGH_ALIKE
-                        if not proven:
-                            proven = self.prove(rehearsal, start, parting, function)
-                            trials[parting.kind, proven] += 1
+                    kind = parting.kind
+                    if ENOUGH_ALIKE in (trials[kind, True], trials[kind, False]):
+                        trials["alike"] += 1
+                    else:
+                        proven = self.prove(rehearsal, start, parting, function)
+                        trials[kind, proven] += 1
                         found += proven
-                    if found >= ENOUGH:
+                    if found >= ENOUGH or trials["alike"] >= ENOUGH_TRIED:
                         break
         finally:
             self.entered |= rehearsal.entered

@@ -547,6 +547,9 @@ def is_ranked(value: Value) -> bool:
 
 def binary(op: str, left: Value, right: Value, cluster: Cluster) -> Value:
     """An arithmetic operation or a comparison."""
+    if op in _ORDER and isinstance(left, Phi) and isinstance(right, Const):
+        if _is_tally(left) and type(right.value) is int:
+            return unknown(op, left, right)
     if isinstance(left, Phi):
         return phi(
             left.test,
@@ -581,10 +584,45 @@ def binary(op: str, left: Value, right: Value, cluster: Cluster) -> Value:
     return unknown(op, left, right)
 
 
+HORIZON = 8
+"""Counters are followed up to here; whether they pass a larger number is left open."""
+
+
+def _is_horizon(op: str, left: Any, right: Any) -> bool:
+    """A counter beside a large constant: a rehearsal of few turns cannot tell how they compare.
+
+    ``step % 1000 == 0`` and ``step > max_steps`` come true at some time, with the small numbers of
+    the first turns they would not.
+    """
+    if type(left) is not int or type(right) is not int or left == right:
+        return False
+    if op == "%":
+        return right > HORIZON
+    return op in _ORDER and max(abs(left), abs(right)) > HORIZON
+
+
+def _is_tally(value: Value) -> bool:
+    """A count of what happened on this rank, such as evaluations without progress: where it stands
+    against a bound is the rank's own, however few turns are rehearsed."""
+    if isinstance(value, Phi):
+        parts = (value.then, value.orelse)
+        if not all(_is_tally(part) or isinstance(part, Const) for part in parts):
+            return False
+        numbers = {part.value for part in parts if isinstance(part, Const)}
+        counts = all(type(number) is int for number in numbers)
+        return value.test.local and counts and numbers != {0, 1}
+    return False
+
+
+_ORDER = frozenset({"==", "!=", "<", "<=", ">", ">="})
+
+
 def _concrete(
     op: str, function: Callable[[Any, Any], Any], left: Value, right: Value, cluster: Cluster
 ) -> Value | None:
     if isinstance(left, Const) and isinstance(right, Const):
+        if _is_horizon(op, left.value, right.value):
+            return None
         if op in {"*", "+"} and not isinstance(left.value, (int, float)):
             return const(left.value + right.value) if op == "+" else None
         return const(function(left.value, right.value))

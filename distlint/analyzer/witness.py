@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from distlint.analyzer import ir
 from distlint.analyzer import values as v
+from distlint.analyzer.calls import UNDER, asks_for_strategy
 from distlint.analyzer.hooks import NEXT_STEP, STOP_FLAGS
 from distlint.analyzer.positions import Locators
 from distlint.analyzer.replay import Trace
@@ -119,7 +120,7 @@ class _Explainer:
 
     def explain(self) -> Witness | None:
         found = self.proof.parting.events
-        if not self.is_certain(found):
+        if not self.is_certain(found) or self.rules_out(found):
             return None
         logs = self.logs_since_alignment()
         split = _split(*logs)
@@ -169,6 +170,18 @@ class _Explainer:
         if found[0] is not None and found[1] is not None and found[0].match == found[1].match:
             return found[0].certain and found[1].certain
         return True
+
+    def rules_out(self, found: tuple[Event | None, Event | None]) -> bool:
+        """Has a test of the strategy said no on the way to a collective that depends on it?"""
+        if not any(event is not None and event.tags for event in found):
+            return False
+        return any(
+            not outcome
+            and isinstance(atom, Unknown)
+            and atom.op != UNDER
+            and asks_for_strategy(atom)
+            for atom, outcome in self.proof.parting.assumed.items()
+        )
 
     # ---- where the paths part
 
@@ -344,6 +357,7 @@ class _Explainer:
     ) -> tuple[Any, Place] | None:
         """The jump with which one side leaves, right behind the decision."""
         jumps = []
+        below = _sites_below(frame, tails)
         for tail in tails:
             jump = None
             for entry in tail[1:]:
@@ -356,7 +370,8 @@ class _Explainer:
                     jump = ("should_stop", entry)
                     break
                 if entry[0] == "jump" and entry[1] is frame:
-                    jump = (entry[3], entry)
+                    if not below or entry[2] in below:
+                        jump = (entry[3], entry)
                     break
             jumps.append(jump)
         left = [jump for jump in jumps if jump is not None]
@@ -575,7 +590,7 @@ def _keys(log: list[Entry]) -> list[tuple[Any, ...]]:
     found = []
     for entry in log:
         serial += entry[0] == "event"
-        turn = entry[5] if entry[0] == "decide" else ()
+        turn = entry[5] if entry[0] == "decide" else entry[3] if entry[0] == "event" else ()
         found.append((entry[0], entry[1], entry[2], turn, serial))
     return found
 
@@ -601,6 +616,32 @@ def _inside_branch(k: Cont | None, frame: Frame, site: int) -> bool:
             return True
         k = k.next
     return False
+
+
+def _sites_below(frame: Frame, tails: tuple[list[Entry], list[Entry]]) -> frozenset[int]:
+    """Sites of the statements inside the branch that was decided first; none if it is no branch."""
+    head = next((e for tail in tails for e in tail if e[0] == "decide"), None)
+    if head is None or head[1] is not frame:
+        return frozenset()
+    body = frame.function.body if frame.function is not None else frame.module.body
+    last: ir.If | None = None
+    stack: list[Any] = list(body)
+    while stack:
+        node = stack.pop()
+        # sites count up: the condition belongs to the last statement that begins before it
+        if isinstance(node, ir.If) and node.site <= head[2]:
+            last = node if last is None or node.site > last.site else last
+        if isinstance(node, (ir.Stmt, ir.Handler)):
+            stack.extend(c for c in ir.children(node) if isinstance(c, (ir.Stmt, ir.Handler)))
+    if last is None:
+        return frozenset()
+    below = {
+        statement.site
+        for block in (*_blocks_below(last.body), *_blocks_below(last.orelse))
+        for statement in block
+    }
+    # the condition of another kind of statement further down is not this branch's
+    return frozenset(below) if not below or head[2] < min(below) else frozenset()
 
 
 def _arms(body: ir.Block, site: int) -> list[ir.Block]:

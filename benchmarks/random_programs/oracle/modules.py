@@ -119,7 +119,7 @@ class Imports:
 
     def __init__(self, state: State, rank: int) -> None:
         distributed = Distributed(state, rank)
-        torch = Torch(distributed, functools.partial(state.may_fail, rank))
+        torch = Torch(distributed)
         environ = {
             "RANK": str(rank),
             "LOCAL_RANK": str(rank % RANKS_PER_NODE),

@@ -4,16 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from distlint.rules.base import Example, WitnessRule
+from distlint.analyzer import ir
+from distlint.analyzer.names import Names, expressions_in, expressions_of, placed
+from distlint.rules.base import Example, SourceRule, WitnessRule
 from distlint.rules.collectives._wording import condition, contrast, kinds, proviso
+from distlint.source.finding import Explanation, Finding, Severity
 
 if TYPE_CHECKING:
-    from distlint.analyzer.witness import Witness
+    from collections.abc import Iterable
 
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.analyzer.witness import Witness
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+
+_CONSOLIDATE = "consolidate_state_dict"
+_SHARDED_OPTIMIZER = "torch.distributed.optim.ZeroRedundancyOptimizer"
 _SAVES = frozenset({"checkpoint", "state_dict", "fsdp_state_dict", "fsdp_optim_state_dict"})
 
 
-class CollectiveSaveInRankBranch(WitnessRule):
+class CollectiveSaveInRankBranch(WitnessRule, SourceRule):
     """A checkpoint call that needs all ranks is made on some ranks only.
 
     ## What it finds
@@ -319,3 +330,39 @@ for step in range(10):
 
     def advice(self, witness: Witness) -> str:
         return "Call it on all ranks; keep only the writing of a collected state under the test."
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        """The state of a ZeroRedundancyOptimizer that nothing in the module consolidates."""
+        if "ZeroRedundancyOptimizer" not in module.words or _CONSOLIDATE in module.tokens:
+            return
+        names = Names(module, catalogue)
+        for scope in names.scopes:
+            for statement, _ in placed(scope.body):
+                for expression in expressions_of(statement):
+                    for node in expressions_in(expression):
+                        if (
+                            isinstance(node, ir.Call)
+                            and isinstance(node.func, ir.Attribute)
+                            and node.func.attr == "state_dict"
+                            and names.class_of(node.func.value, scope) == _SHARDED_OPTIMIZER
+                        ):
+                            yield self._unconsolidated(node, module, locators)
+
+    def _unconsolidated(self, call: ir.Call, module: Module, locators: Locators) -> Finding:
+        return Finding(
+            code=self.code,
+            name=self.name,
+            message="the state of this ZeroRedundancyOptimizer lies on all ranks, and nothing here "
+            "calls `consolidate_state_dict`",
+            severity=Severity.WARNING,
+            place=locators.of(module.key).place(call.site),
+            explanation=Explanation(
+                common=None,
+                lanes=(),
+                decisions=(),
+                effect="state_dict() raises a RuntimeError",
+                advice="Call consolidate_state_dict(to=0) on all ranks, then state_dict() on rank 0.",
+            ),
+        )

@@ -145,9 +145,9 @@ def score(batch):
 
 
 dist.init_process_group("gloo")
-for step in range(3):
-    batch = torch.full((4,), 1.0 if step != 1 else float(dist.get_rank()))
-    score(batch)
+torch.manual_seed(dist.get_rank())
+for step in range(8):
+    score(torch.rand(2))
 dist.barrier()
 """,
         ),

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from distlint.rules.base import Example, WitnessRule
+from distlint.analyzer import ir
+from distlint.analyzer.names import Names, expressions_in, expressions_of, placed
+from distlint.rules.base import Example, SourceRule, WitnessRule
 from distlint.rules.collectives._wording import condition, contrast, kinds, proviso
+from distlint.source.finding import Explanation, Finding, Severity
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
     from distlint.analyzer.witness import EventFact, Witness
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
 
 
-class MetricSyncOnOneRank(WitnessRule):
+class MetricSyncOnOneRank(WitnessRule, SourceRule):
     """A metric that synchronises is computed or logged on some ranks only.
 
     ## What it finds
@@ -272,6 +281,56 @@ trainer.fit(Model(), DataLoader(torch.randn(8, 4), batch_size=2))
 
     def advice(self, witness: Witness) -> str:
         return "Compute or log the metric on all ranks and keep only the printing under the test."
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        """Values that Lightning monitors and that are logged on rank 0 only."""
+        if not {"monitor", "rank_zero_only"} <= module.tokens or "lightning" not in " ".join(
+            module.imported_roots
+        ):
+            return
+        calls = list(_calls(Names(module, catalogue)))
+        monitored = {_constant(call, "monitor") for call in calls} - {None}
+        for call in calls:
+            func = call.func
+            if not (isinstance(func, ir.Attribute) and func.attr == "log" and call.args):
+                continue
+            first = call.args[0].value
+            key = first.value if isinstance(first, ir.Literal) else None
+            if key in monitored and _constant(call, "rank_zero_only") is True:
+                yield Finding(
+                    code=self.code,
+                    name=self.name,
+                    message=f"`{key}` is monitored by a callback on every rank and logged on rank 0 "
+                    "only",
+                    severity=Severity.WARNING,
+                    place=locators.of(module.key).place(call.site),
+                    explanation=Explanation(
+                        common=None,
+                        lanes=(),
+                        decisions=(),
+                        effect="the other ranks do not find the value, and save or stop differently",
+                        advice="Log it on all ranks with sync_dist=True.",
+                    ),
+                )
+
+
+def _calls(names: Names) -> Iterator[ir.Call]:
+    for scope in names.scopes:
+        for statement, _ in placed(scope.body):
+            for expression in expressions_of(statement):
+                for node in expressions_in(expression):
+                    if isinstance(node, ir.Call):
+                        yield node
+
+
+def _constant(call: ir.Call, keyword: str) -> object:
+    """The literal given for a keyword."""
+    for argument in call.args:
+        if argument.keyword == keyword and isinstance(argument.value, ir.Literal):
+            return argument.value.value
+    return None
 
 
 def _logs(event: EventFact | None) -> bool:

@@ -12,7 +12,8 @@ class Threshold(L.Callback):
         self.limit = limit
 
     def on_train_batch_end(self, trainer, pl_module, outputs, batch, batch_idx):
-        if pl_module.correct / pl_module.seen > self.limit:
+        share = (batch[:, 0] > 1).float().mean().item()
+        if share > self.limit:
             trainer.should_stop = True  # expect: DST102
 
 
@@ -20,13 +21,9 @@ class Model(L.LightningModule):
     def __init__(self):
         super().__init__()
         self.layer = torch.nn.Linear(4, 1)
-        self.correct, self.seen = 0.0, 0
 
     def training_step(self, batch, index):
-        out = self.layer(batch)
-        self.correct += (batch[:, :1] > 1).float().sum().item()
-        self.seen += len(batch)
-        return out.pow(2).mean()
+        return self.layer(batch).pow(2).mean()
 
     def configure_optimizers(self):
         return torch.optim.SGD(self.parameters(), lr=0.01)

@@ -1,0 +1,379 @@
+"""Rules about the source alone: what they report and, mostly, what they leave alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from distlint.analyzer.project import Project
+from distlint.rules.find import find
+from distlint.source.document import Document
+from distlint.source.finding import Severity
+from tests.support import expected, findings
+
+HEAD = "import torch\nimport torch.distributed as dist\n\n"
+
+
+def reported(source: str, code: str) -> list[tuple[int, str]]:
+    return [finding for finding in findings(source) if finding[1] == code]
+
+
+def check(source: str, code: str) -> None:
+    assert reported(source, code) == expected(source)
+
+
+# ---- DST107
+
+ACCELERATOR = "from accelerate import Accelerator\n\naccelerator = Accelerator()\n"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        ACCELERATOR + "if accelerator.check_breakpoint():  # expect: DST107\n    pass\n",
+        "import accelerate\nacc = accelerate.Accelerator()\nacc.use_fp16  # expect: DST107\n",
+        "from accelerate.accelerator import Accelerator as A\n"
+        "class T:\n"
+        "    def __init__(self):\n"
+        "        self.helper = A()\n"
+        "    def step(self):\n"
+        "        self.helper.set_breakpoint()  # expect: DST107\n",
+        "from accelerate import Accelerator\n"
+        "def stop(it: Accelerator):\n"
+        "    it.set_breakpoint()  # expect: DST107\n",
+        "from accelerate import Accelerator\n"
+        "a = Accelerator(dispatch_batches=True, even_batches=False)  # expect: DST107\n",
+    ],
+)
+def test_a_name_that_accelerate_does_not_have(source: str) -> None:
+    check(source, "DST107")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        # another object
+        "from accelerate import Accelerator\nimport bdb\ndebugger = bdb.Bdb()\n"
+        "debugger.set_breakpoint()\n",
+        # not Accelerate's
+        "from mine import Accelerator\naccelerator = Accelerator(even_batches=True)\n"
+        "accelerator.set_breakpoint()\n",
+        # a subclass of the project's own, from elsewhere
+        "from accelerate import Accelerator\nfrom mine import Stoppable\n"
+        "accelerator = Stoppable()\naccelerator.set_breakpoint()\n",
+        # members and arguments that exist
+        "from accelerate import Accelerator\naccelerator = Accelerator(split_batches=True)\n"
+        "print(accelerator.even_batches, accelerator.logging_dir)\n"
+        "with accelerator.join_uneven_inputs([], even_batches=False):\n    pass\n",
+        # asked for first
+        ACCELERATOR
+        + "half = accelerator.use_fp16 if hasattr(accelerator, 'use_fp16') else False\n",
+        ACCELERATOR + "half = getattr(accelerator, 'use_fp16', False) or accelerator.use_fp16\n",
+        "import accelerate\nfrom accelerate import Accelerator\n"
+        "if accelerate.__version__ < '1.0':\n    a = Accelerator(even_batches=True)\n"
+        "else:\n    a = Accelerator()\n",
+        "from accelerate import Accelerator\n"
+        "try:\n    a = Accelerator(even_batches=True)\nexcept TypeError:\n    a = Accelerator()\n",
+        # given by the script itself
+        ACCELERATOR + "accelerator.use_fp16 = True\nprint(accelerator.use_fp16)\n",
+        # deprecated, but there
+        "from accelerate.utils import FP8RecipeKwargs\nprint(FP8RecipeKwargs())\n",
+    ],
+)
+def test_no_finding_about_accelerate(source: str) -> None:
+    assert reported(source, "DST107") == []
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "silent"),
+    [
+        ("requirements.txt", "torch>=2\naccelerate==0.22.0\n", True),
+        ("requirements_sdxl.txt", "accelerate[testing]~=0.16.0  # old\n", True),
+        ("pyproject.toml", '[tool.poetry.dependencies]\naccelerate = "^0.29"\n', True),
+        ("setup.py", "setup(install_requires=['accelerate>=0.16,<1.0', 'numpy'])\n", True),
+        ("environment.yml", "dependencies:\n  - accelerate<=0.34.2\n", True),
+        ("requirements.txt", "accelerate>=0.16.0\n", False),
+        ("requirements.txt", "accelerate==1.0.0\n", False),
+        ("requirements.txt", "accelerate~=1.2\nnumpy<1\n", False),
+        ("requirements.txt", "my-accelerate==0.1\n", False),
+        ("setup.py", "setup(install_requires=['accelerate', 'numpy<1'])\n", False),
+    ],
+)
+def test_a_project_that_asks_for_the_old_version(
+    tmp_path: Path, file: str, text: str, silent: bool
+) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / file).write_text(text)
+    (tmp_path / "examples").mkdir()
+    script = tmp_path / "examples" / "train.py"
+    source = "from accelerate import Accelerator\na = Accelerator(even_batches=False)\n"
+    document = Document.from_bytes(source.encode(), script)
+    codes = [finding.code for finding in find(document, Project(tmp_path)).findings]
+    assert codes == ([] if silent else ["DST107"])
+
+
+def test_the_requirements_nearest_to_the_file_decide(tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("accelerate>=1.2\n")
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "requirements.txt").write_text("accelerate==0.18.0\n")
+    source = b"from accelerate import Accelerator\na = Accelerator(even_batches=False)\n"
+    for folder, count in ((tmp_path, 1), (tmp_path / "old", 0)):
+        document = Document.from_bytes(source, folder / "train.py")
+        assert len(find(document, Project(tmp_path)).findings) == count
+
+
+def test_the_repository_of_accelerate_itself_is_left_alone(tmp_path: Path) -> None:
+    package = tmp_path / "src" / "accelerate"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    source = b"from accelerate import Accelerator\na = Accelerator(even_batches=False)\n"
+    document = Document.from_bytes(source, tmp_path / "tests" / "test_it.py")
+    assert find(document, Project(tmp_path)).findings == []
+
+
+# ---- DST118: the value of a call that returns None
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "def f(x):\n    x = dist.all_reduce(x)  # expect: DST118\n    return x\n",
+        "def f(x):\n    return dist.all_reduce(x) / dist.get_world_size()  # expect: DST118\n",
+        "def f(x):\n    y = x * 2\n    return dist.all_reduce(y)  # expect: DST118\n",
+        "def f(x):\n    return dist.all_reduce(x.contiguous())  # expect: DST118\n",
+        "def f(x):\n    parts = [x, x]\n    y = dist.all_gather(parts, x)  # expect: DST118\n"
+        "    print(y[0])\n",
+        "def f(m):\n    d = dist.broadcast_object_list([m], src=0)[0]  # expect: DST118\n    return d\n",
+        "def f(x):\n    work = dist.all_reduce(x)  # expect: DST118\n    work.wait()\n",
+        "def f(m, many):\n    if many:\n        m = dist.broadcast_object_list(m)  # expect: DST118\n"
+        "    return m[0]\n",
+        "def f(x, world):\n    x = dist.all_reduce(x) if world > 1 else x  # expect: DST118\n"
+        "    print(x.item())\n",
+        "class A:\n    def f(self):\n"
+        "        self.total = dist.all_reduce(self.total)  # expect: DST118\n",
+        "def f(m):\n    m['loss'] = dist.all_reduce(m['loss'])  # expect: DST118\n",
+        "def f(x):\n    print('sum', dist.all_reduce(x, async_op=False))  # expect: DST118\n",
+        "def total(x):\n    return dist.all_reduce(x)  # expect: DST118\n\n"
+        "loss = total(torch.ones(1))\n",
+        "class F(torch.autograd.Function):\n"
+        "    @staticmethod\n"
+        "    def forward(ctx, x):\n"
+        "        return dist.all_reduce(x)  # expect: DST118\n"
+        "    @staticmethod\n"
+        "    def backward(ctx, g):\n"
+        "        return dist.all_reduce(g), None  # expect: DST118\n",
+        "from torch.distributed import all_reduce as sum_up\n"
+        "def f(x):\n    y = sum_up(x)  # expect: DST118\n    return y + 1\n",
+    ],
+)
+def test_none_is_used(body: str) -> None:
+    check(HEAD + body, "DST118")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        # nobody uses it
+        "def f(x):\n    work = dist.all_reduce(x)\n    return x\n",
+        "def f(p, lst):\n    p = dist.all_gather(lst, p)\n    p = torch.cat(lst)\n    return p\n",
+        "f = lambda x: dist.all_reduce(x)\n",
+        "f = lambda x: dist.all_reduce(x) or x\n",
+        "def f(xs):\n    [dist.all_reduce(x) for x in xs]\n",
+        "def f(x, many):\n    many and dist.all_reduce(x)\n",
+        # a wrapper that has the signature of what it wraps
+        "def all_reduce(x, group=None):\n    return dist.all_reduce(x, group=group)\n",
+        "def all_reduce(x):\n    work = dist.all_reduce(x)\n    return work\n",
+        "def hook(bucket):\n    return dist.all_reduce(bucket.buffer())\n",
+        # a handle, or perhaps one
+        "def f(x):\n    work = dist.all_reduce(x, async_op=True)\n    work.wait()\n    return x\n",
+        "def f(x, later):\n    w = dist.all_reduce(x, async_op=later)\n    return x, w\n",
+        "def f(x, **options):\n    w = dist.all_reduce(x, **options)\n    return x, w\n",
+        "def f(x):\n    w = dist.all_reduce(x, dist.ReduceOp.SUM, None, True)\n    w.wait()\n",
+        # asked for
+        "def f(x):\n    w = dist.all_reduce(x)\n    if w is not None:\n        w.wait()\n    return x\n",
+        "def f(x):\n    w = dist.all_reduce(x)\n    if w:\n        w.wait()\n    return x\n",
+        "def f(x):\n    assert dist.all_reduce(x) is None\n",
+        "def f(self, x):\n    w = dist.all_reduce(x)\n    self.assertIsNone(w)\n",
+        # another function of this name
+        "from mine import dist\ndef f(x):\n    x = dist.all_reduce(x)\n    return x + 1\n",
+        "def f(x, dist):\n    x = dist.all_reduce(x)\n    return x + 1\n",
+        "try:\n    import mine.dist as dist\nexcept ImportError:\n    pass\n"
+        "def f(x):\n    x = dist.all_reduce(x)\n    return x + 1\n",
+        # functional collectives
+        "import torch.distributed.nn.functional as F\n"
+        "def f(x):\n    x = F.all_reduce(x)\n    return x + 1\n",
+        "import torch.distributed._functional_collectives as C\n"
+        "def f(x):\n    x = C.all_reduce(x, 'sum', dist.group.WORLD)\n    return x + 1\n",
+        "from accelerate.utils import broadcast_object_list\n"
+        "def f(x):\n    x = broadcast_object_list(x)\n    return x[0]\n",
+        "import horovod.torch as hvd\ndef f(x):\n    x = hvd.allreduce_(x)\n    return x + 1\n",
+        "import composer.utils.dist as cd\ndef f(x):\n    x = cd.all_gather_object(x)\n    return x[0]\n",
+    ],
+)
+def test_none_is_not_used(body: str) -> None:
+    assert reported(HEAD + body, "DST118") == []
+
+
+# ---- DST118: a result that is on one rank
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "def f(x, best):\n    dist.reduce(x, 0)\n    if x.item() < best:  # expect: DST118\n"
+        "        return x\n",
+        "def f(x, best):\n    dist.reduce(x, dst=0)\n    x /= 4  # expect: DST118\n"
+        "    mean = x.item()\n    better = mean < best\n    while better:\n        break\n",
+        "def f(x):\n    out = [x, x]\n    dist.gather_object(x, out)\n"
+        "    for part in out:\n        print(part.item())  # expect: DST118\n",
+        "def f(x):\n    dist.reduce(x, 0, async_op=False)\n    print('mean', x.item())  # expect: DST118\n",
+    ],
+)
+def test_a_partial_result_decides(body: str) -> None:
+    check(HEAD + body, "DST118")
+
+
+RANK = "rank = dist.get_rank()\n"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        # read on the destination
+        "def f(x, rank):\n    dist.reduce(x, 0)\n    if rank == 0 and x.item() < 1:\n        print(x)\n",
+        "def f(x, rank):\n    dist.reduce(x, 0)\n    if rank > 0:\n        return\n    print(x.item())\n",
+        "def f(x, is_master):\n    dist.reduce(x, 0)\n    x /= 8\n    if is_master:\n        print(x)\n",
+        "def f(x, rank):\n    if rank in (0, 1):\n        dist.reduce(x, 0)\n        print(x.item())\n",
+        # only rank 0 divides: the author knows
+        "def f(x):\n    dist.reduce(x, dst=0)\n    if dist.get_rank() == 0:\n        x /= 8\n"
+        "    if x.item() > 1:\n        print(x)\n",
+        # logged later, under a test
+        "def f(x, log, step):\n    dist.reduce(x, 0)\n    mean = x.item() / 8\n"
+        "    if step % 10 == 0:\n        print(mean)\n",
+        "def f(x, logger, writer):\n    dist.reduce(x, 0)\n    stats = {'loss': x.item()}\n"
+        "    if writer is not None:\n        writer.log(stats)\n",
+        "def f(x, meter):\n    dist.reduce(x, 0)\n    meter.update(x.item())\n    return meter\n",
+        "def f(x):\n    rt = x.clone()\n    dist.reduce(rt, 0)\n    rt /= 8\n    return rt\n",
+        # says which rank speaks
+        "def f(x, rank):\n    dist.reduce(x, 0)\n    print(f'rank {rank} has {x.item()}')\n",
+        "def f(x):\n    dist.reduce(x, 0)\n    print('Rank ', dist.get_rank(), x[0])\n",
+        # made valid everywhere, or another value
+        "def f(x):\n    dist.reduce(x, 0)\n    x = x / 8\n    dist.broadcast(x, src=0)\n    print(x)\n",
+        "def f(x, share):\n    dist.reduce(x, 0)\n    share(x)\n    print(x)\n",
+        "def f(x, share):\n    dist.reduce(x, 0)\n    mean = share(x.item())\n    print(mean)\n",
+        "def f(x):\n    dist.reduce(x, 0)\n    x = torch.zeros(1)\n    print(x)\n",
+        # the destination is not known, or it is this rank
+        "def f(x, dst):\n    dist.reduce(x, dst)\n    print(x)\n",
+        "def f(x):\n    dist.reduce(x, dist.get_rank())\n    print(x)\n",
+        # what it is, not what is in it
+        "def f(x):\n    dist.reduce(x, 0)\n    if x.numel() > 1:\n        raise ValueError(x.shape)\n",
+        # a print that is silent on the other ranks
+        "from rich import print\ndef f(x):\n    dist.reduce(x, 0)\n    print(x.item())\n",
+    ],
+)
+def test_a_partial_result_does_no_harm(body: str) -> None:
+    assert reported(HEAD + body, "DST118") == []
+
+
+def test_the_severity_says_which_kind_it_is() -> None:
+    source = (
+        HEAD
+        + "def f(x):\n    y = dist.all_reduce(x)\n    return y + 1\n\n"
+        + "def g(x):\n    dist.reduce(x, 0)\n    print(x.item())\n"
+    )
+    document = Document.from_bytes(source.encode(), Path("/nowhere/script.py"))
+    found = find(document, Project(Path("/nowhere"))).findings
+    assert [finding.severity for finding in found if finding.code == "DST118"] == [
+        Severity.ERROR,
+        Severity.WARNING,
+    ]
+
+
+# ---- DST119
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "def f(x):\n    dist.all_reduce(x, async_op=True)  # expect: DST119\n    return x\n",
+        "def f(params):\n    for p in params:\n"
+        "        dist.all_reduce(p.grad.data, async_op=True)  # expect: DST119\n"
+        "        p.grad /= dist.get_world_size()\n",
+        "def f(x):\n    work = dist.all_reduce(x, async_op=True)  # expect: DST119\n"
+        "    y = x.view(-1).sum()\n    work.wait()\n    return y\n",
+        "def f(x, out):\n    w = dist.all_gather(out, x, async_op=True)  # expect: DST119\n"
+        "    y = torch.cat(out)\n    w.wait()\n    return y\n",
+        "def f(x):\n    w = dist.broadcast(x, 0, async_op=True)  # expect: DST119\n"
+        "    x[0] = 1\n    w.wait()\n",
+        "class A:\n    def f(self):\n"
+        "        _ = dist.all_reduce(self.c, async_op=True)  # expect: DST119\n"
+        "        self.center = self.center * 0.9 + self.c * 0.1\n",
+        "def f(x, rank):\n    dist.all_reduce(x, async_op=True)  # expect: DST119\n"
+        "    if rank == 0:\n        print(x.item())\n",
+        "def f(x, big):\n    if big:\n        w = dist.all_reduce(x, async_op=True)  # expect: DST119\n"
+        "    y = x + 1\n    if big:\n        w.wait()\n    return y\n",
+    ],
+)
+def test_read_before_the_end(body: str) -> None:
+    check(HEAD + body, "DST119")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        # nothing reads it here
+        "def f(params):\n    for p in params:\n        dist.all_reduce(p.grad, async_op=True)\n",
+        "def f(x):\n    dist.all_reduce(x, async_op=True)\n    return None\n",
+        # kept, passed on, returned
+        "def f(x, works):\n    works.append(dist.all_reduce(x, async_op=True))\n    return x\n",
+        "def f(x):\n    w = dist.all_reduce(x, async_op=True)\n    return x, w\n",
+        "class A:\n    def f(self, x):\n        self.w = dist.all_reduce(x, async_op=True)\n"
+        "        return x\n",
+        "def f(x):\n    w = dist.all_reduce(x, async_op=True)\n    later(w)\n    return x + 1\n",
+        "def f(x):\n    w = dist.all_reduce(x, async_op=True)\n"
+        "    def done():\n        w.wait()\n        return x + 1\n    return done\n",
+        "def f(x):\n    return dist.all_reduce(x, async_op=True).get_future().then(g)\n",
+        # waited for in another way
+        "def f(x):\n    dist.all_reduce(x, async_op=True)\n    torch.cuda.synchronize()\n    return x\n",
+        "def f(x):\n    dist.all_reduce(x, async_op=True)\n    dist.barrier()\n    return x + 1\n",
+        "def f(x, y):\n    w = dist.all_reduce(x, async_op=True)\n"
+        "    w = dist.all_reduce(y, async_op=True)\n    w.wait()\n    return x + y\n",
+        "def f(x):\n    dist.all_reduce(x, async_op=True)\n    finish()\n    return x\n\n"
+        "def finish():\n    torch.cuda.current_stream().synchronize()\n",
+        "def f(x):\n    w = dist.all_reduce(x, async_op=True)\n    w.block_current_stream()\n    return x\n",
+        "def f(xs):\n    with dist._coalescing_manager():\n"
+        "        dist.all_reduce(xs, async_op=True)\n    return xs + 1\n",
+        # under the condition that it was issued under
+        "def f(x, y, later):\n    w = None\n    if later:\n"
+        "        w = dist.all_reduce(x, async_op=True)\n    z = y @ y\n    if not later:\n"
+        "        x.div_(2)\n    if w is not None:\n        w.wait()\n    return x, z\n",
+        "def f(x, later):\n    if later:\n        dist.all_reduce(x, async_op=True)\n        return\n"
+        "    x.div_(2)\n",
+        # views, shapes and containers
+        "def f(x, kept):\n    w = dist.all_reduce(x, async_op=True)\n    y = x.view(x.shape[0], -1)\n"
+        "    kept.append(x)\n    w.wait()\n    return y\n",
+        "def f(x):\n    w = dist.all_reduce(x, async_op=True)\n    y = torch.empty_like(x)\n"
+        "    n = len(x)\n    w.wait()\n    return y, n\n",
+        # another tensor by then
+        "def f(x):\n    dist.all_reduce(x, async_op=True)\n    x = torch.zeros(1)\n    return x + 1\n",
+        "def f(xs):\n    for x in xs:\n        dist.all_reduce(x, async_op=True)\n"
+        "    x = 0\n    return x\n",
+        # not asynchronous, or not known to be
+        "def f(x, later):\n    dist.all_reduce(x, async_op=later)\n    return x + 1\n",
+        "def f(x):\n    dist.all_reduce(x, async_op=False)\n    return x + 1\n",
+    ],
+)
+def test_not_read_before_the_end(body: str) -> None:
+    assert reported(HEAD + body, "DST119") == []
+
+
+def test_a_long_chain_of_branches() -> None:
+    """Longer than the recursion limit."""
+    chain = "".join(f"    elif k == {n}:\n        y = {n}\n" for n in range(1, 1500))
+    source = (
+        HEAD
+        + "def f(x, k):\n    dist.all_reduce(x, async_op=True)  # expect: DST119\n"
+        + f"    if k == 0:\n        y = 0\n{chain}    return x + y\n"
+    )
+    check(source, "DST119")
