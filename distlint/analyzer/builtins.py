@@ -618,7 +618,7 @@ class Builtins(Expressions):
                 # a tensor or a list: one item of this rank's own makes the whole so
                 base = unknown("changed", base, value)
                 self.assign_place(place.value, base)
-            self.store[(base, f"[{index!r}]")] = value
+            self.store[(base, self.slot(index))] = value
         elif isinstance(base, v.Seq):
             self.assign_place(place.value, unknown("changed", base, value))
 

@@ -813,8 +813,12 @@ class Expressions:
         if isinstance(node.index, ir.Slice):
             return self.slice(base, node.index)
         index = self.settle(self.ev(node.index))
-        stored = self.store.get((base, f"[{index!r}]")) if isinstance(base, Unknown) else None
+        stored = self.store.get((base, self.slot(index))) if isinstance(base, Unknown) else None
         return stored if stored is not None else self.subscript(base, index)
+
+    def slot(self, index: Value) -> str:
+        """The name of an item in the store: by number, as an index may be a big term."""
+        return f"[{self.number('index', index)}]"
 
     def slice(self, base: Value, node: ir.Slice) -> Value:
         bounds = [

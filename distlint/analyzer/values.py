@@ -548,7 +548,8 @@ def is_ranked(value: Value) -> bool:
 def binary(op: str, left: Value, right: Value, cluster: Cluster) -> Value:
     """An arithmetic operation or a comparison."""
     if op in _ORDER and isinstance(left, Phi) and isinstance(right, Const):
-        if _is_tally(left) and type(right.value) is int:
+        tally = _tally(left)
+        if tally is not None and type(right.value) is int and right.value > max(tally, 1):
             return unknown(op, left, right)
     if isinstance(left, Phi):
         return phi(
@@ -601,17 +602,19 @@ def _is_horizon(op: str, left: Any, right: Any) -> bool:
     return op in _ORDER and max(abs(left), abs(right)) > HORIZON
 
 
-def _is_tally(value: Value) -> bool:
-    """A count of what happened on this rank, such as evaluations without progress: where it stands
-    against a bound is the rank's own, however few turns are rehearsed."""
-    if isinstance(value, Phi):
-        parts = (value.then, value.orelse)
-        if not all(_is_tally(part) or isinstance(part, Const) for part in parts):
-            return False
-        numbers = {part.value for part in parts if isinstance(part, Const)}
-        counts = all(type(number) is int for number in numbers)
-        return value.test.local and counts and numbers != {0, 1}
-    return False
+def _tally(value: Value) -> int | None:
+    """The largest number that a count of what happened on this rank has come to; None if it is none.
+
+    An example is the number of evaluations without progress: where it stands against a larger bound
+    is the rank's own, however few turns are rehearsed.
+    """
+    if isinstance(value, Const):
+        return value.value if type(value.value) is int else None
+    if not isinstance(value, Phi) or not value.test.local:
+        return None
+    parts = (_tally(value.then), _tally(value.orelse))
+    known = [part for part in parts if part is not None]
+    return max(known) if len(known) == len(parts) else None
 
 
 _ORDER = frozenset({"==", "!=", "<", "<=", ">", ">="})

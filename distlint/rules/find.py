@@ -73,10 +73,13 @@ def _distinct(proofs: Iterable[Proof], locators: Locators, main: str) -> list[Wi
         if known is None or witness.weight < known.weight:
             found[key] = witness
     mixed = {w.first.place for w in found.values() if w.first and w.same_event_arguments == "group"}
+    # one mismatch of groups is not told once more as a call that other ranks lack
     return [
         witness
         for witness in found.values()
-        if witness.same_event_arguments or witness.subject is None or witness.subject.place not in mixed
+        if witness.same_event_arguments
+        or witness.subject is None
+        or witness.subject.place not in mixed
     ]
 
 
