@@ -77,7 +77,7 @@ class Builtins(Expressions):
             raise Exit(self.exit_is_success(name, args), site)
         if name in _TRANSPARENT:
             return args[-1 if name == "typing.cast" else 0] if args else None
-        if name in _PROGRESS:
+        if name in _PROGRESS or name.lower().endswith(".tqdm"):
             return self.progress_bar(name, args, keywords, site)
         handler = _BUILTIN.get(name)
         return handler(self, args, keywords, site, node) if handler is not None else None
@@ -406,7 +406,7 @@ class Builtins(Expressions):
         """``Process(target=fn, args=(rank, ...))`` in a loop over ranks: an entry point."""
         target = keywords.get("target")
         rest = keywords.get("args")
-        mark = ("spawned", target)
+        mark = ("spawned", str(self.number("spawned", target)))
         if (
             not isinstance(target, v.Func)
             or not isinstance(rest, v.Seq)

@@ -370,32 +370,38 @@ class Class:
     site: int
 
 
-_CHILDREN: dict[type, tuple[str, ...]] = {}
+_FIELDS: dict[type, tuple[str, ...]] = {}
+_PLAIN = frozenset({str, int, float, complex, bool, bytes, type(None), type(...), frozenset})
 
 
 def children(node: Any) -> Iterator[Any]:
     """The IR nodes directly below a node, in evaluation order of the source as far as it matters."""
-    names = _CHILDREN.get(type(node))
+    names = _FIELDS.get(type(node))
     if names is None:
-        names = tuple(
+        names = _FIELDS[type(node)] = tuple(
             name
             for name in type(node).__dataclass_fields__
             if not name.startswith("_") and name != "site"
         )
-        _CHILDREN[type(node)] = names
     for name in names:
-        yield from _nodes_in(getattr(node, name))
+        value = getattr(node, name)
+        kind = type(value)
+        if kind is tuple:
+            if value:
+                yield from _nodes_in(value)
+        elif kind is dict:
+            yield from value.values()
+        elif kind not in _PLAIN:
+            yield value
 
 
-def _nodes_in(value: Any) -> Iterator[Any]:
-    if isinstance(value, (Expr, Stmt, Argument, Handler, Function, Class, Param)):
-        yield value
-    elif isinstance(value, tuple):
-        for item in value:
-            yield from _nodes_in(item)
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from _nodes_in(item)
+def _nodes_in(values: tuple[Any, ...]) -> Iterator[Any]:
+    for value in values:
+        kind = type(value)
+        if kind is tuple:
+            yield from _nodes_in(value)
+        elif kind not in _PLAIN:
+            yield value
 
 
 TRY = "$try"

@@ -273,7 +273,8 @@ def _live(
         for item in store.items()
         if item[0][1] in telling
         or item[0][1] in STOP_FLAGS
-        or item[0][0] in _FACTS or item[0][1][:1] == "["
+        or item[0][0] in _FACTS
+        or item[0][1].startswith("[")
     )
 
 

@@ -231,6 +231,8 @@ class Project:
         self.src = tuple(src) or (root, root / "src")
         self.extra = tuple(extra)
         self.world = world
+        self.memo: dict[object, object] = {}
+        """What analyses have found out about the modules, for the files to come."""
         self._catalogues: dict[frozenset[str], Catalogue] = {}
         self._modules: dict[Path, Module | None] = {}
         self._found: dict[tuple[Path, str], Path | None] = {}

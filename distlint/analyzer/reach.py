@@ -33,6 +33,14 @@ BUILTINS = frozenset(dir(builtins))
 _EXITS = frozenset({"exit", "_exit", "quit", "abort"})
 
 
+def reach_of(project: Project, catalogue: Catalogue) -> Reach:
+    """The one for a project under a catalogue: what it finds out serves all files."""
+    found = project.memo.get(catalogue)
+    if not isinstance(found, Reach):
+        found = project.memo[catalogue] = Reach(project, catalogue)
+    return found
+
+
 class Reach:
     """Follows names from function to function, through the imports of each module."""
 
@@ -52,6 +60,8 @@ class Reach:
         """Functions that change what they are given."""
         self._callable: dict[str, dict[str, list[ir.Function]]] = {}
         self._outlines: dict[str, Outline] = {}
+        self._relevance: dict[frozenset[str], Relevance] = {}
+        self._imported: dict[str, list[Module]] = {}
         self._words: dict[str, frozenset[str]] = {}
         self._evidence = _evidence(catalogue)
         self._aliases: dict[str, dict[str, str]] = {}
@@ -143,7 +153,10 @@ class Reach:
             if current.key not in outlines:
                 outlines[current.key] = self.outline(current)
                 queue.extend(self.imported(current))
-        return Relevance(outlines)
+        key = frozenset(outlines)
+        if key not in self._relevance:
+            self._relevance[key] = Relevance(outlines)
+        return self._relevance[key]
 
     def outline(self, module: Module) -> Outline:
         found = self._outlines.get(module.key)
@@ -212,13 +225,17 @@ class Reach:
 
     def imported(self, module: Module) -> list[Module]:
         """The project modules that a module imports directly."""
+        known = self._imported.get(module.key)
+        if known is not None:
+            return known
         found: dict[str, Module] = {}
         for definitions in module.definitions.values():
             for definition in definitions:
                 if isinstance(definition.node, Imported):
                     for other in self.resolve(module, definition.node):
                         found[other.key] = other
-        return list(found.values())
+        self._imported[module.key] = list(found.values())
+        return self._imported[module.key]
 
     def resolve(self, module: Module, imported: Imported) -> list[Module]:
         path = self.project.find(imported.dotted, module.path)

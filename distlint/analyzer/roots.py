@@ -13,7 +13,7 @@ from distlint.analyzer.cluster import Cluster, NeedBiggerCluster
 from distlint.analyzer.machine import Machine
 from distlint.analyzer.product import Parting, root_state, walk
 from distlint.analyzer.project import Module, Project
-from distlint.analyzer.reach import Reach
+from distlint.analyzer.reach import reach_of
 from distlint.analyzer.rehearsal import Rehearsal
 from distlint.analyzer.replay import Trace, replay
 from distlint.analyzer.state import Frame, Key, OverBudget, State
@@ -59,7 +59,7 @@ class Rehearser:
         self.catalogue = catalogue
         self.module = module
         self.world = world
-        self.reach = Reach(project, catalogue)
+        self.reach = reach_of(project, catalogue)
         self.rehearsal: Rehearsal | None = None
         self.entered: set[ir.Function] = set()
         self.outcome = Outcome()

@@ -6,17 +6,33 @@ from pathlib import Path
 
 import pytest
 
+from distlint.analyzer.positions import Locators
 from distlint.analyzer.project import Project
-from distlint.rules.find import find
+from distlint.rules.base import SourceRule
+from distlint.rules.registry import rules
 from distlint.source.document import Document
-from distlint.source.finding import Severity
-from tests.support import expected, findings
+from distlint.source.finding import Finding, Severity
+from tests.support import SCRIPT, expected
 
 HEAD = "import torch\nimport torch.distributed as dist\n\n"
 
 
 def reported(source: str, code: str) -> list[tuple[int, str]]:
-    return [finding for finding in findings(source) if finding[1] == code]
+    """The (row, code) pairs that one rule reports, without any rehearsal."""
+    return [(finding.place.span.row, code) for finding in asked(source, code, SCRIPT)]
+
+
+def asked(source: str, code: str, path: Path) -> list[Finding]:
+    rule = rules()[code]()
+    assert isinstance(rule, SourceRule)
+    document = Document.from_bytes(source.encode(), path)
+    project = Project(path.parent)
+    module = project.add(document)
+    locators = Locators()
+    locators.add(document)
+    catalogue = project.catalogue(module.imported_roots)
+    found = rule.check(document, module, catalogue, locators)
+    return sorted(found, key=lambda finding: finding.sort_key)
 
 
 def check(source: str, code: str) -> None:
@@ -108,28 +124,24 @@ def test_a_project_that_asks_for_the_old_version(
     (tmp_path / "examples").mkdir()
     script = tmp_path / "examples" / "train.py"
     source = "from accelerate import Accelerator\na = Accelerator(even_batches=False)\n"
-    document = Document.from_bytes(source.encode(), script)
-    codes = [finding.code for finding in find(document, Project(tmp_path)).findings]
-    assert codes == ([] if silent else ["DST107"])
+    assert len(asked(source, "DST107", script)) == (0 if silent else 1)
 
 
 def test_the_requirements_nearest_to_the_file_decide(tmp_path: Path) -> None:
     (tmp_path / "requirements.txt").write_text("accelerate>=1.2\n")
     (tmp_path / "old").mkdir()
     (tmp_path / "old" / "requirements.txt").write_text("accelerate==0.18.0\n")
-    source = b"from accelerate import Accelerator\na = Accelerator(even_batches=False)\n"
+    source = "from accelerate import Accelerator\na = Accelerator(even_batches=False)\n"
     for folder, count in ((tmp_path, 1), (tmp_path / "old", 0)):
-        document = Document.from_bytes(source, folder / "train.py")
-        assert len(find(document, Project(tmp_path)).findings) == count
+        assert len(asked(source, "DST107", folder / "train.py")) == count
 
 
 def test_the_repository_of_accelerate_itself_is_left_alone(tmp_path: Path) -> None:
     package = tmp_path / "src" / "accelerate"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text("")
-    source = b"from accelerate import Accelerator\na = Accelerator(even_batches=False)\n"
-    document = Document.from_bytes(source, tmp_path / "tests" / "test_it.py")
-    assert find(document, Project(tmp_path)).findings == []
+    source = "from accelerate import Accelerator\na = Accelerator(even_batches=False)\n"
+    assert asked(source, "DST107", tmp_path / "tests" / "test_it.py") == []
 
 
 # ---- DST118: the value of a call that returns None
@@ -144,9 +156,11 @@ def test_the_repository_of_accelerate_itself_is_left_alone(tmp_path: Path) -> No
         "def f(x):\n    return dist.all_reduce(x.contiguous())  # expect: DST118\n",
         "def f(x):\n    parts = [x, x]\n    y = dist.all_gather(parts, x)  # expect: DST118\n"
         "    print(y[0])\n",
-        "def f(m):\n    d = dist.broadcast_object_list([m], src=0)[0]  # expect: DST118\n    return d\n",
+        "def f(m):\n    d = dist.broadcast_object_list([m], src=0)[0]  # expect: DST118\n"
+        "    return d\n",
         "def f(x):\n    work = dist.all_reduce(x)  # expect: DST118\n    work.wait()\n",
-        "def f(m, many):\n    if many:\n        m = dist.broadcast_object_list(m)  # expect: DST118\n"
+        "def f(m, many):\n    if many:\n"
+        "        m = dist.broadcast_object_list(m)  # expect: DST118\n"
         "    return m[0]\n",
         "def f(x, world):\n    x = dist.all_reduce(x) if world > 1 else x  # expect: DST118\n"
         "    print(x.item())\n",
@@ -191,7 +205,8 @@ def test_none_is_used(body: str) -> None:
         "def f(x, **options):\n    w = dist.all_reduce(x, **options)\n    return x, w\n",
         "def f(x):\n    w = dist.all_reduce(x, dist.ReduceOp.SUM, None, True)\n    w.wait()\n",
         # asked for
-        "def f(x):\n    w = dist.all_reduce(x)\n    if w is not None:\n        w.wait()\n    return x\n",
+        "def f(x):\n    w = dist.all_reduce(x)\n    if w is not None:\n        w.wait()\n"
+        "    return x\n",
         "def f(x):\n    w = dist.all_reduce(x)\n    if w:\n        w.wait()\n    return x\n",
         "def f(x):\n    assert dist.all_reduce(x) is None\n",
         "def f(self, x):\n    w = dist.all_reduce(x)\n    self.assertIsNone(w)\n",
@@ -208,7 +223,8 @@ def test_none_is_used(body: str) -> None:
         "from accelerate.utils import broadcast_object_list\n"
         "def f(x):\n    x = broadcast_object_list(x)\n    return x[0]\n",
         "import horovod.torch as hvd\ndef f(x):\n    x = hvd.allreduce_(x)\n    return x + 1\n",
-        "import composer.utils.dist as cd\ndef f(x):\n    x = cd.all_gather_object(x)\n    return x[0]\n",
+        "import composer.utils.dist as cd\ndef f(x):\n    x = cd.all_gather_object(x)\n"
+        "    return x[0]\n",
     ],
 )
 def test_none_is_not_used(body: str) -> None:
@@ -227,7 +243,8 @@ def test_none_is_not_used(body: str) -> None:
         "    mean = x.item()\n    better = mean < best\n    while better:\n        break\n",
         "def f(x):\n    out = [x, x]\n    dist.gather_object(x, out)\n"
         "    for part in out:\n        print(part.item())  # expect: DST118\n",
-        "def f(x):\n    dist.reduce(x, 0, async_op=False)\n    print('mean', x.item())  # expect: DST118\n",
+        "def f(x):\n    dist.reduce(x, 0, async_op=False)\n"
+        "    print('mean', x.item())  # expect: DST118\n",
     ],
 )
 def test_a_partial_result_decides(body: str) -> None:
@@ -241,10 +258,14 @@ RANK = "rank = dist.get_rank()\n"
     "body",
     [
         # read on the destination
-        "def f(x, rank):\n    dist.reduce(x, 0)\n    if rank == 0 and x.item() < 1:\n        print(x)\n",
-        "def f(x, rank):\n    dist.reduce(x, 0)\n    if rank > 0:\n        return\n    print(x.item())\n",
-        "def f(x, is_master):\n    dist.reduce(x, 0)\n    x /= 8\n    if is_master:\n        print(x)\n",
-        "def f(x, rank):\n    if rank in (0, 1):\n        dist.reduce(x, 0)\n        print(x.item())\n",
+        "def f(x, rank):\n    dist.reduce(x, 0)\n    if rank == 0 and x.item() < 1:\n"
+        "        print(x)\n",
+        "def f(x, rank):\n    dist.reduce(x, 0)\n    if rank > 0:\n        return\n"
+        "    print(x.item())\n",
+        "def f(x, is_master):\n    dist.reduce(x, 0)\n    x /= 8\n    if is_master:\n"
+        "        print(x)\n",
+        "def f(x, rank):\n    if rank in (0, 1):\n        dist.reduce(x, 0)\n"
+        "        print(x.item())\n",
         # only rank 0 divides: the author knows
         "def f(x):\n    dist.reduce(x, dst=0)\n    if dist.get_rank() == 0:\n        x /= 8\n"
         "    if x.item() > 1:\n        print(x)\n",
@@ -259,7 +280,8 @@ RANK = "rank = dist.get_rank()\n"
         "def f(x, rank):\n    dist.reduce(x, 0)\n    print(f'rank {rank} has {x.item()}')\n",
         "def f(x):\n    dist.reduce(x, 0)\n    print('Rank ', dist.get_rank(), x[0])\n",
         # made valid everywhere, or another value
-        "def f(x):\n    dist.reduce(x, 0)\n    x = x / 8\n    dist.broadcast(x, src=0)\n    print(x)\n",
+        "def f(x):\n    dist.reduce(x, 0)\n    x = x / 8\n    dist.broadcast(x, src=0)\n"
+        "    print(x)\n",
         "def f(x, share):\n    dist.reduce(x, 0)\n    share(x)\n    print(x)\n",
         "def f(x, share):\n    dist.reduce(x, 0)\n    mean = share(x.item())\n    print(mean)\n",
         "def f(x):\n    dist.reduce(x, 0)\n    x = torch.zeros(1)\n    print(x)\n",
@@ -267,7 +289,8 @@ RANK = "rank = dist.get_rank()\n"
         "def f(x, dst):\n    dist.reduce(x, dst)\n    print(x)\n",
         "def f(x):\n    dist.reduce(x, dist.get_rank())\n    print(x)\n",
         # what it is, not what is in it
-        "def f(x):\n    dist.reduce(x, 0)\n    if x.numel() > 1:\n        raise ValueError(x.shape)\n",
+        "def f(x):\n    dist.reduce(x, 0)\n    if x.numel() > 1:\n"
+        "        raise ValueError(x.shape)\n",
         # a print that is silent on the other ranks
         "from rich import print\ndef f(x):\n    dist.reduce(x, 0)\n    print(x.item())\n",
     ],
@@ -282,12 +305,8 @@ def test_the_severity_says_which_kind_it_is() -> None:
         + "def f(x):\n    y = dist.all_reduce(x)\n    return y + 1\n\n"
         + "def g(x):\n    dist.reduce(x, 0)\n    print(x.item())\n"
     )
-    document = Document.from_bytes(source.encode(), Path("/nowhere/script.py"))
-    found = find(document, Project(Path("/nowhere"))).findings
-    assert [finding.severity for finding in found if finding.code == "DST118"] == [
-        Severity.ERROR,
-        Severity.WARNING,
-    ]
+    found = asked(source, "DST118", SCRIPT)
+    assert [finding.severity for finding in found] == [Severity.ERROR, Severity.WARNING]
 
 
 # ---- DST119
@@ -311,7 +330,8 @@ def test_the_severity_says_which_kind_it_is() -> None:
         "        self.center = self.center * 0.9 + self.c * 0.1\n",
         "def f(x, rank):\n    dist.all_reduce(x, async_op=True)  # expect: DST119\n"
         "    if rank == 0:\n        print(x.item())\n",
-        "def f(x, big):\n    if big:\n        w = dist.all_reduce(x, async_op=True)  # expect: DST119\n"
+        "def f(x, big):\n    if big:\n"
+        "        w = dist.all_reduce(x, async_op=True)  # expect: DST119\n"
         "    y = x + 1\n    if big:\n        w.wait()\n    return y\n",
     ],
 )
@@ -335,28 +355,33 @@ def test_read_before_the_end(body: str) -> None:
         "    def done():\n        w.wait()\n        return x + 1\n    return done\n",
         "def f(x):\n    return dist.all_reduce(x, async_op=True).get_future().then(g)\n",
         # waited for in another way
-        "def f(x):\n    dist.all_reduce(x, async_op=True)\n    torch.cuda.synchronize()\n    return x\n",
+        "def f(x):\n    dist.all_reduce(x, async_op=True)\n    torch.cuda.synchronize()\n"
+        "    return x\n",
         "def f(x):\n    dist.all_reduce(x, async_op=True)\n    dist.barrier()\n    return x + 1\n",
         "def f(x, y):\n    w = dist.all_reduce(x, async_op=True)\n"
         "    w = dist.all_reduce(y, async_op=True)\n    w.wait()\n    return x + y\n",
         "def f(x):\n    dist.all_reduce(x, async_op=True)\n    finish()\n    return x\n\n"
         "def finish():\n    torch.cuda.current_stream().synchronize()\n",
-        "def f(x):\n    w = dist.all_reduce(x, async_op=True)\n    w.block_current_stream()\n    return x\n",
+        "def f(x):\n    w = dist.all_reduce(x, async_op=True)\n    w.block_current_stream()\n"
+        "    return x\n",
         "def f(xs):\n    with dist._coalescing_manager():\n"
         "        dist.all_reduce(xs, async_op=True)\n    return xs + 1\n",
         # under the condition that it was issued under
         "def f(x, y, later):\n    w = None\n    if later:\n"
         "        w = dist.all_reduce(x, async_op=True)\n    z = y @ y\n    if not later:\n"
         "        x.div_(2)\n    if w is not None:\n        w.wait()\n    return x, z\n",
-        "def f(x, later):\n    if later:\n        dist.all_reduce(x, async_op=True)\n        return\n"
+        "def f(x, later):\n    if later:\n        dist.all_reduce(x, async_op=True)\n"
+        "        return\n"
         "    x.div_(2)\n",
         # views, shapes and containers
-        "def f(x, kept):\n    w = dist.all_reduce(x, async_op=True)\n    y = x.view(x.shape[0], -1)\n"
+        "def f(x, kept):\n    w = dist.all_reduce(x, async_op=True)\n"
+        "    y = x.view(x.shape[0], -1)\n"
         "    kept.append(x)\n    w.wait()\n    return y\n",
         "def f(x):\n    w = dist.all_reduce(x, async_op=True)\n    y = torch.empty_like(x)\n"
         "    n = len(x)\n    w.wait()\n    return y, n\n",
         # another tensor by then
-        "def f(x):\n    dist.all_reduce(x, async_op=True)\n    x = torch.zeros(1)\n    return x + 1\n",
+        "def f(x):\n    dist.all_reduce(x, async_op=True)\n    x = torch.zeros(1)\n"
+        "    return x + 1\n",
         "def f(xs):\n    for x in xs:\n        dist.all_reduce(x, async_op=True)\n"
         "    x = 0\n    return x\n",
         # not asynchronous, or not known to be
