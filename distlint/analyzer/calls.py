@@ -851,8 +851,9 @@ class Calls(Builtins):
         value: Value | None = None,
     ) -> Value:
         row = entry.collective
-        if row.kind == "destroy":
-            return const(None)
+        if row.kind in {"init", "destroy"}:
+            # who takes part is told by the arguments, or by whoever starts the processes
+            return value if value is not None else const(None)
         key = (site, self.inner)
         done = self.results.get(key)
         if done is not None:

@@ -8,13 +8,10 @@ from typing import Any
 
 from distlint.analyzer import ir
 from distlint.analyzer import values as v
-from distlint.analyzer.hooks import STOP_FLAGS
 from distlint.analyzer.machine import ABORT, END, Machine, Place
 from distlint.analyzer.rehearsal import Rehearsal
-from distlint.analyzer.state import Cont, Cut, Emit, Enter, Event, Frame, Key, Need, State
-from distlint.analyzer.values import Unknown, Value, unknown
-
-STRATEGY_WORDS = ("fsdp", "deepspeed", "zero", "shard")
+from distlint.analyzer.state import Cut, Emit, Enter, Event, Frame, Key, Need, State
+from distlint.analyzer.values import Value, unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +71,12 @@ def walk(rehearsal: Rehearsal, start: State, first: int, second: int) -> Iterato
         OverBudget: when there are too many states.
     """
     machines = (Machine(rehearsal, first, "A"), Machine(rehearsal, second, "B"))
+    liveness = rehearsal.liveness
     work = [_Pair((start, start), {}, None, {}, 0)]
     seen: set[Any] = set()
     while work:
         pair = work.pop()
-        identity = _identity(rehearsal, pair)
+        identity, pair.known = liveness.identity(pair.states, pair.known, pair.recent)
         if identity in seen:
             continue
         seen.add(identity)
@@ -234,104 +232,6 @@ def _differ(
         return bool(v.vector(left, size)[ranks[0]] != v.vector(right, size)[ranks[1]])
     except ValueError:
         return isinstance(left, v.External) and isinstance(right, v.External)
-
-
-# ---- states that have been seen
-
-
-def _identity(rehearsal: Rehearsal, pair: _Pair) -> tuple[Any, ...]:
-    """What tells a pair of states from another, as far as it can matter from here on."""
-    reads = _reads(rehearsal, pair.states[0].k) | _reads(rehearsal, pair.states[1].k)
-    sides = []
-    atoms: set[Unknown] = set()
-    for state in pair.states:
-        live = _live(state.store, reads, rehearsal.control)
-        for _, value in live:
-            atoms |= value.atoms
-        for value in state.results.values():
-            atoms |= value.atoms
-        sides.append((state.k, state.frame, state.it, live, tuple(state.results.items())))
-    known = frozenset(
-        (key, outcome)
-        for key, outcome in pair.known.items()
-        if key in pair.recent or _can_be_asked(key, reads, atoms)
-    )
-    pair.known = dict(known)
-    return (*sides, known)
-
-
-_FACTS = frozenset({"seeded", "nosync", "joined", "once", "risky"})
-
-
-def _live(
-    store: dict[Key, Value], reads: frozenset[str], control: frozenset[str]
-) -> frozenset[tuple[Key, Value]]:
-    """The variables that may still be read and can decide something."""
-    telling = reads & control
-    return frozenset(
-        item
-        for item in store.items()
-        if item[0][1] in telling
-        or item[0][1] in STOP_FLAGS
-        or item[0][0] in _FACTS
-        or item[0][1].startswith("[")
-    )
-
-
-def _can_be_asked(key: Any, reads: frozenset[str], atoms: set[Unknown]) -> bool:
-    atom: Unknown = key[1] if isinstance(key, tuple) else key
-    if atom.op == "under" or any(
-        word in token.lower() for token in atom.tokens for word in STRATEGY_WORDS
-    ):
-        return True
-    return _can_be_made(atom, reads, atoms)
-
-
-def _can_be_made(value: Value, reads: frozenset[str], atoms: set[Unknown]) -> bool:
-    """Can what is left to do come to this very term again?"""
-    if not isinstance(value, Unknown) or value in atoms:
-        return True
-    if not value.fresh:
-        return value.tokens <= reads
-    if value.leaf:
-        return False
-    return all(_can_be_made(arg, reads, atoms) for arg in value.args if isinstance(arg, Value))
-
-
-def _reads(rehearsal: Rehearsal, k: Cont | None) -> frozenset[str]:
-    """Every name that what is left to do may read."""
-    if k is None:
-        return frozenset()
-    if k.reads is None:
-        chain = []
-        step: Cont | None = k
-        while step is not None and step.reads is None:
-            chain.append(step)
-            step = step.next
-        below = step.reads if step is not None and step.reads is not None else frozenset()
-        for item in reversed(chain):
-            below = below | _own_reads(rehearsal, item)
-            item.reads = below
-    assert k.reads is not None
-    return k.reads
-
-
-def _own_reads(rehearsal: Rehearsal, k: Cont) -> frozenset[str]:
-    if k.kind == "seq":
-        block, index = k.data
-        tokens = ir.block_tokens(block[index:])
-    elif k.kind in {"loop", "try", "manager", "yielded"}:
-        tokens = ir.tokens_of(k.data[0])
-    elif k.kind == "final":
-        tokens = ir.block_tokens(k.data[0])
-    elif k.kind == "generator":
-        return _reads(rehearsal, k.data[0])
-    elif k.kind == "with":
-        tokens = frozenset({"__exit__"})
-    else:
-        return frozenset()
-    module = k.frame.module if k.frame is not None else rehearsal.main
-    return rehearsal.reach.of_block(module, tokens)
 
 
 def root_state(

@@ -206,7 +206,11 @@ def _collect_functions(nodes: Iterable[object], found: list[ir.Function]) -> Non
             )
 
 
-_TELLING_NAMES = {"accelerator": "accelerate", "zero3_model": "deepspeed", "model_engine": "deepspeed"}
+_TELLING_NAMES = {
+    "accelerator": "accelerate",
+    "zero3_model": "deepspeed",
+    "model_engine": "deepspeed",
+}
 """Names under which a module is handed the objects of a framework that it need not import."""
 
 

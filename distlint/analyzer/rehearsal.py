@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from distlint.analyzer import hooks, ir
 from distlint.analyzer import values as v
 from distlint.analyzer.cluster import Cluster
+from distlint.analyzer.liveness import Liveness
 from distlint.analyzer.project import Module, Project
 from distlint.analyzer.reach import BUILTINS, Reach
 from distlint.analyzer.state import Cont, Frame, OverBudget
@@ -64,6 +65,7 @@ class Rehearsal:
         self.builtins = BUILTINS
         self.relevance = reach.relevance(main)
         self.control = self.relevance.names
+        self.liveness = Liveness(self)
         self.static: dict[Hashable, Value] = {}
         self.frames: dict[int, Frame] = {}
         self.entered: set[ir.Function] = set()

@@ -220,6 +220,9 @@ class _Explainer:
     def cause(self, tails: tuple[list[Entry], list[Entry]]) -> CauseFact:
         heads = [next((e for e in tail if e[0] == "decide"), None) for tail in tails]
         head = heads[0] or heads[1]
+        if head is None and not self.proof.parting.differs:
+            # they had parted before they last met, and met by chance
+            head = next(reversed(self.differing()), None)
         if head is None:
             return self.cause_at_event()
         _, frame, site, value, _, it, *_ = head

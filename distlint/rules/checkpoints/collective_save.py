@@ -363,6 +363,6 @@ for step in range(10):
                 lanes=(),
                 decisions=(),
                 effect="state_dict() raises a RuntimeError",
-                advice="Call consolidate_state_dict(to=0) on all ranks, then state_dict() on rank 0.",
+                advice="Call consolidate_state_dict(to=0) on all ranks, state_dict() on rank 0.",
             ),
         )

@@ -134,10 +134,17 @@ def _is_read_later(use: Issued, name: str, buffer: tuple[str, ...] | None) -> bo
         if _asks_for_none(step, name, use):
             return False
         if isinstance(step.statement, ir.Return) and not overwritten:
-            return _is_return_wanted(use)
+            return _is_wanted(step.node, name, use)
         if not step.guards or overwritten:
             return True
     return False
+
+
+def _is_wanted(returned: ir.Expr, name: str, use: Issued) -> bool:
+    """Does a return look into the variable, or hand it to a caller who wants a result?"""
+    if path_of(returned) == (name,):
+        return _is_return_wanted(use)
+    return Buffer((name,), use.reads).seen_in(returned) is Sight.READ
 
 
 def _asks_for_none(step: Step, name: str, use: Issued) -> bool:

@@ -28,12 +28,12 @@ def partial_read(use: Issued) -> int | None:
     Only where it matters: the value, or what is made of it, decides a branch or is printed, on
     every rank and in the straight line of the call's own block.
     """
-    name = _variable(use.buffer)
-    if name is None or root_of(use) is None or not isinstance(use.statement, ir.Evaluate):
+    buffer = _variable(use.buffer)
+    if buffer is None or root_of(use) is None or not isinstance(use.statement, ir.Evaluate):
         return None
     if any(_is_rank_test(here.owner.test) for here in use.around if isinstance(here.owner, ir.If)):
         return None
-    tainted = {name}
+    tainted = {buffer}
     first: int | None = None
     for step in following(use.around):
         if step.level or not tainted:
@@ -42,7 +42,7 @@ def partial_read(use: Issued) -> int | None:
             return None
         if step.guards:
             continue
-        reads = _reads(step.node, tainted, use)
+        reads = any(_reads(step, name, name != buffer, use) for name in tainted)
         if reads and step.role in ("value", "test", "update"):
             first = first if first is not None else step.statement.site
         if reads and _matters(step, use):
@@ -83,8 +83,16 @@ def _hands_on(step: Step, tainted: set[str], use: Issued) -> bool:
     )
 
 
-def _reads(node: ir.Expr, tainted: set[str], use: Issued) -> bool:
-    return any(Buffer((name,), use.reads).seen_in(node) is Sight.READ for name in tainted)
+def _reads(step: Step, name: str, derived: bool, use: Issued) -> bool:
+    """Does a step look at the data of a variable?
+
+    The truth of a buffer may be the length of a list, that of what is derived from it is data.
+    """
+    sight = Buffer((name,), use.reads).seen_in(step.node)
+    if sight is Sight.READ:
+        return True
+    whole = step.role == "test" and isinstance(step.node, ir.Name) and step.node.id == name
+    return (step.role == "update" and sight is Sight.SAME) or (derived and whole)
 
 
 def _matters(step: Step, use: Issued) -> bool:

@@ -302,15 +302,14 @@ trainer.fit(Model(), DataLoader(torch.randn(8, 4), batch_size=2))
                 yield Finding(
                     code=self.code,
                     name=self.name,
-                    message=f"`{key}` is monitored by a callback on every rank and logged on rank 0 "
-                    "only",
+                    message=f"`{key}` is monitored on every rank and logged on rank 0 only",
                     severity=Severity.WARNING,
                     place=locators.of(module.key).place(call.site),
                     explanation=Explanation(
                         common=None,
                         lanes=(),
                         decisions=(),
-                        effect="the other ranks do not find the value, and save or stop differently",
+                        effect="the other ranks lack the value, and save or stop differently",
                         advice="Log it on all ranks with sync_dist=True.",
                     ),
                 )

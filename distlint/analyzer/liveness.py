@@ -1,0 +1,148 @@
+"""What a projection may still read: states that differ in nothing else are one state."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from distlint.analyzer import ir
+from distlint.analyzer.hooks import STOP_FLAGS
+from distlint.analyzer.project import Module
+from distlint.analyzer.state import Cont, Key, State
+from distlint.analyzer.values import Unknown, Value
+
+if TYPE_CHECKING:
+    from distlint.analyzer.rehearsal import Rehearsal
+
+STRATEGY_WORDS = ("fsdp", "deepspeed", "zero", "shard")
+
+FACTS = frozenset({"seeded", "nosync", "joined", "once", "risky"})
+"""First parts of variables that no name in the source stands for."""
+
+Names = frozenset[str]
+Live = frozenset[tuple[Key, Value]]
+
+
+class Liveness:
+    """Names that continuations read, remembered for one rehearsal."""
+
+    def __init__(self, rehearsal: Rehearsal) -> None:
+        self.rehearsal = rehearsal
+        self.telling: dict[Cont | None, Names] = {}
+        self.both: dict[tuple[Cont | None, Cont | None], Names] = {}
+        self.statements: dict[ir.Stmt, Names] = {}
+        self.strategic: dict[Unknown, bool] = {}
+        self.atoms: dict[Live, frozenset[Unknown]] = {}
+
+    def identity(
+        self, states: tuple[State, State], known: dict[Any, bool], recent: frozenset[Any]
+    ) -> tuple[tuple[Any, ...], dict[Any, bool]]:
+        """What tells a pair of states from others, and what of the known can matter from here on."""
+        sides = []
+        atoms: frozenset[Unknown] = frozenset()
+        for state in states:
+            live = self.live(state)
+            atoms |= self.atoms_of(live)
+            results = tuple(state.results.items())
+            for _, value in results:
+                atoms |= value.atoms
+            sides.append((state.k, state.frame, state.it, live, results))
+        if not known:
+            return (*sides, frozenset()), known
+        reads = self.either(states[0].k, states[1].k)
+        kept = {
+            key: outcome
+            for key, outcome in known.items()
+            if key in recent or self.can_be_asked(key, reads, atoms)
+        }
+        return (*sides, frozenset(kept.items())), kept
+
+    def live(self, state: State) -> Live:
+        """The variables that may still be read and can decide something."""
+        telling = self.telling.get(state.k)
+        if telling is None:
+            telling = (self.reads(state.k) & self.rehearsal.control) | STOP_FLAGS
+            self.telling[state.k] = telling
+        return frozenset(
+            [
+                item
+                for item in state.store.items()
+                if item[0][1] in telling or item[0][0] in FACTS or item[0][1][:1] == "["
+            ]
+        )
+
+    def atoms_of(self, live: Live) -> frozenset[Unknown]:
+        found = self.atoms.get(live)
+        if found is None:
+            found = self.atoms[live] = frozenset().union(*(value.atoms for _, value in live))
+        return found
+
+    def either(self, first: Cont | None, second: Cont | None) -> Names:
+        """What one of two continuations reads."""
+        found = self.both.get((first, second))
+        if found is None:
+            found = self.both[first, second] = self.reads(first) | self.reads(second)
+        return found
+
+    # ---- what may be asked again
+
+    def can_be_asked(self, key: Any, reads: Names, atoms: frozenset[Unknown]) -> bool:
+        atom: Unknown = key[1] if isinstance(key, tuple) else key
+        return self.is_strategic(atom) or _can_be_made(atom, reads, atoms)
+
+    def is_strategic(self, atom: Unknown) -> bool:
+        """Does an assumption bear on which strategy is in use? Calls ask for that by themselves."""
+        found = self.strategic.get(atom)
+        if found is None:
+            found = self.strategic[atom] = atom.op == "under" or any(
+                word in token.lower() for token in atom.tokens for word in STRATEGY_WORDS
+            )
+        return found
+
+    # ---- what is read
+
+    def reads(self, k: Cont | None) -> Names:
+        """Every name that what is left to do may read."""
+        if k is None:
+            return frozenset()
+        chain = []
+        step: Cont | None = k
+        while step is not None and step.reads is None:
+            chain.append(step)
+            step = step.next
+        below = step.reads if step is not None and step.reads is not None else frozenset()
+        for item in reversed(chain):
+            below = item.reads = below | self.own(item)
+        return below
+
+    def own(self, k: Cont) -> Names:
+        """What a continuation reads before the next one has its turn."""
+        module = k.frame.module if k.frame is not None else self.rehearsal.main
+        if k.kind == "seq":
+            block, index = k.data
+            return frozenset().union(*[self.of(module, s) for s in block[index:]])
+        if k.kind in {"loop", "try", "manager", "yielded"}:
+            return self.of(module, k.data[0])
+        if k.kind == "final":
+            return frozenset().union(*[self.of(module, s) for s in k.data[0]])
+        if k.kind == "generator":
+            return self.reads(k.data[0])
+        return frozenset({"__exit__"}) if k.kind == "with" else frozenset()
+
+    def of(self, module: Module, statement: ir.Stmt) -> Names:
+        """What a statement reads, and the functions that it may call."""
+        found = self.statements.get(statement)
+        if found is None:
+            tokens = self.rehearsal.reach.of_block(module, ir.tokens_of(statement))
+            found = self.statements[statement] = tokens
+        return found
+
+
+def _can_be_made(value: Value, reads: Names, atoms: frozenset[Unknown]) -> bool:
+    """Can what is left to do come to this very term again?"""
+    if not isinstance(value, Unknown) or value in atoms:
+        return True
+    if not value.fresh:
+        return value.tokens <= reads
+    if value.leaf:
+        return False
+    return all(_can_be_made(arg, reads, atoms) for arg in value.args if isinstance(arg, Value))
