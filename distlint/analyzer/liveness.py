@@ -36,7 +36,7 @@ class Liveness:
     def identity(
         self, states: tuple[State, State], known: dict[Any, bool], recent: frozenset[Any]
     ) -> tuple[tuple[Any, ...], dict[Any, bool]]:
-        """What tells a pair of states from others, and what of the known can matter from here on."""
+        """What tells a pair of states from others, and what of the known can still matter."""
         sides = []
         atoms: frozenset[Unknown] = frozenset()
         for state in states:

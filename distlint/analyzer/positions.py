@@ -63,7 +63,17 @@ class Locator:
             return "try"
         elif isinstance(node, cst.FunctionDef):
             return f"{node.name.value}()"
-        return " ".join(self._tree.code_for_node(shown).split())
+        return _on_one_line(self._tree.code_for_node(shown))
+
+
+def _on_one_line(code: str) -> str:
+    """Source that may be spread over lines, with the brackets closed up again."""
+    if "\n" not in code:
+        return code
+    line = " ".join(code.split())
+    for spread, closed in (("( ", "("), (" )", ")"), ("[ ", "["), (" ]", "]"), (",)", ")")):
+        line = line.replace(spread, closed)
+    return line
 
 
 def _header(node: cst.CSTNode) -> cst.CSTNode:

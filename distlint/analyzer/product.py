@@ -61,7 +61,7 @@ class _Pair:
     serial: int
     common: int = -1
     recent: frozenset[Any] = frozenset()
-    """What has been decided since the last common collective: asked again on the way to the next."""
+    """What has been decided since the last common collective: it is asked again on this way."""
 
 
 def walk(rehearsal: Rehearsal, start: State, first: int, second: int) -> Iterator[Parting]:
@@ -104,7 +104,8 @@ def walk(rehearsal: Rehearsal, start: State, first: int, second: int) -> Iterato
             )
             continue
         first_event, second_event = events
-        assert isinstance(first_event, Event) and isinstance(second_event, Event)
+        assert isinstance(first_event, Event)
+        assert isinstance(second_event, Event)
         names = pair.names
         place, other = machines[0].place(first_event), machines[1].place(second_event)
         if other != place:
@@ -203,7 +204,7 @@ def alone(machine: Machine, event: Event) -> None:
 def _difference(
     rehearsal: Rehearsal, events: tuple[Event | str, Event | str], ranks: tuple[int, int]
 ) -> str | None:
-    """Why two next collectives do not match: ``""`` or the argument that differs; None if they do."""
+    """Why two next collectives do not match: ``""`` or the argument that differs; else None."""
     first, second = events
     if not isinstance(first, Event) or not isinstance(second, Event):
         return ""

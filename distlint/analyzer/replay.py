@@ -1,4 +1,4 @@
-"""Running a witness on every rank of the cluster: what deadlocks there is reported, nothing else."""
+"""Running a witness on every rank of the cluster: only what deadlocks there is reported."""
 
 from __future__ import annotations
 
@@ -37,17 +37,20 @@ def replay(rehearsal: Rehearsal, start: State, parting: Parting) -> tuple[list[T
     """The traces of all ranks under the assumptions of a parting, and whether they get stuck.
 
     The ranks beside the two side with the second or with the first of them; what nobody has
-    assumed is false, or true.
+    assumed is false, or true. The traces end where the ranks get stuck or part.
     """
     traces: list[Trace] = []
     for others, default in _variants(parting):
         if default and not any(trace.asked for trace in traces):
             break
-        traces = [
-            run(rehearsal, start, rank, parting, others, default)
+        players = [
+            Player(rehearsal, start, rank, parting, others, default)
             for rank in range(rehearsal.cluster.size)
         ]
-        if stuck(traces):
+        traces = [player.trace for player in players]
+        if _get_stuck(players):
+            for rank in parting.ranks:
+                players[rank].run_to(parting.serial)
             return traces, True
     return traces, False
 
@@ -68,47 +71,103 @@ def run(
     default: bool,
     once: bool = False,
 ) -> Trace:
-    """One rank alone, with what is not assumed decided one way; ``once`` runs each loop once."""
-    first, second = parting.ranks
-    side = "A" if rank == first else "B" if rank == second else others
-    machine = Machine(rehearsal, rank, side)
-    machine.load(start)
-    machine.known = dict(parting.assumed)
-    machine.log = []
-    trace = Trace(rank, log=machine.log)
-    partner = second if rank == first else first
-    names = parting.names if side == "B" else {}
-    while len(trace.events) < MAX_EVENTS:
-        event = _advance(machine, trace, default, once)
+    """One rank alone to its end; ``once`` runs each loop once."""
+    player = Player(rehearsal, start, rank, parting, others, default, once)
+    player.run_to(MAX_EVENTS)
+    return player.trace
+
+
+class Player:
+    """One rank, from collective to collective, with what is not assumed decided one way."""
+
+    def __init__(
+        self,
+        rehearsal: Rehearsal,
+        start: State,
+        rank: int,
+        parting: Parting,
+        others: str,
+        default: bool,
+        once: bool = False,
+    ) -> None:
+        first, second = parting.ranks
+        side = "A" if rank == first else "B" if rank == second else others
+        self.machine = Machine(rehearsal, rank, side)
+        self.machine.load(start)
+        self.machine.known = dict(parting.assumed)
+        self.machine.log = []
+        self.trace = Trace(rank, log=self.machine.log)
+        self.partner = second if rank == first else first
+        self.names = parting.names if side == "B" else {}
+        self.default = default
+        self.once = once
+        self.common = 0
+        """Collectives so far in which the partner takes part too."""
+        self.at_end = False
+
+    def run_to(self, common: int) -> None:
+        """Go on until there have been more than this many collectives with the partner."""
+        while self.common <= common and self.step() is not None:
+            pass
+
+    def step(self) -> Event | None:
+        """The next collective; None at the end."""
+        trace = self.trace
+        if self.at_end or len(trace.events) >= MAX_EVENTS:
+            return None
+        if trace.events:
+            self.leave(trace.events[-1])
+        event = self.advance()
         if not isinstance(event, Event):
             trace.ended = event
-            break
+            self.at_end = True
+            return None
+        machine = self.machine
         trace.events.append(event)
-        trace.places.append(len(machine.log))
+        trace.places.append(len(trace.log))
         trace.turns.append(machine.it)
         trace.conts.append(machine.k)
-        machine.log.append(("event", event.frame, event.site, machine.it))
-        if partner in event.members:
-            place = machine.place(event)
-            resume(machine, event, names.get(place, place))
+        trace.log.append(("event", event.frame, event.site, machine.it))
+        self.common += self.partner in event.members
+        return event
+
+    def leave(self, event: Event) -> None:
+        """Go on behind a collective."""
+        if self.partner in event.members:
+            place = self.machine.place(event)
+            resume(self.machine, event, self.names.get(place, place))
         else:
-            alone(machine, event)
-    return trace
+            alone(self.machine, event)
+
+    def advance(self) -> Event | str:
+        """Advance, answering open questions with the default."""
+        for _ in range(MAX_QUESTIONS):
+            try:
+                return self.machine.advance()
+            except Need as need:
+                # the statement in hand is evaluated again
+                del self.trace.log[self.machine.mark :]
+                self.machine.known[need.key] = _answer(need.atom, self.default, self.once)
+                self.trace.asked = True
+            except Cut:
+                return ABORT
+        return ABORT
 
 
-def _advance(machine: Machine, trace: Trace, default: bool, once: bool) -> Event | str:
-    """Advance, answering open questions with the default."""
-    for _ in range(MAX_QUESTIONS):
-        try:
-            return machine.advance()
-        except Need as need:
-            # the statement in hand is evaluated again
-            del trace.log[machine.mark :]
-            machine.known[need.key] = _answer(need.atom, default, once)
-            trace.asked = True
-        except Cut:
-            return ABORT
-    return ABORT
+def _get_stuck(players: list[Player]) -> bool:
+    """Let the ranks meet in their collectives: does anybody wait for ever, or meet another?"""
+    heads = [player.step() for player in players]
+    while True:
+        if any(
+            head is None and (player.trace.ended == ABORT or not player.at_end)
+            for head, player in zip(heads, players, strict=True)
+        ):
+            return False
+        ready = next((head for head in heads if head is not None and meets(head, heads)), None)
+        if ready is None:
+            return any(head is not None for head in heads)
+        for rank in ready.members:
+            heads[rank] = players[rank].step()
 
 
 def _answer(atom: Unknown, default: bool, once: bool) -> bool:
@@ -116,25 +175,6 @@ def _answer(atom: Unknown, default: bool, once: bool) -> bool:
     if atom.op == "trip":
         return once and atom.args[1] == 0
     return default and atom.op != "exception"
-
-
-def stuck(traces: list[Trace]) -> bool:
-    """Let the ranks meet in their collectives: does anybody wait for ever, or meet the wrong one?"""
-    positions = [0] * len(traces)
-    while True:
-        heads: list[Event | None] = [
-            trace.events[position] if position < len(trace.events) else None
-            for trace, position in zip(traces, positions, strict=True)
-        ]
-        if any(
-            head is None and trace.ended == ABORT for head, trace in zip(heads, traces, strict=True)
-        ):
-            return False
-        ready = next((head for head in heads if head is not None and meets(head, heads)), None)
-        if ready is None:
-            return any(head is not None for head in heads)
-        for rank in ready.members:
-            positions[rank] += 1
 
 
 def meets(event: Event, heads: list[Event | None]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -23,8 +24,8 @@ from distlint.catalogue.catalogue import Catalogue
 MAX_RANKS = 16
 ENOUGH = 8
 """Ways to part that are looked at for one pair of ranks, once they have been proven."""
-ENOUGH_ALIKE = 3
-"""Partings between the same collectives that are proven, or refuted in vain, before they are passed."""
+ENOUGH_ALIKE = 2
+"""Partings between the same collectives that are proven, or refuted, before they are passed."""
 
 ENOUGH_TRIED = 60
 """Partings like those already seen after which a pair of ranks is left."""
@@ -66,6 +67,15 @@ class Rehearser:
 
     def run(self) -> Outcome:
         """Rehearse the module body first, then each function that it has not come to."""
+        collects = gc.isenabled()
+        gc.disable()  # next to nothing is garbage before the end, and the trees are large
+        try:
+            return self.run_all()
+        finally:
+            if collects:
+                gc.enable()
+
+    def run_all(self) -> Outcome:
         v.forget()
         own = _own_tokens(self.module.body)
         if self.reach.may_part(self.reach.of_block(self.module, own)):

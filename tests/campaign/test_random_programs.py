@@ -9,7 +9,7 @@ PROGRAMS = 2_000
 
 
 def test_the_analyser_agrees_with_execution() -> None:
-    results = list(run(range(PROGRAMS), seed=SEED, limit=200))
+    results = list(run(range(PROGRAMS), seed=SEED, jobs=2, limit=200))
     wrong = [
         f"python -m benchmarks.random_programs --seed {SEED} --first {each.number} --programs 1: "
         f"{each.expected}, but found {each.found}"
