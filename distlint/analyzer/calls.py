@@ -8,8 +8,7 @@ from distlint.analyzer import hooks, ir
 from distlint.analyzer import values as v
 from distlint.analyzer.builtins import Builtins
 from distlint.analyzer.expressions import SAME, UNEVEN
-from distlint.analyzer.rehearsal import MAX_CALL_DEPTH
-from distlint.analyzer.state import Emit, Enter, Event, Frame
+from distlint.analyzer.state import OPAQUE, Emit, Enter, Event, Frame
 from distlint.analyzer.values import Const, Unknown, Value, const, unknown
 from distlint.catalogue.entries import AMBIENT_TAGS, Argument
 from distlint.catalogue.entries import position as position_of
@@ -172,8 +171,9 @@ class Calls(Builtins):
         if self.skips(function, args, keywords):
             return unknown("call", *label, *args, *keywords.values())
         depth = self.frame.depth + 1
-        if depth > MAX_CALL_DEPTH or self.recursive(function):
-            return unknown("call", *label, *args, *keywords.values())
+        if not self.rehearsal.follows(function, depth) or self.recursive(function):
+            value = unknown("call", *label, *args, *keywords.values())
+            return self.pass_over(function, label, value, key)
         module = self.rehearsal.module_by_key(function.module)
         outer = self.rehearsal.frames.get(target.scope)
         scope = self.number("call", self.here(site), function.site, function.module)
@@ -184,6 +184,29 @@ class Calls(Builtins):
         self.rehearsal.enter(function)
         self.bind_arguments(frame, function, args, keywords)
         raise Enter(frame, function.body, key)
+
+    def pass_over(
+        self, function: ir.Function, label: tuple[Any, ...], value: Value, key: Any
+    ) -> Value:
+        """A call that is not followed: where it may communicate, all ranks have to make it."""
+        if not self.rehearsal.may_meet(function):
+            return value
+        raise Emit(
+            Event(
+                name=function.label,
+                kind=OPAQUE,
+                match=(OPAQUE, *map(str, label)),
+                members=self.cluster.everyone,
+                group="world",
+                group_text="",
+                certain=False,
+                site=self.site,
+                module=self.frame.module.key,
+                result_key=key,
+                frame=self.frame,
+                value=value,
+            )
+        )
 
     def skips(self, function: ir.Function, args: list[Value], keywords: dict[str, Value]) -> bool:
         """Need the body not be run? True if no rank can be seen to differ in it."""

@@ -152,6 +152,25 @@ class Machine(Calls):
             if event.kind == "broadcast":
                 self.replace(dict(zip(payload.items, items, strict=True)))
         self.assign_place(event.result_target, fresh)
+        self.assign_in_callers(event.result_target, fresh)
+
+    def assign_in_callers(self, target: ir.Expr, value: Value) -> None:
+        """A buffer that came in as an argument is the caller's variable, too."""
+        frame, it, k = self.frame, self.it, self.k
+        try:
+            while isinstance(target, ir.Name) and self.frame.function is not None:
+                while k is not None and k.kind != "call":
+                    k = k.next
+                if k is None or k.next is None or k.next.kind != "seq":
+                    return
+                argument = _argument_for(self.frame.function, target.id, k)
+                if argument is None:
+                    return
+                self.frame, self.it = k.data[0], k.data[1]
+                self.assign_place(argument, value)
+                target, k = argument, k.next
+        finally:
+            self.frame, self.it = frame, it
 
     def replace(self, replacement: dict[Any, Any]) -> None:
         """What the source of a broadcast sent is now known to all under a new name."""
@@ -798,7 +817,9 @@ class Machine(Calls):
         args, keywords = self.arguments(s.context)
         if target.bound is not None:
             args = [target.bound, *args]
-        if self.skips(target.function, args, keywords) or self.frame.depth > 10:
+        if self.skips(target.function, args, keywords) or not self.rehearsal.follows(
+            target.function, self.frame.depth + 1
+        ):
             return None
         return target, args, keywords
 
@@ -1041,6 +1062,27 @@ class Machine(Calls):
             self.quiet -= 1
             self.log = log
             self.frame, self.it, self.results, self.inner, self.k = saved
+
+
+def _argument_for(function: ir.Function, name: str, k: Cont) -> ir.Expr | None:
+    """What the caller passes for a parameter; ``k`` returns to the statement with the call."""
+    assert k.next is not None
+    block, index = k.next.data
+    names = [param.name for param in function.params]
+    if name not in names or not isinstance(k.data[3], tuple):
+        return None
+    stack: list[Any] = [block[index]]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ir.Call) and node.site == k.data[3][0]:
+            # ``self`` is not among the arguments
+            position = names.index(name) - (len(names) > 0 and bool(function.owner))
+            for place, argument in enumerate(node.args):
+                if argument.keyword == name or (place == position and not argument.keyword):
+                    return None if argument.star else argument.value
+            return None
+        stack.extend(ir.children(node))
+    return None
 
 
 def _exception_names(types: ir.Expr | None) -> frozenset[str]:

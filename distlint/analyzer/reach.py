@@ -69,7 +69,9 @@ class Reach:
         self._runs_given: dict[ir.Function, bool] = {}
 
     def matters(self, function: ir.Function) -> bool:
-        """Does the function reach a collective, a rank, a rank-local value or an exit?"""
+        """Does the function reach a collective, a rank, a rank-local value or an exit, or fail?"""
+        if function.body and isinstance(function.body[-1], ir.Raise):
+            return True
         tokens = self.tokens(function)
         return not (tokens.isdisjoint(MARKS) and tokens.isdisjoint(_EXITS))
 

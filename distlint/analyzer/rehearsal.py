@@ -11,7 +11,7 @@ from distlint.analyzer import values as v
 from distlint.analyzer.cluster import Cluster
 from distlint.analyzer.liveness import Liveness
 from distlint.analyzer.project import Module, Project
-from distlint.analyzer.reach import BUILTINS, Reach
+from distlint.analyzer.reach import BUILTINS, EVENT, Reach
 from distlint.analyzer.state import Cont, Frame, OverBudget
 from distlint.analyzer.values import Value
 from distlint.catalogue.catalogue import IMPLIED_TAGS
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from distlint.analyzer.expressions import Expressions
     from distlint.catalogue.catalogue import Catalogue, ClassInfo
 
-MAX_CALL_DEPTH = 12
+OWN_DEPTH = 3
+"""How much deeper calls within the module are followed than calls into others."""
 STEP_BUDGET = 30_000
 """Work that may go into one root, all its paths together: statements, and states by their size."""
 
@@ -71,6 +72,8 @@ class Rehearsal:
         self.entered: set[ir.Function] = set()
         self.classes: set[tuple[Any, ...]] = {tuple([0] * cluster.size)}
         self.steps = 0
+        self.depth = 9
+        self.budget = STEP_BUDGET
         self.groups: set[frozenset[int]] = set()
         self.seeded: set[str] = set()
         self._numbers: dict[Hashable, int] = {}
@@ -85,11 +88,22 @@ class Rehearsal:
         """Note that a function is run."""
         self.entered.add(function)
 
-    def begin_root(self) -> None:
-        """Forget what belongs to one root only."""
+    def begin_root(self, depth: int = 9, budget: int = STEP_BUDGET) -> None:
+        """Forget what belongs to one root only; calls are followed to this depth."""
+        self.entered = set()
+        self.depth = depth
+        self.budget = budget
         self.steps = 0
         self.groups = set()
         self.classes = {tuple([0] * self.cluster.size)}
+
+    def follows(self, function: ir.Function, depth: int) -> bool:
+        """Is a call looked into?"""
+        return depth <= self.depth + (OWN_DEPTH if function.module == self.main.key else 0)
+
+    def may_meet(self, function: ir.Function) -> bool:
+        """May a function, or one that it calls, communicate?"""
+        return EVENT in self.reach.tokens(function)
 
     def step(self) -> None:
         """Count a statement.
@@ -98,7 +112,7 @@ class Rehearsal:
             OverBudget: when there have been too many.
         """
         self.steps += 1
-        if self.steps > STEP_BUDGET:
+        if self.steps > self.budget:
             raise OverBudget
 
     def spend(self, variables: int) -> None:

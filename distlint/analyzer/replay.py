@@ -8,7 +8,7 @@ from typing import Any
 from distlint.analyzer.machine import ABORT, Machine
 from distlint.analyzer.product import Parting, alone, resume
 from distlint.analyzer.rehearsal import Rehearsal
-from distlint.analyzer.state import Cont, Cut, Event, Need, State
+from distlint.analyzer.state import OPAQUE, Cont, Cut, Event, Need, State
 from distlint.analyzer.values import Unknown
 
 MAX_EVENTS = 120
@@ -165,7 +165,8 @@ def _get_stuck(players: list[Player]) -> bool:
             return False
         ready = next((head for head in heads if head is not None and meets(head, heads)), None)
         if ready is None:
-            return any(head is not None for head in heads)
+            waiting = [head for head in heads if head is not None]
+            return bool(waiting) and all(head.kind != OPAQUE for head in waiting)
         for rank in ready.members:
             heads[rank] = players[rank].step()
 

@@ -28,6 +28,8 @@ ENOUGH_ALIKE = 2
 """Partings between the same collectives that are proven, or refuted, before they are passed."""
 
 ENOUGH_TRIED = 60
+LEVELS = ((9, 30_000), (2, 12_000), (0, 12_000))
+"""How deep calls into other modules are followed, and the budget: the next when one is spent."""
 """Partings like those already seen after which a pair of ranks is left."""
 
 
@@ -102,38 +104,43 @@ class Rehearser:
         """Rehearse one root, on a bigger cluster when the code tells more ranks apart."""
         self.outcome.roots += 1
         nodes, local = self.world
+        levels = iter(LEVELS)
+        level = next(levels)
         while True:
             try:
-                self.compare_ranks(function, nodes, local)
+                rehearsal = self.prepared(nodes, local)
+                rehearsal.begin_root(*level)
+                self.compare_ranks(rehearsal, function)
             except NeedBiggerCluster as need:
                 if need.nodes * need.local > MAX_RANKS:
                     return
                 nodes, local = need.nodes, need.local
                 self.rehearsal = None
-                continue
             except OverBudget:
-                self.outcome.over_budget += 1
-            return
+                shallower = next(levels, None)
+                if shallower is None:
+                    self.outcome.over_budget += 1
+                    return
+                level = shallower
+            else:
+                self.entered |= rehearsal.entered
+                return
 
-    def compare_ranks(self, function: ir.Function | None, nodes: int, local: int) -> None:
-        rehearsal = self.prepared(nodes, local)
-        try:
-            start = self.start(rehearsal, function)
-            trials: Counter[Any] = Counter()
-            for first, second in _pairs(rehearsal):
-                found = 0
-                for parting in walk(rehearsal, start, first, second):
-                    kind = parting.kind
-                    if ENOUGH_ALIKE in (trials[kind, True], trials[kind, False]):
-                        trials["alike"] += 1
-                    else:
-                        proven = self.prove(rehearsal, start, parting, function)
-                        trials[kind, proven] += 1
-                        found += proven
-                    if found >= ENOUGH or trials["alike"] >= ENOUGH_TRIED:
-                        break
-        finally:
-            self.entered |= rehearsal.entered
+    def compare_ranks(self, rehearsal: Rehearsal, function: ir.Function | None) -> None:
+        start = self.start(rehearsal, function)
+        trials: Counter[Any] = Counter()
+        for first, second in _pairs(rehearsal):
+            found = 0
+            for parting in walk(rehearsal, start, first, second):
+                kind = parting.kind
+                if ENOUGH_ALIKE in (trials[kind, True], trials[kind, False]):
+                    trials["alike"] += 1
+                else:
+                    proven = self.prove(rehearsal, start, parting, function)
+                    trials[kind, proven] += 1
+                    found += proven
+                if found >= ENOUGH or trials["alike"] >= ENOUGH_TRIED:
+                    break
 
     def prove(
         self, rehearsal: Rehearsal, start: State, parting: Parting, root: ir.Function | None
@@ -161,7 +168,6 @@ class Rehearser:
             cluster = Cluster(nodes, local)
             rehearsal = Rehearsal(self.project, self.catalogue, cluster, self.module, self.reach)
             self.rehearsal = rehearsal
-        rehearsal.begin_root()
         return rehearsal
 
     def start(self, rehearsal: Rehearsal, function: ir.Function | None) -> State:

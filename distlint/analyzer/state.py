@@ -65,6 +65,10 @@ class State:
         return State(self.k, self.frame, self.it, dict(self.results), dict(self.store))
 
 
+OPAQUE = "opaque"
+"""Kind of a call that may communicate and is not looked into."""
+
+
 @dataclass(slots=True, eq=False)
 class Event:
     """A collective that a rank is about to issue."""
