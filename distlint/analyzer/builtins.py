@@ -22,6 +22,12 @@ _CONVERSIONS: dict[str, Callable[[Any], Any]] = {
     "builtins.abs": abs,
     "builtins.round": round,
 }
+_EMPTY: dict[str, Any] = {
+    "builtins.int": 0,
+    "builtins.float": 0.0,
+    "builtins.str": "",
+    "builtins.bool": False,
+}
 _EXITS = frozenset({"sys.exit", "builtins.exit", "builtins.quit", "os._exit", "os.abort"})
 _TRANSPARENT = frozenset(
     {
@@ -84,8 +90,7 @@ class Builtins(Expressions):
 
     def conversion(self, name: str, args: list[Value]) -> Value:
         if not args:
-            made = {"builtins.int": 0, "builtins.float": 0.0, "builtins.str": "", "builtins.bool": False}
-            return const(made[name]) if name in made else unknown("converted")
+            return const(_EMPTY[name]) if name in _EMPTY else unknown("converted")
         value = args[0]
         if name == "builtins.bool" and isinstance(value, (v.Seq, v.Map)):
             return const(bool(value.items))
@@ -286,7 +291,9 @@ class Builtins(Expressions):
         items = self.exact_items(self.settle(args[0]))
         if items is not None and isinstance(args[1], Const) and type(args[1].value) is int:
             return v.seq("list", items[: args[1].value])
-        return unknown("islice", self.number("islice", self.here(site)), args[1], local=args[0].local)
+        return unknown(
+            "islice", self.number("islice", self.here(site)), args[1], local=args[0].local
+        )
 
     def b_next(self, args: list[Value], _keywords: Any, site: int, *_: Any) -> Value | None:
         return self.loop_item(self.settle(args[0]), 0, site) if args else None
@@ -623,7 +630,7 @@ class Builtins(Expressions):
             self.assign_place(place.value, unknown("changed", base, value))
 
     def rebind(self, name: str, value: Value) -> None:
-        """Change what a name stands for where it is bound: an object was changed, not a variable."""
+        """Change what a name stands for where it is bound: the object was changed."""
         frame: Frame | None = self.frame
         while frame is not None and frame.function is not None:
             if (frame.scope, name) in self.store:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from distlint.analyzer import hooks, ir
 from distlint.analyzer import values as v
 from distlint.analyzer.builtins import Builtins
-from distlint.analyzer.expressions import SAME, UNEVEN
+from distlint.analyzer.expressions import SAME
 from distlint.analyzer.state import OPAQUE, Emit, Enter, Event, Frame
 from distlint.analyzer.values import Const, Unknown, Value, const, unknown
 from distlint.catalogue.entries import AMBIENT_TAGS, Argument
@@ -604,7 +605,7 @@ class Calls(Builtins):
     ) -> dict[str, Value]:
         """Arguments by parameter name."""
         found = dict(keywords)
-        for name, value in zip(params, args):
+        for name, value in zip(params, args, strict=False):
             if name.startswith("*"):
                 break
             found[name] = value
@@ -743,7 +744,11 @@ class Calls(Builtins):
         arms = self.rehearsal.arms_backward(target.kind)
         result: Value = (
             unknown(
-                "forward", target.oid, self.here(site), local=self.is_own_batch(args), fresh=True,
+                "forward",
+                target.oid,
+                self.here(site),
+                local=self.is_own_batch(args),
+                fresh=True,
                 wrapped=frozenset({target.oid}),
             )
             if arms
@@ -887,7 +892,12 @@ class Calls(Builtins):
         )
         if not self.communicates(row, arguments, receiver) or (self.reading and value is not None):
             return otherwise
-        if row.kind == "wrap" and row.form == "call" and value is not None and not self.wraps(value):
+        if (
+            row.kind == "wrap"
+            and row.form == "call"
+            and value is not None
+            and not self.wraps(value)
+        ):
             return otherwise
         tags = self.open_tags(row, receiver)
         if tags is None or (tags and not self.under(tags)):
@@ -955,10 +965,8 @@ class Calls(Builtins):
 
     def note_classes(self, value: Value) -> None:
         """Ranks that pass different arguments have to be compared."""
-        try:
+        with suppress(ValueError):
             self.rehearsal.refine(tuple(map(repr, v.vector(value, self.cluster.size))))
-        except ValueError:
-            pass
 
     def wraps(self, value: Value) -> bool:
         """Is there a model, or something that may be one, among what is prepared?"""
@@ -1076,7 +1084,12 @@ class Calls(Builtins):
             if group.kind == "world":
                 return None, "world", "", True
             if group.kind == "ranks":
-                return group.detail, ("ranks", group.detail, group.oid), _ranks_text(group.detail), True
+                return (
+                    group.detail,
+                    ("ranks", group.detail, group.oid),
+                    _ranks_text(group.detail),
+                    True,
+                )
             if group.kind == "axis":
                 line = self.cluster.line(group.detail, self.rank)
                 if line is not None:
@@ -1133,7 +1146,11 @@ class Calls(Builtins):
 
     def agreeing(self, row: Any, arguments: dict[str, Value]) -> tuple[tuple[str, Value], ...]:
         found = [(name, arguments[name]) for name in row.agree if name in arguments]
-        if "op" in row.agree and "op" not in arguments and row.name.startswith("torch.distributed."):
+        if (
+            "op" in row.agree
+            and "op" not in arguments
+            and row.name.startswith("torch.distributed.")
+        ):
             found.append(("op", v.external("torch.distributed.ReduceOp.SUM")))
         if row.kind == "group_creation" and "ranks" in row.params:
             ranks = arguments.get("ranks", const(None))
@@ -1147,9 +1164,7 @@ class Calls(Builtins):
             found.append(("dtype", _dtype(arguments.get(row.payload))))
         return tuple(found)
 
-    def argument_node(
-        self, row: Any, param: str | None, node: ir.Call | None
-    ) -> ir.Expr | None:
+    def argument_node(self, row: Any, param: str | None, node: ir.Call | None) -> ir.Expr | None:
         """The source of an argument, so that its variable can be given the result."""
         if param is None or node is None:
             return None
@@ -1174,7 +1189,9 @@ def names_strategy(token: str) -> bool:
 
 def asks_for_strategy(atom: Unknown) -> bool:
     """Is it a question about FSDP, DeepSpeed and the like?"""
-    named = [getattr(arg, "name", "") for arg in atom.args if isinstance(arg, (v.External, v.Method))]
+    named = [
+        getattr(arg, "name", "") for arg in atom.args if isinstance(arg, (v.External, v.Method))
+    ]
     if any(names_strategy(token) for token in (*atom.tokens, *named)):
         return True
     return any(asks_for_strategy(arg) for arg in atom.args if isinstance(arg, Unknown))
@@ -1217,7 +1234,8 @@ def _dtype_of_data(data: Value) -> Value:
 
 _DTYPES = frozenset(
     f"torch.{name}"
-    for name in "float32 float float64 double float16 half bfloat16 uint8 int8 int16 int32 int int64"
+    for name in "float32 float float64 double float16 half bfloat16 uint8 int8 int16 int32 int"
+    " int64"
     " long bool".split()
 )
 

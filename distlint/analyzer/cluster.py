@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 WORLD_SAMPLES = (2, 3, 4, 8, 64)
-"""World sizes that a comparison of the world size alone is tried on; one of them is never assumed."""
+"""World sizes that a comparison of the world size alone is tried on; never one."""
 
 MAX_AXES = 3
 
@@ -69,7 +69,7 @@ class Cluster:
         return tuple(rank >> bit & 1 for rank in range(self.size))
 
     def line(self, key: object, rank: int) -> frozenset[int] | None:
-        """The ranks that share all coordinates but this axis with ``rank``: its group on the axis."""
+        """The group of ``rank`` on an axis: the ranks that share all its other coordinates."""
         if self.axis(key) is None:
             return None
         bit = self.axes[key]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from distlint.analyzer import ir
@@ -191,7 +192,7 @@ class Expressions:
 
     @contextmanager
     def apart(self) -> Iterator[None]:
-        """Evaluate what is remembered for good: without the variables and assumptions of this path."""
+        """Evaluate what is remembered for good, without what this path has assumed."""
         saved = (self.store, self.known)
         self.store, self.known = {}, {}
         try:
@@ -550,7 +551,7 @@ class Expressions:
         return frozenset(found)
 
     def assigned_attribute(self, cls: ir.Class, bound: Value, attr: str) -> Value:
-        """``self.attr`` of an object whose history is unknown: what the class assigns, if one thing."""
+        """``self.attr`` of an object of unknown history: what the class assigns to it."""
         key = (self.rank, cls, attr)
         cached = self.rehearsal.static.get(key)
         if cached is None:
@@ -585,7 +586,7 @@ class Expressions:
                     1,
                     Frame(self.rehearsal.module_scope(module), module, None, 0),
                 )
-                value = self.quietly(frame, lambda: self.ev_unbound(node, function, bound))
+                value = self.quietly(frame, partial(self.ev_unbound, node, function, bound))
                 if value is not None and index is not None:
                     value = self.item(value, index)
                 if value is None:

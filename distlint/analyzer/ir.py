@@ -375,7 +375,7 @@ _PLAIN = frozenset({str, int, float, complex, bool, bytes, type(None), type(...)
 
 
 def children(node: Any) -> Iterator[Any]:
-    """The IR nodes directly below a node, in evaluation order of the source as far as it matters."""
+    """The IR nodes directly below a node, in the order of evaluation where it matters."""
     names = _FIELDS.get(type(node))
     if names is None:
         names = _FIELDS[type(node)] = tuple(

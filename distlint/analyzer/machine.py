@@ -8,8 +8,8 @@ from typing import Any
 from distlint.analyzer import ir
 from distlint.analyzer import values as v
 from distlint.analyzer.calls import Calls
-from distlint.analyzer.relevance import PASS_RISKY, RUN
 from distlint.analyzer.expressions import JOINED, LOOP_BOUND, RISKY
+from distlint.analyzer.relevance import PASS_RISKY, RUN
 from distlint.analyzer.state import (
     Cont,
     Cut,
@@ -214,7 +214,7 @@ class Machine(Calls):
 
     def end_call(self, k: Cont, value: Value | None = None) -> str | None:
         """A function has run to its end."""
-        frame, it, results, key, replacement, inner = k.data
+        frame, it, results, key, replacement, _ = k.data
         self.forget_scope(self.frame)
         self.frame, self.it, self.inner = frame, it, ()
         self.results = dict(results)
@@ -286,7 +286,11 @@ class Machine(Calls):
         """The body of a try has come to its end: or has its last statement failed?"""
         statement = k.data[0]
         handler = self.swallowing(k)
-        if handler is not None and RISKY in self.store and self.failed(statement, "end", handler.site):
+        if (
+            handler is not None
+            and RISKY in self.store
+            and self.failed(statement, "end", handler.site)
+        ):
             self.handle(k, handler)
             return None
         self.k = k.next
@@ -503,9 +507,9 @@ class Machine(Calls):
                 handler = self.catching(k.data[0])
                 if handler is not None and not self.rehearsal.aborts(handler.body):
                     return True
-            elif k.kind == "final" and self.rehearsal.meets(k.frame, k.data[0]):
-                return True
-            elif k.kind == "with" and k.data[0][0] == "call":
+            elif (k.kind == "final" and self.rehearsal.meets(k.frame, k.data[0])) or (
+                k.kind == "with" and k.data[0][0] == "call"
+            ):
                 return True
             k = k.data[0] if k.kind == "generator" else k.next
         return False
@@ -521,9 +525,7 @@ class Machine(Calls):
                 self.assumptions.append((key, needed))
         return True
 
-    def ways(
-        self, value: Value, outcome: bool, given: dict[Any, bool]
-    ) -> list[dict[Any, bool]]:
+    def ways(self, value: Value, outcome: bool, given: dict[Any, bool]) -> list[dict[Any, bool]]:
         """What may be assumed, beside what is known and given, to make a condition come out so."""
         if isinstance(value, Unknown):
             if value.op == "not":
@@ -543,7 +545,7 @@ class Machine(Calls):
         return [given] if self._truth(value) is outcome else []
 
     def merge(self, s: ir.If, value: Value, k: Cont) -> bool:
-        """Run both arms of an undecided branch and join what they leave, if nothing else happens."""
+        """Run both arms of an undecided branch and join what they leave, if they only assign."""
         if not self.rehearsal.mergeable(s):
             return False
         value = self.reduced(value)

@@ -22,7 +22,8 @@ class Locator:
     @cached_property
     def _nodes(self) -> list[cst.CSTNode]:
         lowered = lower(parse(self.document.text), "", keep_nodes=True)
-        assert lowered.nodes is not None and lowered.tree is not None
+        assert lowered.nodes is not None
+        assert lowered.tree is not None
         self._tree = lowered.tree
         return lowered.nodes
 
@@ -30,7 +31,7 @@ class Locator:
     def _ranges(self) -> dict[cst.CSTNode, CodeRange]:
         from libcst.metadata import MetadataWrapper, PositionProvider
 
-        self._nodes  # the tree whose nodes are asked for
+        assert self._nodes  # made with the tree whose positions are asked for
         wrapper = MetadataWrapper(self._tree, unsafe_skip_copy=True)
         return dict(wrapper.resolve(PositionProvider))
 

@@ -89,9 +89,7 @@ class Module:
             if isinstance(node, ir.Call) and isinstance(node.func, ir.Name):
                 found.add(node.func.id)
             if not isinstance(node, (ir.Define, ir.DefineClass)):
-                stack.extend(
-                    child for child in ir.children(node) if not isinstance(child, ir.Stmt)
-                )
+                stack.extend(child for child in ir.children(node) if not isinstance(child, ir.Stmt))
         return frozenset(found)
 
     def statements(self) -> Iterator[ir.Stmt]:

@@ -118,7 +118,7 @@ class Reach:
         return frozenset(found)
 
     def is_meant(self, key: str, token: str) -> bool:
-        """Is a name that many libraries use the one of the catalogue? Only with a sign of its owner."""
+        """Is a common name the one of the catalogue? Only beside a sign of its owner."""
         wanted = self._evidence.get(token)
         return wanted is None or not wanted.isdisjoint(self.words(key))
 
@@ -167,12 +167,12 @@ class Reach:
         return found
 
     def may_matter(self, module: Module, name: str) -> bool:
-        """May a function of the project with this name, called from the module, make a difference?"""
+        """May a function of this name, called from the module, make a difference?"""
         found = self.callable_from(module.key).get(name, ())
         return any(self.matters(item) or self.runs_given(item) for item in found)
 
     def runs_given(self, function: ir.Function) -> bool:
-        """Does a function, or one that it calls, run what it is given? That may be a wrapped model."""
+        """Does a function run what it is given, perhaps a wrapped model? Or one that it calls?"""
         known = self._runs_given.get(function)
         if known is None:
             self._runs_given[function] = False

@@ -51,7 +51,6 @@ DISTRIBUTED_WORDS = frozenset(
 """A module that mentions none of these has no ranks: a parameter named ``rank`` is another rank."""
 
 
-
 class Rehearsal:
     """One root, run on one model cluster."""
 
@@ -178,7 +177,7 @@ class Rehearsal:
         return known
 
     def mergeable(self, statement: ir.If | ir.For) -> bool:
-        """May both ways be run one after the other? Not if one leaves, or has been seen to matter."""
+        """May both ways be run one after the other? Not if one leaves, or is seen to matter."""
         known = self._mergeable.get(statement)
         if known is None:
             known = not _leaves((*statement.body, *statement.orelse), flags=True)
@@ -276,7 +275,7 @@ class Rehearsal:
                 yield entry.cls
 
     def class_has_buffers(self, cls: ir.Class, evaluator: Expressions) -> bool:
-        """Does a module of this class hold buffers? A registration under a condition does not count."""
+        """Does a module of this class hold buffers? One under a condition does not count."""
         names: set[str] = set()
         registers = False
         for owner in self.mro(cls, evaluator):
@@ -348,7 +347,7 @@ class Rehearsal:
 
 
 def _strides(block: ir.Block, rank_names: frozenset[str]) -> bool:
-    """Does a finite iteration pick by ``number % world == rank``, or by a slice from the rank on?"""
+    """Does a finite iteration pick by ``i % world == rank``, or by a slice from the rank on?"""
     found = False
     stack: list[Any] = list(block)
     while stack:

@@ -18,8 +18,8 @@ from distlint.analyzer.project import Module
 Names = frozenset[str]
 
 READERS = frozenset(
-    "item tolist cpu cuda detach numpy float double half size dim numel keys values items get format"
-    " join split strip lower upper zero_grad info debug warning error set_description set_postfix"
+    "item tolist cpu cuda detach numpy float double half size dim numel keys values items get"
+    " format join split strip lower upper zero_grad info debug warning error set_description set_postfix"
     " write add_scalar parameters named_parameters to train eval".split()
 )
 """Methods that leave what they are called on as it is and tell nothing to other ranks."""
@@ -192,13 +192,16 @@ class _Outliner:
                 return True
             return not definitions and not self.facts.is_external(self.module, func)
         if isinstance(func, ir.Attribute):
-            return name in self.wrapped or name.lower().endswith(MODEL_NAMES) or name.endswith("_") or name in _MUTATORS
+            return (
+                name in self.wrapped
+                or name.lower().endswith(MODEL_NAMES)
+                or name.endswith("_")
+                or name in _MUTATORS
+            )
         return not isinstance(func, ir.Lambda)
 
 
-_MUTATORS = frozenset(
-    "append extend insert remove pop clear update add setdefault set put".split()
-)
+_MUTATORS = frozenset("append extend insert remove pop clear update add setdefault set put".split())
 
 
 def _wrapped(module: Module, facts: Facts) -> Iterator[str]:

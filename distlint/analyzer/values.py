@@ -133,8 +133,8 @@ class Unknown(Value):
 
     A term over other values, so that equal expressions are equal unknowns. ``weak`` marks a
     rank-local value that is uniform as a rule (a file that exists). ``fresh`` terms cannot be made
-    again, such as the item of one iteration; ``leaf`` ones are fresh by themselves. ``wrapped`` names the wrapped models whose forward
-    output flows into it.
+    again, such as the item of one iteration; ``leaf`` ones are fresh by themselves. ``wrapped``
+    names the wrapped models whose forward output flows into it.
     """
 
     __slots__ = (
@@ -332,7 +332,7 @@ def _make(cls: type[V], *fields: Any) -> V:
 
 
 class Obj(_Plain):
-    """An object of a framework class; ``inner`` is what a wrapper wraps, ``marks`` are facts about it."""
+    """An object of a framework class: what it wraps, and facts about it (``marks``)."""
 
     __slots__ = fields = ("kind", "oid", "inner", "marks")
     kind: str
@@ -450,7 +450,7 @@ def super_value(cls: ir.Class, bound: Value) -> Super:
 
 
 class Group(_Plain):
-    """A process group: ``world``, ``ranks`` (members), ``axis`` (of a mesh), ``unknown`` (a term)."""
+    """A process group: ``world``, ``ranks`` (members), ``axis`` (of a mesh), ``unknown``."""
 
     __slots__ = fields = ("kind", "detail", "oid")
     kind: str
@@ -516,7 +516,7 @@ def negate(value: Value) -> Value:
 
 
 def plain(value: Value) -> Any:
-    """The Python object behind a constant value, tuples and lists included; ValueError if unknown."""
+    """The Python object behind a constant, tuples and lists included; ValueError if none."""
     if isinstance(value, Const):
         return value.value
     if isinstance(value, Seq):
@@ -603,7 +603,7 @@ def _is_horizon(op: str, left: Any, right: Any) -> bool:
 
 
 def _tally(value: Value) -> int | None:
-    """The largest number that a count of what happened on this rank has come to; None if it is none.
+    """The largest number that a count of events on this rank has come to; None if it is none.
 
     An example is the number of evaluations without progress: where it stands against a larger bound
     is the rank's own, however few turns are rehearsed.

@@ -70,7 +70,6 @@ class Witness:
     call_place: Place | None = None
     """Where the root calls into the function of the cause, when that lies in another file."""
 
-
     @property
     def weight(self) -> tuple[bool, ...]:
         """What makes a witness less telling than another: the smaller, the better."""
@@ -110,11 +109,7 @@ class _Explainer:
         self.traces = (proof.traces[first], proof.traces[second])
         self.others = (second, first)
         self.common = tuple(
-            [
-                index
-                for index, event in enumerate(trace.events)
-                if other in event.members
-            ]
+            [index for index, event in enumerate(trace.events) if other in event.members]
             for trace, other in zip(self.traces, self.others, strict=True)
         )
 
@@ -129,7 +124,9 @@ class _Explainer:
             tails = ([], [])
         cause = self.cause(tails)
         failing = any(
-            e[0] == "decide" and e[4] and _operator(e[3]) == "exception" for log in logs for e in log
+            entry[0] == "decide" and entry[4] and _operator(entry[3]) == "exception"
+            for log in logs
+            for entry in log
         )
         decisions = [entry for log in tails for entry in log if entry[0] == "decide"]
         ranked = [e for e in decisions if _depends_on_rank(e[3])]
@@ -189,7 +186,9 @@ class _Explainer:
         """The logs since the two ranks last met at the same place in the same iteration."""
         serial = self.proof.parting.serial
         starts = [0, 0]
-        if any(event is not None and event.name == NEXT_STEP for event in self.proof.parting.events):
+        if any(
+            event is not None and event.name == NEXT_STEP for event in self.proof.parting.events
+        ):
             serial_from = 0  # what a flag says has been written before the ranks last met
         else:
             serial_from = serial
@@ -274,11 +273,9 @@ class _Explainer:
         return "state" if value is not other else "rank"
 
     def writer(self, head: Entry) -> Entry | None:
-        """The decision by which a variable of the condition differs: a rank test, if there is one."""
+        """The decision by which a variable of the condition differs: a rank test if possible."""
         names = self.names_read(head[1], head[2])
-        assigned = [
-            {(e[1], e[2]) for e in trace.log if e[0] == "assign"} for trace in self.traces
-        ]
+        assigned = [{(e[1], e[2]) for e in trace.log if e[0] == "assign"} for trace in self.traces]
         parted = {id(entry) for entry in self.differing()}
         found: Entry | None = None
         for side, trace in enumerate(self.traces):
@@ -479,9 +476,7 @@ class _Explainer:
         words = [_truth(value) for value in row]
         if row[0] == row[1]:
             return words[0]
-        return "; ".join(
-            f"{name}: {word}" for name, word in zip(names, words, strict=True) if word
-        )
+        return "; ".join(f"{name}: {word}" for name, word in zip(names, words, strict=True) if word)
 
     @property
     def side_names(self) -> tuple[str, str]:
@@ -506,7 +501,11 @@ class _Explainer:
             return self.side_names
         for name, other, mask in (
             ("rank 0", "every other rank", [r == 0 for r in range(cluster.size)]),
-            ("the last rank", "every other rank", [r == cluster.size - 1 for r in range(cluster.size)]),
+            (
+                "the last rank",
+                "every other rank",
+                [r == cluster.size - 1 for r in range(cluster.size)],
+            ),
             (
                 "local rank 0 of each node",
                 "every other local rank",
@@ -711,7 +710,9 @@ def _decision_kind(value: Value, row: list[bool | None]) -> Any:
         return "rank predicate"
     if _operator(value) == "exception":
         return "failure path"
-    return "rank-local value" if value.local or row[0] != row[1] and None not in row else "assumed"
+    return (
+        "rank-local value" if value.local or (row[0] != row[1] and None not in row) else "assumed"
+    )
 
 
 def _truth(value: bool | None) -> str:

@@ -114,7 +114,7 @@ def _finding(rule: WitnessRule, witness: Witness, document: Document) -> Finding
 
 
 def severity_of(witness: Witness) -> Severity:
-    """Error for rank predicates alone, warning for rank-local values, info for what is conditional."""
+    """Error for rank predicates alone, warning for rank-local values, info for the rest."""
     if witness.conditional or witness.weak or witness.failure:
         return Severity.INFO
     return Severity.WARNING if witness.local else Severity.ERROR
