@@ -19,8 +19,8 @@ Names = frozenset[str]
 
 READERS = frozenset(
     "item tolist cpu cuda detach numpy float double half size dim numel keys values items get"
-    " format join split strip lower upper zero_grad info debug warning error set_description set_postfix"
-    " write add_scalar parameters named_parameters to train eval".split()
+    " format join split strip lower upper zero_grad info debug warning error set_description"
+    " set_postfix write add_scalar parameters named_parameters to train eval".split()
 )
 """Methods that leave what they are called on as it is and tell nothing to other ranks."""
 
