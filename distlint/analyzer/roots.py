@@ -28,9 +28,16 @@ ENOUGH_ALIKE = 2
 """Partings between the same collectives that are proven, or refuted, before they are passed."""
 
 ENOUGH_TRIED = 60
-LEVELS = ((9, 30_000), (2, 12_000), (0, 12_000))
-"""How deep calls into other modules are followed, and the budget: the next when one is spent."""
 """Partings like those already seen after which a pair of ranks is left."""
+
+LEVELS = ((9, 60_000), (2, 12_000), (0, 12_000))
+"""How deep calls into other modules are followed, and the budget: the next when one is spent."""
+
+FUNCTION_LEVELS = ((9, 6_000), (1, 4_000))
+"""The same for a function without a caller: a script runs from its module body."""
+
+MODULE_BUDGET = 60_000
+"""Work that may go into all functions without a caller of a module together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +73,7 @@ class Rehearser:
         self.rehearsal: Rehearsal | None = None
         self.entered: set[ir.Function] = set()
         self.outcome = Outcome()
+        self.spent = 0
 
     def run(self) -> Outcome:
         """Rehearse the module body first, then each function that it has not come to."""
@@ -103,8 +111,11 @@ class Rehearser:
     def rehearse(self, function: ir.Function | None) -> None:
         """Rehearse one root, on a bigger cluster when the code tells more ranks apart."""
         self.outcome.roots += 1
+        if self.spent > MODULE_BUDGET:
+            self.outcome.over_budget += 1
+            return
         nodes, local = self.world
-        levels = iter(LEVELS)
+        levels = iter(LEVELS if function is None else FUNCTION_LEVELS)
         level = next(levels)
         while True:
             try:
@@ -125,6 +136,8 @@ class Rehearser:
             else:
                 self.entered |= rehearsal.entered
                 return
+            finally:
+                self.spent += self.rehearsal.steps if self.rehearsal and function else 0
 
     def compare_ranks(self, rehearsal: Rehearsal, function: ir.Function | None) -> None:
         start = self.start(rehearsal, function)
