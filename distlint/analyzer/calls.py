@@ -223,6 +223,9 @@ class Calls(Builtins):
             return self.has_collectives(value.kind)
         if isinstance(value, v.Func):
             return self.rehearsal.matters(value.function)
+        if isinstance(value, v.External):
+            entry = self.catalogue.lookup(value.name)
+            return entry is not None and bool(entry.collective or entry.rank or entry.local)
         if isinstance(value, v.Instance):
             return self.holds_telling(value)
         if isinstance(value, v.Phi):

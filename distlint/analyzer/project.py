@@ -81,13 +81,20 @@ class Module:
 
     @cached_property
     def called_names(self) -> frozenset[str]:
-        """Names that some call of the file has as its callee."""
+        """Names that some call of the file has as its callee; methods as ``self.name``."""
         found: set[str] = set()
         stack: list[object] = list(self.statements())
         while stack:
             node = stack.pop()
             if isinstance(node, ir.Call) and isinstance(node.func, ir.Name):
                 found.add(node.func.id)
+            elif (
+                isinstance(node, ir.Call)
+                and isinstance(node.func, ir.Attribute)
+                and isinstance(node.func.value, ir.Name)
+                and node.func.value.id == "self"
+            ):
+                found.add(f"self.{node.func.attr}")
             if not isinstance(node, (ir.Define, ir.DefineClass)):
                 stack.extend(child for child in ir.children(node) if not isinstance(child, ir.Stmt))
         return frozenset(found)

@@ -106,7 +106,8 @@ class Rehearser:
 
         Then it was out of reach where it is called; a method may have an unknown caller.
         """
-        return not function.owner and function.name in self.module.called_names
+        name = f"self.{function.name}" if function.owner else function.name
+        return name in self.module.called_names
 
     def rehearse(self, function: ir.Function | None) -> None:
         """Rehearse one root, on a bigger cluster when the code tells more ranks apart."""
