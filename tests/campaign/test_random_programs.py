@@ -7,8 +7,8 @@ from benchmarks.random_programs.campaign import run
 SEED = 1
 PROGRAMS = 2_000
 KNOWN = {1844}
-"""Scripts on which the analyser is known to be wrong: a failure behind a swallowing handler that may
-also end the process. Remove a number when its script is judged rightly."""
+"""Scripts on which the analyser is known to be wrong: a failure behind a swallowing handler that
+may also end the process. Remove a number when its script is judged rightly."""
 
 MOST_OVER_BUDGET = PROGRAMS // 400
 
