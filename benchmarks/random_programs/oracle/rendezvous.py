@@ -109,9 +109,10 @@ class Job:
                     results[peer] = found[peer] if found is not None else None
                     ready.append(peer)
         self._over = True
+        # what a ``finally`` does while its rank is unwound comes too late to count
+        self.stop(Outcome.DIVERGENT if waiting else Outcome.ALIGNED)
         for each in ranks:
             if each:  # begun and not ended
                 each.throw(Stopped)
-        if self.outcome is None:
-            self.outcome = Outcome.DIVERGENT if waiting else Outcome.ALIGNED
+        assert self.outcome is not None
         return self.outcome
