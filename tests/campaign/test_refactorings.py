@@ -7,7 +7,7 @@ from collections import Counter
 from benchmarks.refactorings import REFACTORINGS, compare
 
 SEED = 2
-PROGRAMS = 150
+PROGRAMS = 60
 
 
 def test_verdicts_survive_refactoring() -> None:
