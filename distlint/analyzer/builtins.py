@@ -275,8 +275,8 @@ class Builtins(Expressions):
                 "list",
                 [v.seq("tuple", [const(first + index), item]) for index, item in enumerate(items)],
             )
-        start = args[1:] or [keywords[name] for name in ("start",) if name in keywords]
-        return unknown("enumerate", args[0], *start, clean=True)
+        rest = args[1:] or [keywords[name] for name in ("start",) if name in keywords]
+        return unknown("enumerate", args[0], *rest, clean=True)
 
     def b_zip(self, args: list[Value], *_: Any) -> Value:
         rows = [self.exact_items(self.settle(arg)) for arg in args]
