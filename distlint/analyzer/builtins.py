@@ -275,8 +275,7 @@ class Builtins(Expressions):
                 "list",
                 [v.seq("tuple", [const(first + index), item]) for index, item in enumerate(items)],
             )
-        rest = args[1:] or [keywords[name] for name in ("start",) if name in keywords]
-        return unknown("enumerate", args[0], *rest, clean=True)
+        return unknown("enumerate", args[0], clean=True)
 
     def b_zip(self, args: list[Value], *_: Any) -> Value:
         rows = [self.exact_items(self.settle(arg)) for arg in args]

@@ -9,7 +9,6 @@ from distlint.analyzer import hooks, ir
 from distlint.analyzer import values as v
 from distlint.analyzer.builtins import Builtins
 from distlint.analyzer.expressions import SAME
-from distlint.analyzer.relevance import HARMLESS
 from distlint.analyzer.state import OPAQUE, Emit, Enter, Event, Frame
 from distlint.analyzer.values import Const, Unknown, Value, const, unknown
 from distlint.catalogue.entries import AMBIENT_TAGS, Argument
@@ -47,10 +46,6 @@ _PARALLEL = frozenset({"ddp", "fsdp", "deepspeed", "strategy", "torchrun"})
 
 _OWN_PACE = Argument("synced_gpus", False)
 """The argument of ``generate`` with which each rank stops at the end of its own text."""
-
-RECURSION = 2
-COUNTED = 6
-"""Activations of a function at the same time, and of one that is given a known number."""
 
 UNDER = "under"
 """Operator of the atoms that say whether a strategy is in use."""
@@ -177,10 +172,7 @@ class Calls(Builtins):
         if self.skips(function, args, keywords):
             return unknown("call", *label, *args, *keywords.values())
         depth = self.frame.depth + 1
-        counts = any(isinstance(arg, Const) and type(arg.value) is int for arg in args)
-        if not self.rehearsal.follows(function, depth) or self.recursive(
-            function, COUNTED if counts else RECURSION
-        ):
+        if not self.rehearsal.follows(function, depth) or self.recursive(function):
             value = unknown("call", *label, *args, *keywords.values())
             return self.pass_over(function, label, value, key)
         module = self.rehearsal.module_by_key(function.module)
@@ -255,8 +247,8 @@ class Calls(Builtins):
             for key, held in self.store.items()
         )
 
-    def recursive(self, function: ir.Function, limit: int) -> bool:
-        """Is the function active this often already?"""
+    def recursive(self, function: ir.Function) -> bool:
+        """Is the function active twice already?"""
         count = 0
         k = self.k
         frame: Frame | None = self.frame
@@ -266,7 +258,7 @@ class Calls(Builtins):
             if k.kind == "call" and k.data[0].function is function:
                 count += 1
             k = k.next
-        return count >= limit
+        return count >= 2
 
     def bind_arguments(
         self,
@@ -471,8 +463,7 @@ class Calls(Builtins):
             value = self.call_entry(entry, args, keywords, site, node, None)
             if value is not None:
                 return value
-        if not (name.startswith("torch.") and name.removeprefix("torch.") in HARMLESS):
-            self.may_fail(site)
+        self.may_fail(site)
         return unknown("call", name, *args, *keywords.values())
 
     def after_hook(self, name: str, result: Value, site: int) -> Value:

@@ -117,8 +117,6 @@ class Expressions:
         """
         if atom.op == "not":
             return not self.decide(atom.args[0])
-        if atom.op == v.STEP:
-            return True
         key = (self.side, atom) if atom.local else atom
         outcome = self.known.get(key)
         if outcome is None:
@@ -1128,9 +1126,7 @@ class Expressions:
         """The item of an iteration over something unknown."""
         if isinstance(iterable, Unknown) and iterable.op == "enumerate":
             inner = iterable.args[0]
-            number: Value = unknown(v.STEP, inner, index, self.here(site), fresh=True)
-            if index == 0 and len(iterable.args) == 1:
-                number = const(0)
+            number = unknown("step", inner, index, self.here(site), fresh=True)
             return v.seq("tuple", [number, self.loop_item(inner, index, site)])
         if isinstance(iterable, Unknown) and iterable.op == "zip":
             return v.seq("tuple", [self.loop_item(arg, index, site) for arg in iterable.args])

@@ -24,12 +24,6 @@ READERS = frozenset(
 )
 """Methods that leave what they are called on as it is and tell nothing to other ranks."""
 
-HARMLESS = frozenset(
-    "zeros ones empty full tensor arange zeros_like ones_like empty_like full_like save device"
-    " manual_seed no_grad print len range isinstance str repr".split()
-)
-"""Functions that do not fail on one rank alone."""
-
 EFFECTS = frozenset(
     "seed manual_seed manual_seed_all seed_everything set_seed exit _exit quit abort signal spawn"
     " start_processes Process setattr exec super run add_argument".split()
@@ -165,7 +159,7 @@ class _Outliner:
         elif writes:
             reads = around | ir.tokens_of(value)
             self.result.leaves.append(Leaf(writes, reads))
-        if _may_fail(value):
+        if _calls(value):
             self.result.risky.add(node)
 
     def decides(self, expression: ir.Expr) -> bool:
@@ -225,22 +219,14 @@ def _wrapped(module: Module, facts: Facts) -> Iterator[str]:
             )
 
 
-def _may_fail(expression: ir.Expr) -> bool:
-    """Does the expression call anything that may raise on one rank alone?"""
+def _calls(expression: ir.Expr) -> bool:
     stack: list[Any] = [expression]
     while stack:
         node = stack.pop()
-        if isinstance(node, ir.Call) and not _is_harmless(node.func):
+        if isinstance(node, ir.Call):
             return True
         stack.extend(ir.children(node))
     return False
-
-
-def _is_harmless(callee: ir.Expr) -> bool:
-    if isinstance(callee, ir.Attribute):
-        of_torch = isinstance(callee.value, ir.Name) and callee.value.id == "torch"
-        return callee.attr in (HARMLESS if of_torch else READERS)
-    return isinstance(callee, ir.Name) and callee.id in HARMLESS
 
 
 def written(target: ir.Expr) -> Names:

@@ -22,9 +22,6 @@ _NOTHING: frozenset[Any] = frozenset()
 MAX_TERM_DEPTH = 14
 MAX_PHI_DEPTH = 4
 
-STEP = "step"
-"""Operator of the numbers that ``enumerate`` gives to all items but the first."""
-
 V = TypeVar("V", bound="_Plain")
 
 
@@ -506,8 +503,6 @@ def negate(value: Value) -> Value:
         if value.op == "not":
             inner: Value = value.args[0]
             return inner
-        if value.op == STEP:
-            return const(False)
         return unknown("not", value)
     if isinstance(value, Phi):
         return phi(value.test, negate(value.then), negate(value.orelse))
@@ -584,8 +579,7 @@ def binary(op: str, left: Value, right: Value, cluster: Cluster) -> Value:
         if result is not None:
             return result
     if op in _COMPARISONS:
-        step = _compare_step(op, left, right)
-        return step if step is not None else _compare_unknown(op, left, right)
+        return _compare_unknown(op, left, right)
     if isinstance(left, Seq) and isinstance(right, Seq) and op == "+":
         return seq(left.kind, left.items + right.items)
     return unknown(op, left, right)
@@ -712,19 +706,6 @@ def _identity(op: str, left: Value, right: Value) -> Value | None:
     if isinstance(left, Group) and isinstance(right, Group):
         return const((left is right) == positive)
     return None
-
-
-def _compare_step(op: str, left: Value, right: Value) -> Value | None:
-    """A later iteration beside zero: it is beyond it."""
-    function = _OPERATORS[op]
-    if isinstance(left, Unknown) and left.op == STEP and right is const(0) and op in _ORDERS:
-        return const(bool(function(1, 0)))
-    if isinstance(right, Unknown) and right.op == STEP and left is const(0) and op in _ORDERS:
-        return const(bool(function(0, 1)))
-    return None
-
-
-_ORDERS = frozenset({"==", "!=", "<", "<=", ">", ">="})
 
 
 def _compare_unknown(op: str, left: Value, right: Value) -> Value:
