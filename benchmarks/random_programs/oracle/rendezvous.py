@@ -109,10 +109,9 @@ class Job:
                     results[peer] = found[peer] if found is not None else None
                     ready.append(peer)
         self._over = True
-        # what a ``finally`` does while its rank is unwound comes too late to count
-        self.stop(Outcome.DIVERGENT if waiting else Outcome.ALIGNED)
         for each in ranks:
             if each:  # begun and not ended
                 each.throw(Stopped)
-        assert self.outcome is not None
+        if self.outcome is None:
+            self.outcome = Outcome.DIVERGENT if waiting else Outcome.ALIGNED
         return self.outcome
