@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import faulthandler
 import functools
 import os
 import sys
@@ -15,6 +16,9 @@ from typing import Any, NoReturn
 from tests.executed import recorder
 
 COLLECTIVE_TIMEOUT = 1.5  # seconds until gloo gives up on a collective whose peers do not come
+
+_kept: list[object] = []
+"""Process groups. Freed with the GIL held, now and then one waits for ever for its own thread."""
 
 
 def shorten_timeouts() -> None:
@@ -36,7 +40,9 @@ def shorten_timeouts() -> None:
             kwargs["world_size"], kwargs["rank"] = world, rank
             kwargs["store"] = FileStore(os.environ["DISTLINT_TEST_STORE"], world)
         kwargs["timeout"] = limit
-        return original(**kwargs)
+        result = original(**kwargs)
+        _kept.append(distributed_c10d.GroupMember.WORLD)
+        return result
 
     for module in (dist, distributed_c10d):
         vars(module)["init_process_group"] = init_process_group
@@ -62,6 +68,7 @@ def run(script: str, arguments: list[str], folder: str, rank: int, world: int) -
     import torch
 
     torch.set_num_threads(1)
+    faulthandler.dump_traceback_later(20, exit=False)
     status = _execute(script, arguments)
     sys.stdout.flush()
     sys.stderr.flush()
