@@ -623,7 +623,7 @@ class Builtins(Expressions):
         elif isinstance(base, Unknown):
             if not (isinstance(index, Const) and isinstance(index.value, str)):
                 # a tensor or a list: one item of this rank's own makes the whole so
-                base = unknown("changed", base, value)
+                base = unknown("item set", base, value)
                 self.assign_place(place.value, base)
             self.store[(base, self.slot(index))] = value
         elif isinstance(base, v.Seq):

@@ -16,7 +16,17 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from distlint.analyzer import ir
 from distlint.analyzer import values as v
 from distlint.analyzer.project import Definition, Imported, Module
-from distlint.analyzer.state import Cont, Emit, Enter, Frame, Iterations, Key, Need, State
+from distlint.analyzer.state import (
+    Cont,
+    Emit,
+    Enter,
+    Frame,
+    Iterations,
+    Key,
+    Need,
+    RankMatters,
+    State,
+)
 from distlint.analyzer.values import Const, Unknown, Value, const, unknown
 
 if TYPE_CHECKING:
@@ -48,8 +58,19 @@ _SHAPES = frozenset({"shape", "ndim", "dtype", "device"})
 _MASKS = frozenset({"==", "<", ">=", "not", "&", "|", "~", "both", "either"})
 """Operators that make the mask of a selection."""
 
+RETURNED = Cont("returned", (), None, None)
+
+SIDES = ("A", "B")
+"""The two ranks that are compared."""
+
 SAME = "$same"
 """Token of batches that all ranks read alike."""
+
+HOLDS = "holds"
+"""Operator of the atoms that say whether a value is true that may be one of many."""
+
+MANY_TESTS = 3
+"""Conditions on the way to a value from which on it is asked as a whole whether it is true."""
 
 RISKY = ("risky", "")
 """Variable that is set when something has been called that may raise on one rank alone."""
@@ -61,9 +82,10 @@ JOINED = ("joined", "")
 class Expressions:
     """The expression part of a machine: one rank's view of one rehearsal."""
 
-    def __init__(self, rehearsal: Rehearsal, rank: int, side: Any) -> None:
+    def __init__(self, rehearsal: Rehearsal, rank: int | None, side: Any = None) -> None:
         self.rehearsal = rehearsal
-        self.rank = rank
+        self.one = rank
+        """The rank; None for a machine that stands for all ranks as long as they do the same."""
         self.side = side
         self.cluster = rehearsal.cluster
         self.catalogue = rehearsal.catalogue
@@ -83,10 +105,23 @@ class Expressions:
         self.quiet = 0
         self.chosen = False
         """Has a comprehension been seen to filter by what is this rank's own?"""
+        self.rejoin: Cont | None = None
+        """Where a machine for all ranks stops, so that its ways can join."""
         self.reading = 0
         """Is something being evaluated that ran long ago, such as a global of the module?"""
         self.reached = False
         """Has this side been run at all since the last common collective was left?"""
+
+    @property
+    def rank(self) -> int:
+        """The rank that this machine is.
+
+        Raises:
+            RankMatters: when it stands for all of them.
+        """
+        if self.one is None:
+            raise RankMatters
+        return self.one
 
     # ---- state
 
@@ -117,11 +152,28 @@ class Expressions:
         """
         if atom.op == "not":
             return not self.decide(atom.args[0])
-        key = (self.side, atom) if atom.local else atom
-        outcome = self.known.get(key)
+        outcome = self.assumed(atom)
         if outcome is None:
-            raise Need(atom, key)
+            raise Need(atom, self.key(atom))
         return outcome
+
+    def key(self, atom: Unknown) -> Any:
+        """Under which an assumption is kept: a rank-local one is this side's own."""
+        if not atom.local:
+            return atom
+        if self.one is None:
+            raise RankMatters
+        return (self.side, atom)
+
+    def assumed(self, atom: Unknown) -> bool | None:
+        """What has been assumed about an unknown on this side, None if nothing has."""
+        if not atom.local:
+            return self.known.get(atom)
+        if self.one is not None:
+            return self.known.get((self.side, atom))
+        if any((side, atom) in self.known for side in SIDES):
+            raise RankMatters
+        return None
 
     def truth(self, value: Value, site: int) -> bool:
         """Is a value true on this rank?"""
@@ -134,17 +186,34 @@ class Expressions:
         if isinstance(value, v.Const):
             return bool(value.value)
         if isinstance(value, v.Ranked):
-            self.rehearsal.refine(tuple(map(bool, value.values)))
-            return bool(value.values[self.rank])
+            outcomes = tuple(map(bool, value.values))
+            if len(set(outcomes)) == 1:
+                return outcomes[0]
+            self.rehearsal.refine(outcomes)
+            return outcomes[self.rank]
         if isinstance(value, Unknown):
             return self.decide(value)
         if isinstance(value, v.Phi):
-            return self._truth(value.then if self.decide(value.test) else value.orelse)
+            return self._truth_of_either(value)
         if isinstance(value, (v.Seq, v.Map)):
             return bool(value.items)
         if isinstance(value, v.External):
             return self.decide(unknown("truth", value))
         return True
+
+    def _truth_of_either(self, value: v.Phi) -> bool:
+        """Of one value or another: one question, where it would take many to tell which."""
+        found: Value = value
+        while isinstance(found, v.Phi):
+            outcome = self.assumed(found.test)
+            if outcome is None:
+                break
+            found = found.then if outcome else found.orelse
+        if not isinstance(found, v.Phi):
+            return self._truth(found)
+        if found.depth >= MANY_TESTS and v.is_plain(found):
+            return self.decide(unknown(HOLDS, found))
+        return self._truth(found.then if self.decide(found.test) else found.orelse)
 
     def settle(self, value: Value) -> Value:
         """The value itself, with conditions on the way to it decided."""
@@ -154,7 +223,11 @@ class Expressions:
 
     def on_this_rank(self, value: Value) -> Any:
         """The Python value on this rank; ValueError when it is not concrete."""
-        return v.vector(value, self.cluster.size)[self.rank]
+        row = v.vector(value, self.cluster.size)
+        first = row[0]
+        if all(item is first or item == first for item in row):
+            return first
+        return row[self.rank]
 
     # ---- expressions
 
@@ -181,22 +254,25 @@ class Expressions:
         value = self.store.get((self.rehearsal.module_scope(module), name))
         if value is not None:
             return value
-        key = (self.rank, module.key, name)
+        key = (self.one, module.key, name)
         value = self.rehearsal.static.get(key)
         if value is None:
             value = self.rehearsal.static[key] = unknown("global", module.key, name)
-            with self.apart():
+            with self.apart(key):
                 value = self.static_global(module, name)
             self.rehearsal.static[key] = value
         return value
 
     @contextmanager
-    def apart(self) -> Iterator[None]:
+    def apart(self, key: Any) -> Iterator[None]:
         """Evaluate what is remembered for good, without what this path has assumed."""
         saved = (self.store, self.known)
         self.store, self.known = {}, {}
         try:
             yield
+        except RankMatters:
+            del self.rehearsal.static[key]
+            raise
         finally:
             self.store, self.known = saved
 
@@ -552,13 +628,13 @@ class Expressions:
 
     def assigned_attribute(self, cls: ir.Class, bound: Value, attr: str) -> Value:
         """``self.attr`` of an object of unknown history: what the class assigns to it."""
-        key = (self.rank, cls, attr)
+        key = (self.one, cls, attr)
         cached = self.rehearsal.static.get(key)
         if cached is None:
             otherwise = unknown("attr", bound, attr)
             self.rehearsal.static[key] = otherwise
             module = self.rehearsal.module_of(cls)
-            with self.apart():
+            with self.apart(key):
                 found = self.assigned_values(cls, bound, attr)
             telling = [item for item in found if not isinstance(item, Const)]
             cached = telling[0] if len(telling) == 1 else None
@@ -733,8 +809,7 @@ class Expressions:
         test = value
         negated = test.op == "not"
         atom: Unknown = test.args[0] if negated else test
-        known = self.known.get((self.side, atom) if atom.local else atom)
-        if known is None:
+        if self.assumed(atom) is None:
             try:
                 rest = self.rest_of_bool(node, position)
             except (Emit, Enter):
@@ -765,7 +840,7 @@ class Expressions:
         if isinstance(test, Unknown):
             negated = test.op == "not"
             atom: Unknown = test.args[0] if negated else test
-            if ((self.side, atom) if atom.local else atom) not in self.known:
+            if self.assumed(atom) is None:
                 try:
                     then, orelse = self.ev(node.body), self.ev(node.orelse)
                 except (Emit, Enter):
@@ -1107,10 +1182,11 @@ class Expressions:
 
     def trip_atom(self, iterable: Value, index: int) -> Unknown:
         """The unknown that says whether there is an item with this index."""
-        while isinstance(iterable, Unknown) and iterable.op == "enumerate":
+        while isinstance(iterable, Unknown) and iterable.op in {"enumerate", "item set"}:
             iterable = iterable.args[0]
         uneven = self.is_uneven(iterable) and JOINED not in self.store
-        return unknown("trip", iterable, index, local=uneven, clean=True)
+        weak = uneven and getattr(iterable, "weak", False)
+        return unknown("trip", iterable, index, local=uneven, weak=weak, clean=True)
 
     def is_uneven(self, iterable: Value) -> bool:
         """May the number of items differ from rank to rank?"""

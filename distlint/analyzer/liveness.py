@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from distlint.analyzer import ir
 from distlint.analyzer.hooks import STOP_FLAGS
 from distlint.analyzer.project import Module
 from distlint.analyzer.state import Cont, Key, State
-from distlint.analyzer.values import Unknown, Value
+from distlint.analyzer.values import Phi, Unknown, Value
 
 if TYPE_CHECKING:
     from distlint.analyzer.rehearsal import Rehearsal
@@ -34,27 +35,35 @@ class Liveness:
         self.atoms: dict[Live, frozenset[Unknown]] = {}
 
     def identity(
-        self, states: tuple[State, State], known: dict[Any, bool], recent: frozenset[Any]
-    ) -> tuple[tuple[Any, ...], dict[Any, bool]]:
-        """What tells a pair of states from others, and what of the known can still matter."""
-        sides = []
-        atoms: frozenset[Unknown] = frozenset()
-        for state in states:
-            live = self.live(state)
-            atoms |= self.atoms_of(live)
-            results = tuple(state.results.items())
-            for _, value in results:
-                atoms |= value.atoms
-            sides.append((state.k, state.frame, state.it, live, results))
+        self, states: tuple[State, ...], lives: tuple[Live, ...], known: dict[Any, bool]
+    ) -> tuple[Any, ...]:
+        """What tells one state or two from others."""
+        sides = [
+            (state.k, state.frame, state.it, live, tuple(state.results.items()))
+            for state, live in zip(states, lives, strict=True)
+        ]
+        return (*sides, frozenset(known.items()))
+
+    def matters(
+        self, states: tuple[State, ...], known: dict[Any, bool], asked: Iterable[tuple[Any, Any]]
+    ) -> tuple[tuple[Live, ...], dict[Any, bool]]:
+        """The variables that still matter, and what of the known does."""
+        lives = tuple(map(self.live, states))
         if not known:
-            return (*sides, frozenset()), known
-        reads = self.either(states[0].k, states[1].k)
+            return lives, known
+        atoms: frozenset[Unknown] = frozenset()
+        for state, live in zip(states, lives, strict=True):
+            atoms |= self.atoms_of(live)
+            for value in state.results.values():
+                atoms |= value.atoms
+        reads = self.either(states[0].k, states[-1].k)
+        again = {key for key, _ in asked}
         kept = {
             key: outcome
             for key, outcome in known.items()
-            if key in recent or self.can_be_asked(key, reads, atoms)
+            if key in again or self.can_be_asked(key, reads, atoms)
         }
-        return (*sides, frozenset(kept.items())), kept
+        return lives, kept
 
     def live(self, state: State) -> Live:
         """The variables that may still be read and can decide something."""
@@ -139,6 +148,8 @@ class Liveness:
 
 def _can_be_made(value: Value, reads: Names, atoms: frozenset[Unknown]) -> bool:
     """Can what is left to do come to this very term again?"""
+    if isinstance(value, Phi):
+        return value.atoms <= atoms
     if not isinstance(value, Unknown) or value in atoms:
         return True
     if not value.fresh:

@@ -8,7 +8,7 @@ from typing import Any
 from distlint.analyzer import ir
 from distlint.analyzer import values as v
 from distlint.analyzer.calls import Calls
-from distlint.analyzer.expressions import JOINED, LOOP_BOUND, RISKY
+from distlint.analyzer.expressions import JOINED, LOOP_BOUND, RETURNED, RISKY
 from distlint.analyzer.relevance import PASS_RISKY, RUN
 from distlint.analyzer.state import (
     Cont,
@@ -27,6 +27,8 @@ from distlint.analyzer.values import Const, Unknown, Value, const, unknown
 
 END = "end"
 ABORT = "abort"
+JOIN = "join"
+"""The function has returned in which a machine for all ranks was started: ways may join here."""
 
 NO_EDGE = frozenset(
     {
@@ -84,7 +86,7 @@ class Machine(Calls):
                 continue
             except Emit as emit:
                 event = emit.event
-                if self.rank not in event.members:
+                if event.members != self.cluster.everyone and self.rank not in event.members:
                     self.results[event.result_key] = const(None)
                     continue
                 if self.fails_before(event):
@@ -94,6 +96,8 @@ class Machine(Calls):
                 return self.leave_process(exit_)
             if outcome is not None:
                 return outcome
+            if self.rejoin is RETURNED:
+                return JOIN
 
     def leave_process(self, exit_: Exit) -> str:
         if self.log is not None:
@@ -215,6 +219,8 @@ class Machine(Calls):
     def end_call(self, k: Cont, value: Value | None = None) -> str | None:
         """A function has run to its end."""
         frame, it, results, key, replacement, _ = k.data
+        if k is self.rejoin:
+            self.rejoin = RETURNED
         self.forget_scope(self.frame)
         self.frame, self.it, self.inner = frame, it, ()
         self.results = dict(results)
@@ -530,7 +536,7 @@ class Machine(Calls):
         if isinstance(value, Unknown):
             if value.op == "not":
                 return self.ways(value.args[0], not outcome, given)
-            key = (self.side, value) if value.local else value
+            key = self.key(value)
             known = self.known.get(key, given.get(key))
             if known is None:
                 return [{**given, key: outcome}]
@@ -564,14 +570,14 @@ class Machine(Calls):
         """A condition with what is already assumed put in; nothing new is decided."""
         while isinstance(value, v.Phi):
             test = value.test
-            outcome = self.known.get((self.side, test) if test.local else test)
+            outcome = self.assumed(test)
             if outcome is None:
                 return value
             value = value.then if outcome else value.orelse
         if isinstance(value, Unknown):
             negated = value.op == "not"
             atom = value.args[0] if negated else value
-            outcome = self.known.get((self.side, atom) if atom.local else atom)
+            outcome = self.assumed(atom)
             if outcome is not None:
                 return const(outcome is not negated)
         return value
@@ -581,9 +587,10 @@ class Machine(Calls):
         before = self.store
         self.store = dict(before)
         self.rehearsal.spend(3 * len(before))
-        done = self.run_block_quietly(block)
-        after, self.store = self.store, before
-        return after if done else None
+        try:
+            return self.store if self.run_block_quietly(block) else None
+        finally:
+            self.store = before
 
     def joined(
         self, test: Value, then: dict[Key, Value], orelse: dict[Key, Value]
@@ -636,23 +643,23 @@ class Machine(Calls):
         if not self.rehearsal.mergeable(s) or self.exact_items(iterable) is not None:
             return False
         atoms = [self.trip_atom(iterable, index) for index in range(LOOP_BOUND)]
-        if any(((self.side, atom) if atom.local else atom) in self.known for atom in atoms):
+        if any(self.assumed(atom) is not None for atom in atoms):
             return False
         before = self.store
         outer = self.it
         after = [before]
-        for index in range(LOOP_BOUND):
-            self.it = (*outer, index)
-            self.store = dict(after[-1])
-            self.bind_target(s.target, self.loop_item(iterable, index, s.site))
-            store = self.store_after(s.body)
-            self.it = outer
-            if store is None:
-                self.store = before
-                self.rehearsal.unmergeable(s)
-                return False
-            after.append(store)
-        self.store = before
+        try:
+            for index in range(LOOP_BOUND):
+                self.it = (*outer, index)
+                self.store = dict(after[-1])
+                self.bind_target(s.target, self.loop_item(iterable, index, s.site))
+                store = self.store_after(s.body)
+                if store is None:
+                    self.rehearsal.unmergeable(s)
+                    return False
+                after.append(store)
+        finally:
+            self.it, self.store = outer, before
         joined = after[-1]
         for atom, store in zip(reversed(atoms), reversed(after[:-1]), strict=True):
             joined = self.joined(atom, joined, store)
@@ -1125,4 +1132,4 @@ _EXECUTE: dict[type, Callable[[Machine, Any, Cont], str | None]] = {
     ir.Import: Machine.do_import,
     ir.Delete: Machine.do_delete,
 }
-__all__ = ["ABORT", "END", "Machine", "OverBudget"]
+__all__ = ["ABORT", "END", "JOIN", "Machine", "OverBudget"]

@@ -2,33 +2,112 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
 from typing import Any
 
 from distlint.analyzer import ir
 from distlint.analyzer import values as v
-from distlint.analyzer.machine import ABORT, END, Machine, Place
+from distlint.analyzer.expressions import HOLDS, SIDES
+from distlint.analyzer.liveness import FACTS, Live, Liveness
+from distlint.analyzer.machine import ABORT, END, JOIN, Machine, Place
 from distlint.analyzer.rehearsal import Rehearsal
-from distlint.analyzer.state import OPAQUE, Cut, Emit, Enter, Event, Frame, Key, Need, State
-from distlint.analyzer.values import Value, unknown
+from distlint.analyzer.state import (
+    OPAQUE,
+    Cont,
+    Cut,
+    Emit,
+    Enter,
+    Event,
+    Frame,
+    Key,
+    Need,
+    RankMatters,
+    State,
+)
+from distlint.analyzer.values import Unknown, Value, unknown
+
+Known = dict[Any, bool]
+"""What is assumed about unknowns; for rank-local ones the key is a side and the unknown."""
+
+Asked = frozenset[tuple[Any, "Cont | None"]]
+"""What a statement in hand has asked, and asks again when the functions that it calls return."""
+
+Position = tuple[float, ...]
+_LAST = float("inf")
+
+CROWD = 4
+"""States that may wait at one place before they are joined at a loss."""
+
+WAY = "way"
+"""Operator of the atoms that say on which of two ways a state was reached."""
+
+MOST = 16
+"""States of which no more wait at one place, if they cannot be joined."""
 
 
 @dataclass(frozen=True, slots=True)
-class Assumed:
-    """A decision that was assumed, linked to the earlier ones."""
+class Past:
+    """How a pair of ranks got to where it is: what was decided and met, linked to what was before.
 
-    key: Any
-    outcome: bool
-    before: Assumed | None
+    Where two ways have been joined, ``split`` is the unknown that they had decided differently.
+    """
 
-    def items(self) -> dict[Any, bool]:
-        found: dict[Any, bool] = {}
-        step: Assumed | None = self
+    before: Past | None = None
+    decided: tuple[tuple[Any, bool], ...] = ()
+    met: int | None = None
+    """Site of a common collective."""
+    renamed: tuple[Place, Place] | None = None
+    """A collective that the second rank has met elsewhere than the first."""
+    split: Any = None
+    otherwise: Past | None = None
+    """The way on which ``split`` is false."""
+    length: int = 0
+    """How many decisions it takes, at least."""
+
+    def assume(self, decided: Iterable[tuple[Any, bool]]) -> Past:
+        decided = tuple(decided)
+        return Past(self, decided, length=self.length + len(decided)) if decided else self
+
+    def meet(self, site: int, renamed: tuple[Place, Place] | None = None) -> Past:
+        return Past(self, met=site, renamed=renamed, length=self.length)
+
+    def join(self, split: Any, otherwise: Past) -> Past:
+        """This way where an unknown is true, and another one where it is false."""
+        length = min(self.length, otherwise.length)
+        return Past(self, split=split, otherwise=otherwise, length=length)
+
+    def steps(self, found: dict[Any, bool]) -> Iterator[Past]:
+        """A way back to the start that agrees with itself; its decisions go into ``found``."""
+        step: Past | None = self
         while step is not None:
-            found.setdefault(step.key, step.outcome)
-            step = step.before
-        return found
+            yield step
+            for key, outcome in reversed(step.decided):
+                if isinstance(key, Unknown) and key.op == HOLDS:
+                    found.update(next(_ways(key.args[0], outcome, found), {}))
+                else:
+                    found.setdefault(key, outcome)
+            before, otherwise = step.before, step.otherwise
+            if before is None or otherwise is None:
+                step = before
+                continue
+            outcome = found.get(step.split)
+            if outcome is None:  # either will do
+                outcome = before.length < otherwise.length
+            step = before if outcome else otherwise
+
+    def parting(
+        self, ranks: tuple[int, int], events: tuple[Event | None, Event | None], differs: str
+    ) -> Parting:
+        assumed: dict[Any, bool] = {}
+        steps = list(self.steps(assumed))
+        met = [step.met for step in steps if step.met is not None]
+        names = {step.renamed[0]: step.renamed[1] for step in reversed(steps) if step.renamed}
+        assumed = {
+            key: outcome for key, outcome in assumed.items() if getattr(key, "op", "") != WAY
+        }
+        return Parting(ranks, events, assumed, len(met), differs, met[0] if met else -1, names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +122,7 @@ class Parting:
     common: int = -1
     """Site of the last common collective."""
     names: dict[Place, Place] = field(default_factory=dict)
-    """Collectives that the second rank has met elsewhere than the first, by the first's place."""
+    """Collectives that the second rank has met elsewhere than the first, by the second's place."""
 
     @property
     def kind(self) -> tuple[Any, ...]:
@@ -52,72 +131,394 @@ class Parting:
         return (*sites, self.differs, self.common)
 
 
-@dataclass(slots=True)
-class _Pair:
-    states: tuple[State, State]
-    known: dict[Any, bool]
-    assumed: Assumed | None
-    names: dict[Place, Place]
-    serial: int
-    common: int = -1
-    recent: frozenset[Any] = frozenset()
-    """What has been decided since the last common collective: it is asked again on this way."""
+@dataclass(slots=True, eq=False)
+class _Item:
+    """A place in the walk: one state for two ranks that are in the same, or the states of both."""
+
+    states: tuple[State, ...]
+    known: Known
+    asked: Asked
+    past: Past
+    lives: tuple[Live, ...] = ()
+    gone: bool = False
+    """Has it been joined with another one?"""
+
+    @property
+    def meeting(self) -> Any:
+        """Where it can be joined with others."""
+        return tuple((state.k, state.it, tuple(state.results)) for state in self.states)
 
 
-def walk(rehearsal: Rehearsal, start: State, first: int, second: int) -> Iterator[Parting]:
-    """Every way (within the bounds) in which two ranks come to different collectives.
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """What ranks in the same state come to next: ``apart`` is where they have to be told apart."""
 
-    Raises:
-        OverBudget: when there are too many states.
+    decided: tuple[tuple[Any, bool], ...]
+    met: int | None
+    state: State
+    known: Known
+    asked: Asked
+    apart: bool = False
+
+
+class Walk:
+    """The walk of pairs of ranks from one start.
+
+    Ranks in the same state are walked as one, and ways on which they decided an unknown differently
+    are joined again where they meet: the cost grows with the length of the program, not with the
+    number of its paths.
     """
-    machines = (Machine(rehearsal, first, "A"), Machine(rehearsal, second, "B"))
-    liveness = rehearsal.liveness
-    work = [_Pair((start, start), {}, None, {}, 0)]
-    seen: set[Any] = set()
-    while work:
-        pair = work.pop()
-        identity, pair.known = liveness.identity(pair.states, pair.known, pair.recent)
-        if identity in seen:
-            continue
-        seen.add(identity)
+
+    def __init__(self, rehearsal: Rehearsal, start: State) -> None:
+        self.rehearsal = rehearsal
+        self.liveness = rehearsal.liveness
+        self.start = start
+        self.all = Machine(rehearsal, None)
+        self.next: dict[Any, tuple[_Step, ...]] = {}
+
+    def partings(self, first: int, second: int) -> Iterator[Parting]:
+        """Every way (within the bounds) in which two ranks come to different collectives.
+
+        Raises:
+            OverBudget: when there are too many states.
+        """
+        machines = (Machine(self.rehearsal, first, "A"), Machine(self.rehearsal, second, "B"))
+        agenda = _Agenda(self.liveness)
+        agenda.add(_Item((self.start,), {}, frozenset(), Past()))
+        seen: set[Any] = set()
+        while (item := agenda.pop()) is not None:
+            identity = self.liveness.identity(item.states, item.lives, item.known)
+            if identity in seen:
+                continue
+            seen.add(identity)
+            if len(item.states) == 2:
+                yield from self.advance_pair(machines, item, agenda)
+                continue
+            steps = self.next.get(identity)
+            if steps is None:
+                steps = self.next[identity] = tuple(self.steps(item))
+            for step in steps:
+                past = item.past.assume(step.decided)
+                if step.met is not None:
+                    past = past.meet(step.met)
+                states = (step.state, step.state) if step.apart else (step.state,)
+                agenda.add(_Item(states, step.known, step.asked, past))
+
+    # ---- ranks that do the same
+
+    def steps(self, item: _Item) -> Iterator[_Step]:
+        """What follows for ranks in one state, up to the next question or collective."""
+        machine = self.all
+        (start,) = item.states
+        machine.load(start)
+        machine.rejoin = _innermost_call(start)
+        machine.known = dict(item.known)
+        machine.assumptions = []
+        is_apart, met = False, None
         try:
-            events = _next_common(machines, pair)
+            event = machine.advance()
         except Need as need:
-            _note_assumptions(machines, pair)
-            work.extend(_split(machines, pair, need))
-            continue
+            state = machine.save()
+            asked = _still_asked(item.asked, (state,)) | {(need.key, state.k)}
+            for outcome in (True, False):
+                decided = (*machine.assumptions, (need.key, outcome))
+                known = {**machine.known, need.key: outcome}
+                yield _Step(decided, None, state, known, asked)
+            return
+        except RankMatters:
+            state, is_apart = machine.save(), True
         except Cut:
-            continue
-        _note_assumptions(machines, pair)
-        if ABORT in events or events == (END, END):
-            continue
-        differs = _difference(rehearsal, events, (first, second))
-        if differs is not None and _is_open(events):
-            continue
-        if differs is not None:
-            yield Parting(
-                (first, second),
-                (_event(events[0]), _event(events[1])),
-                pair.assumed.items() if pair.assumed else {},
-                pair.serial,
-                differs,
-                pair.common,
-                pair.names,
-            )
-            continue
-        first_event, second_event = events
-        assert isinstance(first_event, Event)
-        assert isinstance(second_event, Event)
-        names = pair.names
-        place, other = machines[0].place(first_event), machines[1].place(second_event)
-        if other != place:
-            names = {**names, other: place}
-        resume(machines[0], first_event, place)
-        resume(machines[1], second_event, place)
+            return
+        else:
+            state = machine.save()
+            if isinstance(event, Event):
+                state = state.copy()
+                try:
+                    if _is_each_ranks_own(event):
+                        raise RankMatters
+                    resume(machine, event, machine.place(event))
+                    state, met = machine.save(), event.site
+                except RankMatters:
+                    is_apart = True
+            elif event != JOIN:
+                return
+        asked = _still_asked(item.asked, (state,))
+        yield _Step(tuple(machine.assumptions), met, state, machine.known, asked, is_apart)
+
+    # ---- ranks that differ
+
+    def advance_pair(
+        self, machines: tuple[Machine, Machine], item: _Item, agenda: _Agenda
+    ) -> Iterator[Parting]:
+        known = dict(item.known)
+        found: list[Event | str | None] = []
+        needs: list[tuple[Position, Any, Cont | None]] = []
+        for machine, state, other in zip(machines, item.states, reversed(machines), strict=True):
+            machine.load(state)
+            machine.known, machine.assumptions = known, []
+            try:
+                found.append(next_common(machine, other.rank))
+            except Need as need:
+                needs.append((position(machine.save()), need.key, machine.k))
+                found.append(None)
+            except Cut:
+                return
+            if found[-1] == ABORT:
+                return
+        past = item.past.assume(pair for machine in machines for pair in machine.assumptions)
         states = (machines[0].save(), machines[1].save())
-        work.append(
-            _Pair(states, pair.known, pair.assumed, names, pair.serial + 1, first_event.site)
+        asked = _still_asked(item.asked, states)
+        if needs:
+            _, key, k = min(needs, key=lambda need: need[0])
+            for outcome in (True, False):
+                now = past.assume([(key, outcome)])
+                agenda.add(_Item(states, {**known, key: outcome}, asked | {(key, k)}, now))
+            return
+        first, second = found
+        assert first is not None
+        assert second is not None
+        if first == second == END:
+            return
+        ranks = (machines[0].rank, machines[1].rank)
+        differs = _difference(self.rehearsal, (first, second), ranks)
+        if differs is not None:
+            if not _is_open((first, second)):
+                yield past.parting(ranks, (_event(first), _event(second)), differs)
+            return
+        assert isinstance(first, Event)
+        assert isinstance(second, Event)
+        place, other_place = machines[0].place(first), machines[1].place(second)
+        resume(machines[0], first, place)
+        resume(machines[1], second, place)
+        renamed = None if other_place == place else (other_place, place)
+        past = past.meet(first.site, renamed)
+        states = (machines[0].save(), machines[1].save())
+        asked = _still_asked(asked, states)
+        if self.alike(states, known):
+            agenda.add(_Item(states[:1], known, asked, past))
+        else:
+            agenda.add(_Item(states, known, asked, past))
+
+    def alike(self, states: tuple[State, State], known: Known) -> bool:
+        """Are two ranks in the same state, as far as it can matter?"""
+        first, second = states
+        if first.k is not second.k or first.it != second.it or first.results != second.results:
+            return False
+        mine, other = self.liveness.live(first), self.liveness.live(second)
+        if mine == other:
+            return True
+        reduced = [{key: _reduced(value, known) for key, value in live} for live in (mine, other)]
+        return reduced[0] == reduced[1]
+
+
+class _Agenda:
+    """What is still to be walked, in the order of the program."""
+
+    def __init__(self, liveness: Liveness) -> None:
+        self.liveness = liveness
+        self.heap: list[tuple[Position, int, _Item]] = []
+        self.waiting: dict[Any, list[_Item]] = {}
+        self.count = 0
+        self.dropped = 0
+
+    def pop(self) -> _Item | None:
+        while self.heap:
+            item = heappop(self.heap)[2]
+            if not item.gone:
+                self.waiting[item.meeting].remove(item)
+                return item
+        return None
+
+    def add(self, item: _Item) -> None:
+        """Add an item, joined with those that wait at the same place.
+
+        As long as few wait there, only if nothing is lost by it; else what was decided may be.
+        """
+        item.lives, item.known = self.liveness.matters(item.states, item.known, item.asked)
+        waiting = self.waiting.setdefault(item.meeting, [])
+        while waiting:
+            other, joined = next(self.joins(item, waiting), (None, None))
+            if other is None or joined is None:
+                break
+            item = joined
+            other.gone = True
+            waiting.remove(other)
+        if len(waiting) < MOST:
+            self.count += 1
+            waiting.append(item)
+            heappush(self.heap, (min(map(position, item.states)), self.count, item))
+        else:
+            self.dropped += 1
+
+    def joins(self, item: _Item, waiting: list[_Item]) -> Iterator[tuple[_Item, _Item]]:
+        """Items with which one can be joined, and what comes of it: those most like it first."""
+        is_crowded = len(waiting) >= CROWD and len({state.k for state in item.states}) == 1
+        facts = item.known.items()
+        order = sorted(
+            (len(facts ^ other.known.items()), number) for number, other in enumerate(waiting)
         )
+        for distance, number in order:
+            if distance > 2 and not is_crowded:
+                return
+            joined = _join(item, waiting[number], self.count if is_crowded else None)
+            if joined is not None:
+                yield waiting[number], joined
+
+
+def _join(one: _Item, two: _Item, crowd: int | None) -> _Item | None:
+    """Both ways as one, if they differ in one decision and in what followed from it.
+
+    In a crowd they may differ in more: what is not the same on both is forgotten. That adds ways
+    that the program does not have; none of them survives the replay.
+    """
+    known = {key: outcome for key, outcome in one.known.items() if two.known.get(key) is outcome}
+    differs = (one.known.keys() | two.known.keys()) - known.keys()
+    hands = {state.k for state in one.states}
+    if any(key in differs and k in hands for key, k in (*one.asked, *two.asked)):
+        return None
+    splits = [key for key in differs if key in one.known and key in two.known]
+    if crowd is None and not len(differs) == len(splits) <= 1:
+        return None
+    if crowd is not None and any(isinstance(key, tuple) for key in differs):
+        return None
+    split: Any = splits[0] if splits else None
+    if split is None and not _same(one, two, range(len(one.states))):
+        if crowd is None:
+            return None
+        split = unknown(WAY, crowd, fresh=True)
+    if split is None:
+        return _Item(one.states, known, one.asked & two.asked, one.past, one.lives)
+    then, orelse = (two, one) if one.known.get(split) is False else (one, two)
+    if isinstance(split, tuple):
+        other = 1 - SIDES.index(split[0])
+        if len(one.states) == 1 or not _same(one, two, [other]):
+            return None
+    atom: Unknown = split[1] if isinstance(split, tuple) else split
+    joined = [_join_states(atom, then, orelse, number) for number in range(len(one.states))]
+    if None in joined:
+        return None
+    states = tuple(pair[0] for pair in joined if pair)
+    lives = tuple(pair[1] for pair in joined if pair)
+    asked = frozenset(pair for pair in one.asked | two.asked if pair[0] in known)
+    past = then.past.join(split, orelse.past)
+    return _Item(states, known, asked, past, lives)
+
+
+def _same(one: _Item, two: _Item, numbers: Iterable[int]) -> bool:
+    return all(
+        one.lives[number] == two.lives[number]
+        and one.states[number].results == two.states[number].results
+        for number in numbers
+    )
+
+
+def _join_states(
+    atom: Unknown, then: _Item, orelse: _Item, number: int
+) -> tuple[State, Live] | None:
+    """A state that is the one where an unknown is true, and the other where it is false."""
+    state, live = then.states[number], then.lives[number]
+    if _same(then, orelse, [number]):
+        return state, live
+    variables = _joined(atom, dict(live), dict(orelse.lives[number]))
+    values = _joined(atom, state.results, orelse.states[number].results)
+    if variables is None or values is None:
+        return None
+    results = {**state.results, **values}
+    store = {**state.store, **variables}
+    joined = State(state.k, state.frame, state.it, results, store)
+    return joined, frozenset({**dict(live), **variables}.items())
+
+
+def _still_asked(asked: Asked, states: tuple[State, ...]) -> Asked:
+    """What the statements at hand, and those that wait for them to return, have asked."""
+    if not asked:
+        return asked
+    hands = set()
+    for state in states:
+        k = state.k
+        hands.add(k)
+        while k is not None:
+            if k.kind == "call":
+                hands.add(k.next)
+            k = k.next
+    return frozenset(pair for pair in asked if pair[1] in hands)
+
+
+def _innermost_call(state: State) -> Cont | None:
+    """Where the function returns in which a state is."""
+    k = state.k
+    while k is not None and k.kind != "call":
+        k = k.next
+    return k
+
+
+def _joined(
+    atom: Unknown, then: dict[Any, Value], orelse: dict[Any, Value]
+) -> dict[Any, Value] | None:
+    """What two ways have left in the variables that differ; None if it cannot be told."""
+    found: dict[Any, Value] = {}
+    for key in then.keys() | orelse.keys():
+        left, right = then.get(key), orelse.get(key)
+        if left is not right:
+            unset = unknown("unset", str(key[1]))
+            value = v.phi(atom, left or unset, right or unset)
+            if not isinstance(value, v.Phi) and not (
+                v.is_plain(left or unset) and v.is_plain(right or unset)
+            ):
+                return None
+            if key[0] in FACTS:
+                return None
+            found[key] = value
+    return found
+
+
+def position(state: State) -> Position:
+    """How far a state has come: what comes earlier in the program is smaller.
+
+    From the outermost block inwards: the statement, whether it is being run (or still is to come,
+    after a block inside the one before), and how many calls in it have returned.
+    """
+    found: list[float] = [_LAST]
+    running: float | None = len(state.results)
+    k = state.k
+    while k is not None:
+        if k.kind in {"seq", "loop"}:
+            number = k.data[0][k.data[1]].site if k.kind == "seq" else k.data[1]
+            found += (0, number) if running is None else (running, 1, number)
+            running = None
+        elif k.kind == "call":
+            running = len(k.data[2]) + 0.5
+        k = k.next
+    return tuple(reversed(found))
+
+
+def _reduced(value: Value, known: Known) -> Value:
+    """A value with what is known put in."""
+    while isinstance(value, v.Phi) and value.test in known:
+        value = value.then if known[value.test] else value.orelse
+    return value
+
+
+def _ways(value: Value, outcome: bool, given: Known) -> Iterator[Known]:
+    """What may be assumed, beside what is given, so that a value comes out true, or false."""
+    if isinstance(value, v.Phi):
+        for taken, arm in ((True, value.then), (False, value.orelse)):
+            for before in _ways(value.test, taken, given):
+                for after in _ways(arm, outcome, {**given, **before}):
+                    yield {**before, **after}
+    elif isinstance(value, Unknown):
+        if value.op == "not":
+            yield from _ways(value.args[0], not outcome, given)
+        elif given.get(value, outcome) is outcome:
+            yield {value: outcome}
+    elif bool(getattr(value, "value", True)) is outcome:
+        yield {}
+
+
+def _is_each_ranks_own(event: Event) -> bool:
+    """Do ranks pass an argument that has to agree, each its own?"""
+    values = (event.root, *(value for _, value in event.agree))
+    return any(value is not None and v.is_ranked(value) for value in values)
 
 
 def _is_open(events: tuple[Event | str, Event | str]) -> bool:
@@ -135,56 +536,6 @@ def resume(machine: Machine, event: Event, place: Place) -> None:
 
 def _event(found: Event | str) -> Event | None:
     return found if isinstance(found, Event) else None
-
-
-def _split(machines: tuple[Machine, Machine], pair: _Pair, need: Need) -> Iterator[_Pair]:
-    """Go on from where the question came up, once for each answer."""
-    states = []
-    recent = set(pair.recent)
-    for machine, before in zip(machines, pair.states, strict=True):
-        reached = machine.save() if machine.reached else before
-        if (reached.k, reached.it) != (before.k, before.it):
-            # what this side alone was asked on the way is not asked again
-            recent = {key for key in recent if not _is_own(key, machine.side)}
-        states.append(reached)
-    recent.add(need.key)
-    for outcome in (True, False):
-        yield _Pair(
-            (states[0], states[1]),
-            {**pair.known, need.key: outcome},
-            Assumed(need.key, outcome, pair.assumed),
-            pair.names,
-            pair.serial,
-            pair.common,
-            frozenset(recent),
-        )
-
-
-def _note_assumptions(machines: tuple[Machine, Machine], pair: _Pair) -> None:
-    """Keep what was assumed on the way for the replay."""
-    for machine in machines:
-        for key, outcome in machine.assumptions:
-            pair.assumed = Assumed(key, outcome, pair.assumed)
-        machine.assumptions = []
-
-
-def _is_own(key: Any, side: str) -> bool:
-    return isinstance(key, tuple) and key[0] == side
-
-
-def _next_common(machines: tuple[Machine, Machine], pair: _Pair) -> tuple[Event | str, Event | str]:
-    found: list[Event | str] = []
-    machines[1].reached = False
-    for index, machine in enumerate(machines):
-        machine.load(pair.states[index])
-        machine.known = pair.known
-        machine.assumptions = []
-        machine.reached = True
-        other = machines[1 - index].rank
-        found.append(next_common(machine, other))
-        if found[-1] == ABORT:
-            return ABORT, ABORT
-    return found[0], found[1]
 
 
 def next_common(machine: Machine, other: int) -> Event | str:

@@ -8,14 +8,20 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.project import Imported, Module, Project
-from distlint.analyzer.relevance import MODEL_NAMES, Outline, Relevance, outline
+from distlint.analyzer.relevance import (
+    MODEL_NAMES,
+    Outline,
+    Relevance,
+    Sketch,
+    outline,
+    sketch,
+)
 
 if TYPE_CHECKING:
     from distlint.catalogue.catalogue import Catalogue
 
-EVENT, RANK, LOCAL = "$event", "$rank", "$local"
-MARKS = frozenset({EVENT, RANK, LOCAL})
-"""Tokens for what a closure of names may mean."""
+_EVENT, _RANK, _LOCAL, _EXIT, _WRAP = 1, 2, 4, 8, 16
+"""What a name may be a sign of; ``_WRAP`` is a wrapped model, whose outputs differ by rank."""
 
 GENERIC = frozenset(
     "apply step save load join get set generate forward reduce gather scatter broadcast update log"
@@ -66,29 +72,112 @@ class Reach:
         self._evidence = _evidence(catalogue)
         self._aliases: dict[str, dict[str, str]] = {}
         self._closure: dict[ir.Function, frozenset[str]] = {}
+        self._signs: dict[ir.Function, int] = {}
+        self._called_by: dict[ir.Function, list[ir.Function]] = {}
         self._runs_given: dict[ir.Function, bool] = {}
 
     def matters(self, function: ir.Function) -> bool:
         """Does the function reach a collective, a rank, a rank-local value or an exit, or fail?"""
         if function.body and isinstance(function.body[-1], ir.Raise):
             return True
-        tokens = self.tokens(function)
-        return not (tokens.isdisjoint(MARKS) and tokens.isdisjoint(_EXITS))
+        return bool(self.signs(function) & (_EVENT | _RANK | _LOCAL | _EXIT))
 
-    def may_part(self, tokens: frozenset[str]) -> bool:
-        """Could ranks part ways in code with these tokens (its callees' included)?"""
-        wraps = not tokens.isdisjoint(self.wrappers)
-        return wraps or (EVENT in tokens and not tokens.isdisjoint({RANK, LOCAL}))
+    def may_meet(self, function: ir.Function) -> bool:
+        """May a function, or one that it calls, communicate?"""
+        return bool(self.signs(function) & _EVENT)
 
-    def tokens(self, function: ir.Function) -> frozenset[str]:
-        """Every name mentioned in the function and in what it may call."""
-        known = self._closure.get(function)
-        if known is None:
-            known = self.closure([function])
-            self._closure[function] = known
-        return known
+    def may_part(self, function: ir.Function) -> bool:
+        """Could ranks part ways in a function, or in what it calls?"""
+        return _parts(self.signs(function))
+
+    def block_may_part(self, module: Module, tokens: frozenset[str]) -> bool:
+        """Could ranks part ways in code outside any function, or in what it calls?"""
+        return _parts(self.block_signs(module, tokens))
+
+    def block_may_meet(self, module: Module, tokens: frozenset[str]) -> bool:
+        return bool(self.block_signs(module, tokens) & _EVENT)
+
+    def block_signs(self, module: Module, tokens: frozenset[str]) -> int:
+        found = self.own_signs(module.key, tokens)
+        for function in self.callees(module.key, self.unaliased(module.key, tokens)):
+            found |= self.signs(function)
+        return found
+
+    def own_signs(self, key: str, tokens: frozenset[str]) -> int:
+        """What names of a module may mean: collectives, ranks, rank-local values, exits."""
+        tokens = self.unaliased(key, tokens)
+        found = 0
+        for sign, names in (
+            (_EVENT, self.events),
+            (_RANK, self.ranks),
+            (_LOCAL, self.locals),
+        ):
+            if any(self.is_meant(key, token) for token in tokens & names):
+                found |= sign
+        if not tokens.isdisjoint(_EXITS):
+            found |= _EXIT
+        if not tokens.isdisjoint(self.wrappers):
+            found |= _WRAP
+        return found
+
+    def signs(self, function: ir.Function) -> int:
+        """What a function and all that it may call mention.
+
+        Found for a whole component of functions that call each other at once (Tarjan 1972).
+        """
+        known = self._signs.get(function)
+        if known is not None:
+            return known
+        order: dict[ir.Function, int] = {}
+        low: dict[ir.Function, int] = {}
+        mine: dict[ir.Function, int] = {}
+        path: list[ir.Function] = []
+        work: list[tuple[ir.Function, Iterator[ir.Function]]] = []
+
+        def enter(item: ir.Function) -> None:
+            order[item] = low[item] = len(order)
+            mine[item] = self.own_signs(item.module, item.tokens)
+            path.append(item)
+            work.append((item, iter(self.called_by(item))))
+
+        enter(function)
+        while work:
+            item, callees = work[-1]
+            for callee in callees:
+                finished = self._signs.get(callee)
+                if finished is not None:
+                    mine[item] |= finished
+                elif callee not in order:
+                    enter(callee)
+                    break
+                else:
+                    low[item] = min(low[item], order[callee])
+            else:
+                work.pop()
+                if work:
+                    above = work[-1][0]
+                    low[above] = min(low[above], low[item])
+                if low[item] == order[item]:
+                    start = path.index(item)
+                    members, path[start:] = path[start:], []
+                    found = 0
+                    for member in members:
+                        found |= mine[member]
+                    for member in members:
+                        self._signs[member] = found
+                    if work:
+                        mine[work[-1][0]] |= found
+        return self._signs[function]
+
+    def called_by(self, function: ir.Function) -> list[ir.Function]:
+        found = self._called_by.get(function)
+        if found is None:
+            found = self.callees(function.module, function.tokens)
+            self._called_by[function] = found
+        return found
 
     def closure(self, roots: Iterable[ir.Function]) -> frozenset[str]:
+        """Every name mentioned in functions and in what they may call."""
         found: set[str] = set()
         seen: set[ir.Function] = set()
         stack = list(roots)
@@ -97,24 +186,23 @@ class Reach:
             if function in seen:
                 continue
             seen.add(function)
-            tokens = self.unaliased(function.module, function.tokens)
-            found |= tokens
-            found |= self.marks(function.module, tokens)
-            stack.extend(self.callees(function.module, function.tokens))
+            known = self._closure.get(function)
+            if known is not None:
+                found |= known
+                continue
+            found |= self.unaliased(function.module, function.tokens)
+            stack.extend(self.called_by(function))
         return frozenset(found)
 
     def of_block(self, module: Module, tokens: frozenset[str]) -> frozenset[str]:
-        """The closure of code outside any function."""
+        """Every name mentioned in code outside any function, and in what it may call."""
         tokens = self.unaliased(module.key, tokens)
-        tokens |= self.marks(module.key, tokens)
-        return tokens | self.closure(self.callees(module.key, tokens))
-
-    def marks(self, key: str, tokens: frozenset[str]) -> frozenset[str]:
-        """What names of a module may mean: collectives, ranks, rank-local values."""
-        found = set()
-        for mark, names in ((EVENT, self.events), (RANK, self.ranks), (LOCAL, self.locals)):
-            if any(self.is_meant(key, token) for token in tokens & names):
-                found.add(mark)
+        found = set(tokens)
+        for function in self.callees(module.key, tokens):
+            known = self._closure.get(function)
+            if known is None:
+                known = self._closure[function] = self.closure([function])
+            found |= known
         return frozenset(found)
 
     def is_meant(self, key: str, token: str) -> bool:
@@ -163,7 +251,10 @@ class Reach:
     def outline(self, module: Module) -> Outline:
         found = self._outlines.get(module.key)
         if found is None:
-            found = self._outlines[module.key] = outline(module, self)
+            drawn = self.project.memo.get(module)
+            if not isinstance(drawn, Sketch):
+                drawn = self.project.memo[module] = sketch(module, self.is_external)
+            found = self._outlines[module.key] = outline(module, drawn, self)
         return found
 
     def may_matter(self, module: Module, name: str) -> bool:
@@ -178,7 +269,7 @@ class Reach:
             self._runs_given[function] = False
             names = {param.name for param in function.params}
             known = any(_runs(statement, names) for statement in function.body) or any(
-                self.runs_given(item) for item in self.callees(function.module, function.tokens)
+                self.runs_given(item) for item in self.called_by(function)
             )
             self._runs_given[function] = known
         return known
@@ -309,3 +400,8 @@ def _wrapper_names(catalogue: Catalogue) -> Iterator[str]:
             yield from entry.cls.hints
         if entry.returns is not None and not isinstance(entry.returns.kinds, str):
             yield entry.name.rsplit(".", 1)[-1]
+
+
+def _parts(signs: int) -> bool:
+    """Could ranks part ways where there are these signs?"""
+    return bool(signs & _WRAP) or (bool(signs & _EVENT) and bool(signs & (_RANK | _LOCAL)))

@@ -11,7 +11,7 @@ from distlint.analyzer import values as v
 from distlint.analyzer.cluster import Cluster
 from distlint.analyzer.liveness import Liveness
 from distlint.analyzer.project import Module, Project
-from distlint.analyzer.reach import BUILTINS, EVENT, Reach
+from distlint.analyzer.reach import BUILTINS, Reach
 from distlint.analyzer.state import Cont, Frame, OverBudget
 from distlint.analyzer.values import Value
 from distlint.catalogue.catalogue import IMPLIED_TAGS
@@ -102,7 +102,7 @@ class Rehearsal:
 
     def may_meet(self, function: ir.Function) -> bool:
         """May a function, or one that it calls, communicate?"""
-        return EVENT in self.reach.tokens(function)
+        return self.reach.may_meet(function)
 
     def step(self) -> None:
         """Count a statement.
@@ -172,8 +172,8 @@ class Rehearsal:
         known = self._meets.get(block)
         if known is None:
             module = frame.module if frame is not None else self.main
-            tokens = self.reach.of_block(module, ir.block_tokens(block))
-            known = self._meets[block] = not tokens.isdisjoint(self.reach.events)
+            known = self.reach.block_may_meet(module, ir.block_tokens(block))
+            self._meets[block] = known
         return known
 
     def mergeable(self, statement: ir.If | ir.For) -> bool:

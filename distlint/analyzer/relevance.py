@@ -7,7 +7,7 @@ over all modules that a file can reach; that errs on the side of keeping.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -40,8 +40,6 @@ class Facts(Protocol):
 
     def may_matter(self, module: Module, name: str) -> bool: ...
 
-    def is_external(self, module: Module, callee: ir.Expr) -> bool: ...
-
     def wraps(self, name: str) -> bool: ...
 
 
@@ -60,18 +58,93 @@ class Outline:
     needed: set[str] = field(default_factory=set)
     leaves: list[Leaf] = field(default_factory=list)
     always: set[ir.Stmt] = field(default_factory=set)
+    sketch: Sketch | None = None
+
+    @property
+    def risky(self) -> set[ir.Stmt]:
+        return self.sketch.risky if self.sketch else set()
+
+    @property
+    def known(self) -> set[ir.Stmt]:
+        return self.sketch.known if self.sketch else set()
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A statement, or the value of a return: kept if ``forced``, or for one of its names."""
+
+    node: ir.Stmt
+    forced: bool
+    names: Names
+    """Attributes that it reads and functions that it calls."""
+    called: Names
+    methods: Names
+    reads: Names
+    writes: Names
+    returns: str = ""
+    """The function whose value this is; the statement itself is kept anyway."""
+
+
+@dataclass(slots=True)
+class Sketch:
+    """What the text of a module tells, whatever its names mean; made once for all catalogues."""
+
+    needed: set[str] = field(default_factory=set)
+    entries: list[Entry] = field(default_factory=list)
+    always: set[ir.Stmt] = field(default_factory=set)
     risky: set[ir.Stmt] = field(default_factory=set)
     known: set[ir.Stmt] = field(default_factory=set)
     """Every statement of the module: one that was made up to call a root is none of them."""
+    assigned: list[tuple[Names, Names]] = field(default_factory=list)
+    """What each assignment writes, with all the names of its value."""
 
 
-def outline(module: Module, facts: Facts) -> Outline:
+def sketch(module: Module, is_external: Callable[[Module, ir.Expr], bool]) -> Sketch:
     """What the statements of a module write and read."""
-    found = _Outliner(module, facts)
+    found = _Sketcher(module, is_external)
     found.block(module.body, frozenset(), "")
     for function in module.functions:
         found.function(function)
     return found.result
+
+
+def outline(module: Module, drawn: Sketch, facts: Facts) -> Outline:
+    """Which statements of a module are kept under a catalogue."""
+    result = Outline(set(drawn.needed), always=set(drawn.always), sketch=drawn)
+    wrapped: set[str] = set()
+    for writes, names in drawn.assigned:
+        if not writes <= wrapped and any(map(facts.wraps, names)):
+            wrapped |= writes
+    telling: dict[str, bool] = {}
+
+    def tells(entry: Entry) -> bool:
+        if entry.forced or not entry.methods.isdisjoint(wrapped):
+            return True
+        for name in entry.names:
+            found = telling.get(name)
+            if found is None:
+                found = telling[name] = facts.is_event(module, name)
+            if found:
+                return True
+        for name in entry.called:
+            found = telling.get(f"{name}()")
+            if found is None:
+                found = telling[f"{name}()"] = facts.may_matter(module, name)
+            if found:
+                return True
+        return False
+
+    for entry in drawn.entries:
+        if entry.returns:
+            result.leaves.append(Leaf(frozenset({entry.returns}), entry.reads))
+            if tells(entry):
+                result.needed |= entry.reads
+        elif tells(entry):
+            result.always.add(entry.node)
+            result.needed |= entry.reads
+        elif entry.writes:
+            result.leaves.append(Leaf(entry.writes, entry.reads))
+    return result
 
 
 def needed_names(outlines: Iterable[Outline]) -> Names:
@@ -91,12 +164,11 @@ def needed_names(outlines: Iterable[Outline]) -> Names:
         leaves = rest
 
 
-class _Outliner:
-    def __init__(self, module: Module, facts: Facts) -> None:
+class _Sketcher:
+    def __init__(self, module: Module, is_external: Callable[[Module, ir.Expr], bool]) -> None:
         self.module = module
-        self.facts = facts
-        self.result = Outline()
-        self.wrapped = frozenset(_wrapped(module, facts))
+        self.is_external = is_external
+        self.result = Sketch()
 
     def function(self, function: ir.Function) -> None:
         for decorator in function.decorators:
@@ -110,15 +182,13 @@ class _Outliner:
     def statement(self, node: ir.Stmt, around: Names, owner: str) -> None:
         self.result.known.add(node)
         if isinstance(node, (ir.If, ir.While)):
-            self.leaf(node, node.test, frozenset(), around)
-            inner = around | ir.tokens_of(node.test)
-            self.block(node.body, inner, owner)
-            self.block(node.orelse, inner, owner)
+            tokens = self.leaf(node, node.test, frozenset(), around)
+            self.block(node.body, around | tokens, owner)
+            self.block(node.orelse, around | tokens, owner)
         elif isinstance(node, ir.For):
-            self.leaf(node, node.iterable, written(node.target), around)
-            inner = around | ir.tokens_of(node.iterable)
-            self.block(node.body, inner, owner)
-            self.block(node.orelse, inner, owner)
+            tokens = self.leaf(node, node.iterable, written(node.target), around)
+            self.block(node.body, around | tokens, owner)
+            self.block(node.orelse, around | tokens, owner)
         elif isinstance(node, ir.With):
             self.keep(node, around | ir.tokens_of(node.context))
             self.block(node.body, around, owner)
@@ -130,7 +200,8 @@ class _Outliner:
                 self.block(handler.body, around, owner)
         elif isinstance(node, ir.Assign):
             writes: Names = frozenset().union(*(written(target) for target in node.targets))
-            self.leaf(node, node.value, writes, around)
+            tokens = self.leaf(node, node.value, writes, around)
+            self.result.assigned.append((writes, tokens))
         elif isinstance(node, ir.AugAssign):
             self.leaf(node, node.value, written(node.target), around)
         elif isinstance(node, ir.Evaluate):
@@ -139,10 +210,8 @@ class _Outliner:
             self.keep(node, around)
             if node.value is not None:
                 # the value is asked for where the function's name is
-                reads = ir.tokens_of(node.value)
-                self.result.leaves.append(Leaf(frozenset({owner}), reads))
-                if self.decides(node.value):
-                    self.result.needed |= reads
+                entry, _ = self.entry(node, node.value, frozenset(), frozenset(), owner)
+                self.result.entries.append(entry)
         elif isinstance(node, (ir.Break, ir.Continue, ir.Raise, ir.Assert)):
             self.keep(node, around | ir.tokens_of(node))
         else:
@@ -152,81 +221,64 @@ class _Outliner:
         self.result.always.add(node)
         self.result.needed |= reads
 
-    def leaf(self, node: ir.Stmt, value: ir.Expr, writes: Names, around: Names) -> None:
+    def leaf(self, node: ir.Stmt, value: ir.Expr, writes: Names, around: Names) -> Names:
         """A statement that is kept for what its expression does, or for what it writes."""
-        if self.decides(value) or sets_stop_flag(node):
-            self.keep(node, around | ir.tokens_of(value))
-        elif writes:
-            reads = around | ir.tokens_of(value)
-            self.result.leaves.append(Leaf(writes, reads))
-        if _calls(value):
+        entry, calls = self.entry(node, value, writes, around)
+        self.result.entries.append(entry)
+        if calls:
             self.result.risky.add(node)
+        return ir.tokens_of(value)
 
-    def decides(self, expression: ir.Expr) -> bool:
-        """May the expression issue a collective, or change what is known?"""
-        stack: list[Any] = [expression]
+    def entry(
+        self, node: ir.Stmt, value: ir.Expr, writes: Names, around: Names, returns: str = ""
+    ) -> tuple[Entry, bool]:
+        """What an expression names and calls; is there a call in it?"""
+        names: set[str] = set()
+        called: set[str] = set()
+        methods: set[str] = set()
+        forced = not returns and sets_stop_flag(node)
+        calls = False
+        stack: list[tuple[Any, bool]] = [(value, True)]
         while stack:
-            node = stack.pop()
-            if isinstance(node, (ir.Yield, ir.Walrus)):
-                return True
-            if isinstance(node, ir.Attribute) and self.facts.is_event(self.module, node.attr):
-                return True
-            if isinstance(node, ir.Call) and self.is_telling(node):
-                return True
-            if not isinstance(node, ir.Lambda):
-                stack.extend(ir.children(node))
-        return False
+            item, counts = stack.pop()
+            kind = type(item)
+            if kind is ir.Yield or kind is ir.Walrus:
+                forced = forced or counts
+            elif kind is ir.Attribute:
+                if counts:
+                    names.add(item.attr)
+            elif kind is ir.Call:
+                calls = True
+                if counts:
+                    forced = self.callee(item.func, names, called, methods) or forced
+            elif kind is ir.Lambda:
+                counts = False
+            stack.extend([(child, counts) for child in ir.children(item)])
+        reads = around | ir.tokens_of(value)
+        found = (frozenset(names), frozenset(called), frozenset(methods))
+        return Entry(node, forced, *found, reads, writes, returns), calls
 
-    def is_telling(self, call: ir.Call) -> bool:
-        func = call.func
+    def callee(self, func: ir.Expr, names: set[str], called: set[str], methods: set[str]) -> bool:
+        """Note what is called; True if the call is kept whatever its name means."""
         name = getattr(func, "attr", getattr(func, "id", ""))
         name = self.module.aliases.get(name, name)
-        if name in EFFECTS or self.facts.is_event(self.module, name):
-            return True
-        if self.facts.may_matter(self.module, name):
+        names.add(name)
+        called.add(name)
+        if name in EFFECTS:
             return True
         if isinstance(func, ir.Name):
             # a variable that is called may hold a wrapped model
             definitions = self.module.definitions.get(func.id, ())
             if any(isinstance(definition.node, ir.Expr) for definition in definitions):
                 return True
-            return not definitions and not self.facts.is_external(self.module, func)
+            return not definitions and not self.is_external(self.module, func)
         if isinstance(func, ir.Attribute):
-            return (
-                name in self.wrapped
-                or name.lower().endswith(MODEL_NAMES)
-                or name.endswith("_")
-                or name in _MUTATORS
-            )
+            methods.add(name)
+            return name.lower().endswith(MODEL_NAMES) or name.endswith("_") or name in _MUTATORS
         return not isinstance(func, ir.Lambda)
 
 
 _MUTATORS = frozenset("append extend insert remove pop clear update add setdefault set put".split())
-
-
-def _wrapped(module: Module, facts: Facts) -> Iterator[str]:
-    """Names to which the module assigns what a wrapper of models returns."""
-    bodies = [module.body, *(function.body for function in module.functions)]
-    stack: list[Any] = [statement for body in bodies for statement in body]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, ir.Assign) and any(map(facts.wraps, ir.tokens_of(node.value))):
-            for target in node.targets:
-                yield from written(target)
-        elif isinstance(node, (ir.Stmt, ir.Handler)):
-            stack.extend(
-                child for child in ir.children(node) if isinstance(child, (ir.Stmt, ir.Handler))
-            )
-
-
-def _calls(expression: ir.Expr) -> bool:
-    stack: list[Any] = [expression]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, ir.Call):
-            return True
-        stack.extend(ir.children(node))
-    return False
 
 
 def written(target: ir.Expr) -> Names:

@@ -12,7 +12,7 @@ from distlint.analyzer import hooks, ir
 from distlint.analyzer import values as v
 from distlint.analyzer.cluster import Cluster, NeedBiggerCluster
 from distlint.analyzer.machine import Machine
-from distlint.analyzer.product import Parting, root_state, walk
+from distlint.analyzer.product import Parting, Walk, root_state
 from distlint.analyzer.project import Module, Project
 from distlint.analyzer.reach import reach_of
 from distlint.analyzer.rehearsal import Rehearsal
@@ -88,13 +88,11 @@ class Rehearser:
     def run_all(self) -> Outcome:
         v.forget()
         own = _own_tokens(self.module.body)
-        if self.reach.may_part(self.reach.of_block(self.module, own)):
+        if self.reach.block_may_part(self.module, own):
             self.rehearse(None)
         for function in self.module.functions:
             hook = hooks.may_be_hook(function)
-            if function in self.entered or not (
-                hook or self.reach.may_part(self.reach.tokens(function))
-            ):
+            if function in self.entered or not (hook or self.reach.may_part(function)):
                 continue
             if function.nested or function.name == "__init__" or self.is_called(function):
                 continue
@@ -143,9 +141,10 @@ class Rehearser:
     def compare_ranks(self, rehearsal: Rehearsal, function: ir.Function | None) -> None:
         start = self.start(rehearsal, function)
         trials: Counter[Any] = Counter()
+        walk = Walk(rehearsal, start)
         for first, second in _pairs(rehearsal):
             found = 0
-            for parting in walk(rehearsal, start, first, second):
+            for parting in walk.partings(first, second):
                 kind = parting.kind
                 if ENOUGH_ALIKE in (trials[kind, True], trials[kind, False]):
                     trials["alike"] += 1

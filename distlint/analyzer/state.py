@@ -122,6 +122,10 @@ class Need(Exception):
         self.key = key
 
 
+class RankMatters(Exception):
+    """From here on the ranks have to be told apart."""
+
+
 class Emit(Exception):
     """An expression has come to a collective."""
 

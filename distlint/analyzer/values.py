@@ -538,6 +538,15 @@ def vector(value: Value, size: int) -> list[Any]:
     return [plain(value)] * size
 
 
+def is_plain(value: Value) -> bool:
+    """Can the ranks do nothing with a value but test it, all alike?"""
+    if isinstance(value, Phi):
+        return not value.local and is_plain(value.then) and is_plain(value.orelse)
+    if isinstance(value, Unknown):
+        return not (value.local or value.wrapped)
+    return isinstance(value, (Const, World, External))
+
+
 def is_ranked(value: Value) -> bool:
     """Does the value depend on the rank alone?"""
     if isinstance(value, Seq):

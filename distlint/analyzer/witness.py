@@ -71,9 +71,9 @@ class Witness:
     """Where the root calls into the function of the cause, when that lies in another file."""
 
     @property
-    def weight(self) -> tuple[bool, ...]:
+    def weight(self) -> tuple[int, ...]:
         """What makes a witness less telling than another: the smaller, the better."""
-        return (bool(self.conditional), self.failure, self.weak, self.local)
+        return (bool(self.conditional), self.failure, self.weak, self.local, len(self.decisions))
 
     @property
     def effect(self) -> str:
@@ -436,9 +436,11 @@ class _Explainer:
         return Step(f"{event.op}: {_short(locator.text(event.site))}", locator.place(event.site))
 
     def steps(self, tail: list[Entry], event: Event | None, side: int) -> tuple[Step, ...]:
+        """What one side does from the decision on; how functions return that it calls is no news."""
         found = []
         for entry in tail:
-            if entry[0] in {"jump", "exit"} and self.is_early(entry):
+            is_outer = entry[0] == "exit" or entry[1].depth <= tail[0][1].depth
+            if entry[0] in {"jump", "exit"} and is_outer and self.is_early(entry):
                 place = self.locators.of(entry[1].module.key).place(entry[2])
                 verb = entry[3] if entry[0] == "jump" else "exit"
                 found.append(Step(_VERBS.get(verb, verb), place))
