@@ -66,12 +66,6 @@ SIDES = ("A", "B")
 SAME = "$same"
 """Token of batches that all ranks read alike."""
 
-HOLDS = "holds"
-"""Operator of the atoms that say whether a value is true that may be one of many."""
-
-MANY_TESTS = 3
-"""Conditions on the way to a value from which on it is asked as a whole whether it is true."""
-
 RISKY = ("risky", "")
 """Variable that is set when something has been called that may raise on one rank alone."""
 
@@ -194,26 +188,12 @@ class Expressions:
         if isinstance(value, Unknown):
             return self.decide(value)
         if isinstance(value, v.Phi):
-            return self._truth_of_either(value)
+            return self._truth(value.then if self.decide(value.test) else value.orelse)
         if isinstance(value, (v.Seq, v.Map)):
             return bool(value.items)
         if isinstance(value, v.External):
             return self.decide(unknown("truth", value))
         return True
-
-    def _truth_of_either(self, value: v.Phi) -> bool:
-        """Of one value or another: one question, where it would take many to tell which."""
-        found: Value = value
-        while isinstance(found, v.Phi):
-            outcome = self.assumed(found.test)
-            if outcome is None:
-                break
-            found = found.then if outcome else found.orelse
-        if not isinstance(found, v.Phi):
-            return self._truth(found)
-        if found.depth >= MANY_TESTS and v.is_plain(found):
-            return self.decide(unknown(HOLDS, found))
-        return self._truth(found.then if self.decide(found.test) else found.orelse)
 
     def settle(self, value: Value) -> Value:
         """The value itself, with conditions on the way to it decided."""

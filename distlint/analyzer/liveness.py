@@ -12,7 +12,7 @@ from distlint.analyzer.state import Cont, Key, State
 from distlint.analyzer.values import Phi, Unknown, Value
 
 if TYPE_CHECKING:
-    from distlint.analyzer.rehearsal import Rehearsal
+    from distlint.analyzer.reach import Reach
 
 STRATEGY_WORDS = ("fsdp", "deepspeed", "zero", "shard")
 
@@ -26,8 +26,10 @@ Live = frozenset[tuple[Key, Value]]
 class Liveness:
     """Names that continuations read, remembered for one rehearsal."""
 
-    def __init__(self, rehearsal: Rehearsal) -> None:
-        self.rehearsal = rehearsal
+    def __init__(self, reach: Reach, main: Module) -> None:
+        self.reach = reach
+        self.main = main
+        self.control = reach.relevance(main).names
         self.telling: dict[Cont | None, Names] = {}
         self.both: dict[tuple[Cont | None, Cont | None], Names] = {}
         self.statements: dict[ir.Stmt, Names] = {}
@@ -69,7 +71,7 @@ class Liveness:
         """The variables that may still be read and can decide something."""
         telling = self.telling.get(state.k)
         if telling is None:
-            telling = (self.reads(state.k) & self.rehearsal.control) | STOP_FLAGS
+            telling = (self.reads(state.k) & self.control) | STOP_FLAGS
             self.telling[state.k] = telling
         return frozenset(
             [
@@ -125,7 +127,7 @@ class Liveness:
 
     def own(self, k: Cont) -> Names:
         """What a continuation reads before the next one has its turn."""
-        module = k.frame.module if k.frame is not None else self.rehearsal.main
+        module = k.frame.module if k.frame is not None else self.main
         if k.kind == "seq":
             block, index = k.data
             return frozenset().union(*[self.of(module, s) for s in block[index:]])
@@ -141,7 +143,7 @@ class Liveness:
         """What a statement reads, and the functions that it may call."""
         found = self.statements.get(statement)
         if found is None:
-            tokens = self.rehearsal.reach.of_block(module, ir.tokens_of(statement))
+            tokens = self.reach.of_block(module, ir.tokens_of(statement))
             found = self.statements[statement] = tokens
         return found
 

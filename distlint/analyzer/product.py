@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
@@ -9,7 +10,7 @@ from typing import Any
 
 from distlint.analyzer import ir
 from distlint.analyzer import values as v
-from distlint.analyzer.expressions import HOLDS, SIDES
+from distlint.analyzer.expressions import SIDES
 from distlint.analyzer.liveness import FACTS, Live, Liveness
 from distlint.analyzer.machine import ABORT, END, JOIN, Machine, Place
 from distlint.analyzer.rehearsal import Rehearsal
@@ -84,10 +85,7 @@ class Past:
         while step is not None:
             yield step
             for key, outcome in reversed(step.decided):
-                if isinstance(key, Unknown) and key.op == HOLDS:
-                    found.update(next(_ways(key.args[0], outcome, found), {}))
-                else:
-                    found.setdefault(key, outcome)
+                found.setdefault(key, outcome)
             before, otherwise = step.before, step.otherwise
             if before is None or otherwise is None:
                 step = before
@@ -140,13 +138,16 @@ class _Item:
     asked: Asked
     past: Past
     lives: tuple[Live, ...] = ()
+    meeting: Any = None
     gone: bool = False
     """Has it been joined with another one?"""
 
-    @property
-    def meeting(self) -> Any:
-        """Where it can be joined with others."""
-        return tuple((state.k, state.it, tuple(state.results)) for state in self.states)
+    def meet(self) -> None:
+        """Note where it can be joined with others: where they have been asked the same at hand."""
+        hands = {state.k for state in self.states}
+        at_hand = frozenset([(key, self.known[key]) for key, k in self.asked if k in hands])
+        places = tuple((state.k, state.it, tuple(state.results)) for state in self.states)
+        self.meeting = (places, at_hand)
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,6 +319,7 @@ class _Agenda:
         self.liveness = liveness
         self.heap: list[tuple[Position, int, _Item]] = []
         self.waiting: dict[Any, list[_Item]] = {}
+        self.crowds: Counter[Any] = Counter()
         self.count = 0
         self.dropped = 0
 
@@ -326,6 +328,7 @@ class _Agenda:
             item = heappop(self.heap)[2]
             if not item.gone:
                 self.waiting[item.meeting].remove(item)
+                self.crowds[item.meeting[0]] -= 1
                 return item
         return None
 
@@ -335,15 +338,20 @@ class _Agenda:
         As long as few wait there, only if nothing is lost by it; else what was decided may be.
         """
         item.lives, item.known = self.liveness.matters(item.states, item.known, item.asked)
+        item.meet()
         waiting = self.waiting.setdefault(item.meeting, [])
         while waiting:
             other, joined = next(self.joins(item, waiting), (None, None))
             if other is None or joined is None:
                 break
             item = joined
+            item.meeting = other.meeting
             other.gone = True
             waiting.remove(other)
-        if len(waiting) < MOST:
+            self.crowds[other.meeting[0]] -= 1
+        place = item.meeting[0]
+        if self.crowds[place] < MOST:
+            self.crowds[place] += 1
             self.count += 1
             waiting.append(item)
             heappush(self.heap, (min(map(position, item.states)), self.count, item))
@@ -352,7 +360,8 @@ class _Agenda:
 
     def joins(self, item: _Item, waiting: list[_Item]) -> Iterator[tuple[_Item, _Item]]:
         """Items with which one can be joined, and what comes of it: those most like it first."""
-        is_crowded = len(waiting) >= CROWD and len({state.k for state in item.states}) == 1
+        is_level = len({state.k for state in item.states}) == 1
+        is_crowded = is_level and self.crowds[item.meeting[0]] >= CROWD
         facts = item.known.items()
         order = sorted(
             (len(facts ^ other.known.items()), number) for number, other in enumerate(waiting)
@@ -373,9 +382,6 @@ def _join(one: _Item, two: _Item, crowd: int | None) -> _Item | None:
     """
     known = {key: outcome for key, outcome in one.known.items() if two.known.get(key) is outcome}
     differs = (one.known.keys() | two.known.keys()) - known.keys()
-    hands = {state.k for state in one.states}
-    if any(key in differs and k in hands for key, k in (*one.asked, *two.asked)):
-        return None
     splits = [key for key in differs if key in one.known and key in two.known]
     if crowd is None and not len(differs) == len(splits) <= 1:
         return None
@@ -497,22 +503,6 @@ def _reduced(value: Value, known: Known) -> Value:
     while isinstance(value, v.Phi) and value.test in known:
         value = value.then if known[value.test] else value.orelse
     return value
-
-
-def _ways(value: Value, outcome: bool, given: Known) -> Iterator[Known]:
-    """What may be assumed, beside what is given, so that a value comes out true, or false."""
-    if isinstance(value, v.Phi):
-        for taken, arm in ((True, value.then), (False, value.orelse)):
-            for before in _ways(value.test, taken, given):
-                for after in _ways(arm, outcome, {**given, **before}):
-                    yield {**before, **after}
-    elif isinstance(value, Unknown):
-        if value.op == "not":
-            yield from _ways(value.args[0], not outcome, given)
-        elif given.get(value, outcome) is outcome:
-            yield {value: outcome}
-    elif bool(getattr(value, "value", True)) is outcome:
-        yield {}
 
 
 def _is_each_ranks_own(event: Event) -> bool:

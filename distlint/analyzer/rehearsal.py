@@ -65,7 +65,7 @@ class Rehearsal:
         self.builtins = BUILTINS
         self.relevance = reach.relevance(main)
         self.control = self.relevance.names
-        self.liveness = Liveness(self)
+        self.liveness = Liveness(reach, main)
         self.static: dict[Hashable, Value] = {}
         self.frames: dict[int, Frame] = {}
         self.entered: set[ir.Function] = set()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -30,13 +29,13 @@ ENOUGH_ALIKE = 2
 ENOUGH_TRIED = 60
 """Partings like those already seen after which a pair of ranks is left."""
 
-LEVELS = ((9, 60_000), (2, 12_000), (0, 12_000))
+LEVELS = ((9, 20_000), (1, 5_000))
 """How deep calls into other modules are followed, and the budget: the next when one is spent."""
 
-FUNCTION_LEVELS = ((9, 6_000), (1, 4_000))
+FUNCTION_LEVELS = ((9, 2_000), (1, 1_000))
 """The same for a function without a caller: a script runs from its module body."""
 
-MODULE_BUDGET = 60_000
+MODULE_BUDGET = 20_000
 """Work that may go into all functions without a caller of a module together."""
 
 
@@ -77,15 +76,6 @@ class Rehearser:
 
     def run(self) -> Outcome:
         """Rehearse the module body first, then each function that it has not come to."""
-        collects = gc.isenabled()
-        gc.disable()  # next to nothing is garbage before the end, and the trees are large
-        try:
-            return self.run_all()
-        finally:
-            if collects:
-                gc.enable()
-
-    def run_all(self) -> Outcome:
         v.forget()
         own = _own_tokens(self.module.body)
         if self.reach.block_may_part(self.module, own):

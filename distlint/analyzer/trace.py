@@ -66,7 +66,7 @@ class _Tracer:
         rehearser = self.rehearser()
         rehearser.rehearse(function)
         complete = not rehearser.outcome.over_budget
-        best: tuple[tuple[bool, ...], Proof, Witness] | None = None
+        best: tuple[tuple[int, ...], Proof, Witness] | None = None
         for proof in rehearser.outcome.proofs:
             witness = witness_of(proof, self.locators, self.module.key)
             if witness is not None and (best is None or witness.weight < best[0]):

@@ -436,7 +436,7 @@ class _Explainer:
         return Step(f"{event.op}: {_short(locator.text(event.site))}", locator.place(event.site))
 
     def steps(self, tail: list[Entry], event: Event | None, side: int) -> tuple[Step, ...]:
-        """What one side does from the decision on; how functions return that it calls is no news."""
+        """What one side does from the decision on; how callees return is no news."""
         found = []
         for entry in tail:
             is_outer = entry[0] == "exit" or entry[1].depth <= tail[0][1].depth

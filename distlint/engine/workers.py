@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
 from distlint.engine.check import FileResult, Session
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
 
 MANY_FILES = 32
+FILES_BETWEEN_COLLECTIONS = 24
 _CHUNKS_PER_WORKER = 8
 
 
@@ -44,11 +47,38 @@ def check_files(
         return _Pool(targets, resolver, workers, progress).run()
     session = Session(resolver)
     results = []
-    for target in targets:
-        results.append(session.check_file(target))
-        if progress:
-            progress.advance(1)
+    with _rare_collection() as tidy:
+        for target in targets:
+            results.append(session.check_file(target))
+            tidy()
+            if progress:
+                progress.advance(1)
     return results
+
+
+@contextmanager
+def _rare_collection() -> Iterator[Callable[[], None]]:
+    """Collect garbage once in a while: there is little, and the trees that stay are large.
+
+    What has survived a collection is not looked at again. Yields what is to be called after a file.
+    """
+    collects = gc.isenabled()
+    gc.disable()
+    count = 0
+
+    def tidy() -> None:
+        nonlocal count
+        count += 1
+        if count % FILES_BETWEEN_COLLECTIONS == 0:
+            gc.collect()
+            gc.freeze()
+
+    try:
+        yield tidy
+    finally:
+        gc.unfreeze()
+        if collects:
+            gc.enable()
 
 
 def _cores() -> int:
@@ -70,7 +100,12 @@ def _start_worker(resolver: Resolver) -> None:
 
 def _check_chunk(targets: Sequence[Target]) -> list[FileResult]:
     assert _session is not None
-    return [_session.check_file(target) for target in targets]
+    results = []
+    with _rare_collection() as tidy:
+        for target in targets:
+            results.append(_session.check_file(target))
+            tidy()
+    return results
 
 
 class _Pool:
