@@ -23,6 +23,7 @@ from pathlib import Path
 from distlint.analyzer.lower import ParseError
 from distlint.analyzer.project import Project
 from distlint.analyzer.screen import worth_analysing
+from distlint.engine.workers import rare_collection
 from distlint.rules.find import find
 from distlint.source.document import Document, DocumentError
 from distlint.source.nesting import too_deep
@@ -89,15 +90,17 @@ def check(root: Path) -> Outcome:
     project = Project(root)
     started = time.process_time()
     seen: set[tuple[object, ...]] = set()
-    for path in sorted(root.rglob("*.py")):
-        if not path.is_file() or path.is_symlink():
-            continue
-        outcome.files += 1
-        for row in findings(path, root, project, outcome):
-            key = (row["path"], row["row"], row["code"])
-            if key not in seen:
-                seen.add(key)
-                outcome.rows.append(row)
+    with rare_collection() as tidy:
+        for path in sorted(root.rglob("*.py")):
+            if not path.is_file() or path.is_symlink():
+                continue
+            outcome.files += 1
+            for row in findings(path, root, project, outcome):
+                key = (row["path"], row["row"], row["code"])
+                if key not in seen:
+                    seen.add(key)
+                    outcome.rows.append(row)
+            tidy()
     outcome.seconds = time.process_time() - started
     return outcome
 

@@ -620,6 +620,8 @@ class Builtins(Expressions):
         elif isinstance(base, v.Map) and isinstance(index, Const):
             others = [pair for pair in base.items if pair[0] is not index]
             self.assign_place(place.value, v.mapping([*others, (index, value)]))
+        elif isinstance(base, v.Map):
+            self.assign_place(place.value, unknown("item set", base, index, value))
         elif isinstance(base, Unknown):
             if not (isinstance(index, Const) and isinstance(index.value, str)):
                 # a tensor or a list: one item of this rank's own makes the whole so

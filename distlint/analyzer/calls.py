@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from distlint.analyzer import hooks, ir
@@ -43,6 +44,9 @@ _NOT_FILLED = frozenset({"even_batches=False", "dataloader_config.even_batches=F
 
 _PARALLEL = frozenset({"ddp", "fsdp", "deepspeed", "strategy", "torchrun"})
 """Words of a module that trains on many ranks."""
+
+EVALUATING = ("eval", "valid", "test", "infer")
+"""How names of functions begin that run a model without training it."""
 
 _OWN_PACE = Argument("synced_gpus", False)
 """The argument of ``generate`` with which each rank stops at the end of its own text."""
@@ -146,7 +150,16 @@ class Calls(Builtins):
             return target
         self.may_fail(site)
         values = [*args, *keywords.values()]
+        if isinstance(target, Unknown) and target.op == "global" and node is not None:
+            self.run_unseen(getattr(node.func, "id", ""), values, site, node)
         return unknown("call", target, *values, wrapped=self.run_inside(values))
+
+    def run_unseen(self, name: str, values: list[Value], site: int, node: ir.Call) -> None:
+        """A function that is defined nowhere and evaluates a model runs its forward."""
+        if name.lower().lstrip("_").startswith(EVALUATING):
+            for value in values:
+                if isinstance(value, v.Obj) and self.rehearsal.arms_backward(value.kind):
+                    self.invoke(value, [], {}, site, node)
 
     # ---- functions of the project
 
@@ -754,7 +767,7 @@ class Calls(Builtins):
                 fresh=True,
                 wrapped=frozenset({target.oid}),
             )
-            if arms
+            if arms or (entry and entry.collective and entry.collective.kind == "forward")
             else unknown("output", target.kind, target.oid, *args, *keywords.values())
         )
         if entry is not None and entry.collective is not None:
@@ -816,6 +829,25 @@ class Calls(Builtins):
             return self.invoke(receiver, args, keywords, site, node)
         return unknown("method", receiver, name, *args, *keywords.values())
 
+    def is_one_more(self, items: Value, site: int) -> bool:
+        """Has a collection of this rank's own one more item than that of another?"""
+        weak = getattr(items, "weak", False)
+        atom = unknown("trip", items, self.here(site), local=True, weak=weak, fresh=True)
+        outcome = self.decide(atom)
+        if self.log is not None:
+            self.log.append(("decide", self.frame, site, atom, outcome, self.it))
+        return outcome
+
+    @contextmanager
+    def again(self, what: str) -> Iterator[None]:
+        """Call once more at the same site."""
+        inner = self.inner
+        self.inner = (*inner, what)
+        try:
+            yield
+        finally:
+            self.inner = inner
+
     def generated(
         self,
         entry: Any,
@@ -826,22 +858,15 @@ class Calls(Builtins):
         receiver: v.Obj,
     ) -> Value:
         """A text that may be longer on this rank: forwards that the others do not join."""
-        inner = self.inner
-        self.inner = (*inner, "text")
-        try:
+        with self.again("text"):
             value = self.call_entry(entry, args, keywords, site, node, receiver)
-        finally:
-            self.inner = inner
         atom = unknown("trip", "generate", self.here(site), local=True, fresh=True)
         outcome = self.decide(atom)
         if self.log is not None:
             self.log.append(("decide", self.frame, site, atom, outcome, self.it))
         if outcome:
-            self.inner = (*inner, "longer")
-            try:
+            with self.again("longer"):
                 self.call_entry(entry, args, keywords, site, node, receiver)
-            finally:
-                self.inner = inner
         return value if value is not None else unknown("text", self.here(site), local=True)
 
     def backward(self, loss: Value, wrapped: frozenset[int], site: int) -> Value:
@@ -890,6 +915,14 @@ class Calls(Builtins):
         if done is not None:
             return done
         arguments = self.named(row.params, args, keywords)
+        items = arguments.get(row.each) if row.each else None
+        if items is not None and items.local and self.inner[-1:] not in {("each",), ("another",)}:
+            with self.again("each"):
+                result = self.collective(entry, args, keywords, node, site, receiver, value)
+            if self.is_one_more(items, site):
+                with self.again("another"):
+                    self.collective(entry, args, keywords, node, site, receiver, value)
+            return result
         otherwise = (
             value if value is not None else unknown("call", entry.name, *args, *keywords.values())
         )

@@ -391,11 +391,20 @@ def _runs(node: object, params: set[str]) -> bool:
     return False
 
 
+def _runs_model(catalogue: Catalogue, name: str) -> bool:
+    """Is it a class of wrapped models, with outputs of each rank's own?"""
+    infos = (catalogue.lookup(owner) for owner in catalogue.ancestry(name))
+    if any(info and info.cls and info.cls.backward for info in infos):
+        return True
+    call = catalogue.member(name, "__call__")
+    return bool(call and call.collective and call.collective.kind == "forward")
+
+
 def _wrapper_names(catalogue: Catalogue) -> Iterator[str]:
     """Names under which code speaks of wrapped models, whose outputs differ from rank to rank."""
     yield from ("prepare", "prepare_model")
     for entry in catalogue.entries():
-        if entry.cls is not None and entry.cls.backward:
+        if entry.cls is not None and _runs_model(catalogue, entry.name):
             yield entry.name.rsplit(".", 1)[-1]
             yield from entry.cls.hints
         if entry.returns is not None and not isinstance(entry.returns.kinds, str):

@@ -126,6 +126,8 @@ class Collective:
     members_with: tuple[Argument, ...] = ()
     not_built_with: tuple[Argument, ...] = ()
     once_until: tuple[str, ...] = ()
+    each: str | None = None
+    """Argument with an item for each time that it communicates."""
     note: str = ""
 
     def position(self, param: str) -> int | None:

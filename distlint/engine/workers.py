@@ -47,7 +47,7 @@ def check_files(
         return _Pool(targets, resolver, workers, progress).run()
     session = Session(resolver)
     results = []
-    with _rare_collection() as tidy:
+    with rare_collection() as tidy:
         for target in targets:
             results.append(session.check_file(target))
             tidy()
@@ -57,7 +57,7 @@ def check_files(
 
 
 @contextmanager
-def _rare_collection() -> Iterator[Callable[[], None]]:
+def rare_collection() -> Iterator[Callable[[], None]]:
     """Collect garbage once in a while: there is little, and the trees that stay are large.
 
     What has survived a collection is not looked at again. Yields what is to be called after a file.
@@ -101,7 +101,7 @@ def _start_worker(resolver: Resolver) -> None:
 def _check_chunk(targets: Sequence[Target]) -> list[FileResult]:
     assert _session is not None
     results = []
-    with _rare_collection() as tidy:
+    with rare_collection() as tidy:
         for target in targets:
             results.append(_session.check_file(target))
             tidy()
