@@ -48,6 +48,12 @@ _PARALLEL = frozenset({"ddp", "fsdp", "deepspeed", "strategy", "torchrun"})
 EVALUATING = ("eval", "valid", "test", "infer")
 """How names of functions begin that run a model without training it."""
 
+RECURSION = 2
+"""How deep a function is followed into itself."""
+
+COUNTED_RECURSION = 6
+"""The same when it is handed a known number, which may count the levels."""
+
 _OWN_PACE = Argument("synced_gpus", False)
 """The argument of ``generate`` with which each rank stops at the end of its own text."""
 
@@ -185,7 +191,9 @@ class Calls(Builtins):
         if self.skips(function, args, keywords):
             return unknown("call", *label, *args, *keywords.values())
         depth = self.frame.depth + 1
-        if not self.rehearsal.follows(function, depth) or self.recursive(function):
+        is_counted = any(isinstance(arg, Const) and type(arg.value) is int for arg in args)
+        most = COUNTED_RECURSION if is_counted else RECURSION
+        if not self.rehearsal.follows(function, depth) or self.active(function) >= most:
             value = unknown("call", *label, *args, *keywords.values())
             return self.pass_over(function, label, value, key)
         module = self.rehearsal.module_by_key(function.module)
@@ -260,18 +268,15 @@ class Calls(Builtins):
             for key, held in self.store.items()
         )
 
-    def recursive(self, function: ir.Function) -> bool:
-        """Is the function active twice already?"""
-        count = 0
+    def active(self, function: ir.Function) -> int:
+        """How often the function is being run, one call in another."""
+        count = int(self.frame.function is function)
         k = self.k
-        frame: Frame | None = self.frame
-        if frame is not None and frame.function is function:
-            count += 1
         while k is not None:
             if k.kind == "call" and k.data[0].function is function:
                 count += 1
             k = k.next
-        return count >= 2
+        return count
 
     def bind_arguments(
         self,
@@ -476,7 +481,8 @@ class Calls(Builtins):
             value = self.call_entry(entry, args, keywords, site, node, None)
             if value is not None:
                 return value
-        self.may_fail(site)
+        if name not in _MAKERS:
+            self.may_fail(site)
         return unknown("call", name, *args, *keywords.values())
 
     def after_hook(self, name: str, result: Value, site: int) -> Value:
@@ -1238,6 +1244,12 @@ def _mentions_rank(value: Value) -> bool:
         return any(isinstance(arg, Value) and _mentions_rank(arg) for arg in value.args)
     return v.is_ranked(value)
 
+
+_MAKERS = frozenset(
+    f"torch.{name}"
+    for name in "arange device empty empty_like full ones ones_like tensor zeros zeros_like".split()
+)
+"""What makes small tensors, often for a collective to work on: it does not fail on one rank."""
 
 _FLOATS = frozenset(f"torch.{name}" for name in ("zeros", "ones", "empty", "rand", "randn"))
 

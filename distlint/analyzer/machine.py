@@ -93,6 +93,8 @@ class Machine(Calls):
                     continue
                 return event
             except Exit as exit_:
+                if self.fails_on_the_way(self.k, exit_.site, ()):
+                    continue
                 return self.leave_process(exit_)
             if outcome is not None:
                 return outcome
@@ -500,6 +502,8 @@ class Machine(Calls):
         """An undecided branch into an abort matches anything: only the other arm is of interest."""
         for arm, other, outcome in ((s.body, s.orelse, False), (s.orelse, s.body, True)):
             if not self.rehearsal.aborts(arm) or self.is_stopped(k):
+                continue
+            if self.rehearsal.meets(self.frame, arm):
                 continue
             if self.assume(value, outcome):
                 self.then(k, other)

@@ -20,8 +20,11 @@ from distlint.analyzer.relevance import (
 if TYPE_CHECKING:
     from distlint.catalogue.catalogue import Catalogue
 
-_EVENT, _RANK, _LOCAL, _EXIT, _WRAP = 1, 2, 4, 8, 16
-"""What a name may be a sign of; ``_WRAP`` is a wrapped model, whose outputs differ by rank."""
+_EVENT, _RANK, _LOCAL, _EXIT, _WRAP, _CHANGE = 1, 2, 4, 8, 16, 32
+"""What a name may be a sign of; ``_WRAP`` is a wrapped model, whose outputs differ by rank.
+
+``_CHANGE`` is a variable of an outer scope that the function writes.
+"""
 
 GENERIC = frozenset(
     "apply step save load join get set generate forward reduce gather scatter broadcast update log"
@@ -77,10 +80,10 @@ class Reach:
         self._runs_given: dict[ir.Function, bool] = {}
 
     def matters(self, function: ir.Function) -> bool:
-        """Does the function reach a collective, a rank, a rank-local value or an exit, or fail?"""
+        """Does it reach a collective, a rank, a rank-local value, a global, an exit, or fail?"""
         if function.body and isinstance(function.body[-1], ir.Raise):
             return True
-        return bool(self.signs(function) & (_EVENT | _RANK | _LOCAL | _EXIT))
+        return bool(self.signs(function) & (_EVENT | _RANK | _LOCAL | _EXIT | _CHANGE))
 
     def may_meet(self, function: ir.Function) -> bool:
         """May a function, or one that it calls, communicate?"""
@@ -136,7 +139,7 @@ class Reach:
 
         def enter(item: ir.Function) -> None:
             order[item] = low[item] = len(order)
-            mine[item] = self.own_signs(item.module, item.tokens)
+            mine[item] = self.own_signs(item.module, item.tokens) | bool(item.outer) * _CHANGE
             path.append(item)
             work.append((item, iter(self.called_by(item))))
 

@@ -30,6 +30,13 @@ EFFECTS = frozenset(
 )
 """Calls that change what is known without an assignment: seeds, exits, handlers, entry points."""
 
+HARMLESS = frozenset(
+    "print info debug warning warn error len range enumerate zip isinstance str int float bool min"
+    " max abs round time perf_counter monotonic random format join append items keys values get"
+    " split strip lower upper startswith endswith".split()
+)
+"""Calls that do not fail on one rank alone."""
+
 MODEL_NAMES = ("model", "net", "ddp", "engine", "module", "actor", "critic", "unet")
 
 
@@ -232,7 +239,7 @@ class _Sketcher:
     def entry(
         self, node: ir.Stmt, value: ir.Expr, writes: Names, around: Names, returns: str = ""
     ) -> tuple[Entry, bool]:
-        """What an expression names and calls; is there a call in it?"""
+        """What an expression names and calls; may it fail on one rank alone?"""
         names: set[str] = set()
         called: set[str] = set()
         methods: set[str] = set()
@@ -248,7 +255,8 @@ class _Sketcher:
                 if counts:
                     names.add(item.attr)
             elif kind is ir.Call:
-                calls = True
+                name = getattr(item.func, "attr", getattr(item.func, "id", ""))
+                calls = calls or name not in HARMLESS
                 if counts:
                     forced = self.callee(item.func, names, called, methods) or forced
             elif kind is ir.Lambda:
