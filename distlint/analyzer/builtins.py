@@ -8,6 +8,7 @@ from typing import Any
 from distlint.analyzer import ir
 from distlint.analyzer import values as v
 from distlint.analyzer.expressions import EXACT_BOUND, UNEVEN, Expressions
+from distlint.analyzer.relevance import HARMLESS
 from distlint.analyzer.state import Exit, Frame
 from distlint.analyzer.values import Const, Unknown, Value, const, unknown
 
@@ -340,7 +341,8 @@ class Builtins(Expressions):
             wrapper = self.rehearsal.unwraps(value.kind)
             if wrapper is not None and name == "module":
                 return const(wrapper == name)
-        if isinstance(value, (v.Obj, v.Instance)) and (value.oid, name) in self.store:
+        owner = value.oid if isinstance(value, (v.Obj, v.Instance)) else value
+        if (owner, name) in self.store:
             return const(True)
         return unknown("hasattr", value, name, local=False, clean=True)
 
@@ -500,7 +502,7 @@ class Builtins(Expressions):
         if kind is not None:
             made = v.obj(kind, self.number("telltale", receiver))
             return self.call_object_method(made, name, args, keywords, site, None)
-        if name not in _SAFE_METHODS:
+        if name not in _SAFE_METHODS and name not in HARMLESS:
             self.may_fail(site)
         if name in {"items", "keys", "values", "named_parameters", "parameters"} and receiver.local:
             # the keys of rank-local data are the same everywhere as a rule

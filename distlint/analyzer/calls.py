@@ -10,6 +10,7 @@ from distlint.analyzer import hooks, ir
 from distlint.analyzer import values as v
 from distlint.analyzer.builtins import Builtins
 from distlint.analyzer.expressions import SAME
+from distlint.analyzer.relevance import HARMLESS
 from distlint.analyzer.state import OPAQUE, Emit, Enter, Event, Frame
 from distlint.analyzer.values import Const, Unknown, Value, const, unknown
 from distlint.catalogue.entries import AMBIENT_TAGS, Argument
@@ -178,9 +179,14 @@ class Calls(Builtins):
         key: Any,
     ) -> Value:
         done = self.results.get(key)
+        function = target.function
+        if done is None and function.decorators and is_cached(function):
+            done = self.store.get(("once", function))
+            if done is None and self.rehearsal.is_entered_late:
+                # somebody may have called it before
+                done = unknown("cached", function.name, function.module)
         if done is not None:
             return done
-        function = target.function
         if target.guards is None and function.decorators:
             handled = self.call_decorated(target, args, keywords, site, key)
             if handled is not None:
@@ -481,7 +487,7 @@ class Calls(Builtins):
             value = self.call_entry(entry, args, keywords, site, node, None)
             if value is not None:
                 return value
-        if name not in _MAKERS:
+        if name.rpartition(".")[2] not in HARMLESS:
             self.may_fail(site)
         return unknown("call", name, *args, *keywords.values())
 
@@ -1239,17 +1245,19 @@ def asks_for_strategy(atom: Unknown) -> bool:
     return any(asks_for_strategy(arg) for arg in atom.args if isinstance(arg, Unknown))
 
 
+def is_cached(function: ir.Function) -> bool:
+    """Is what it returns first returned ever after?"""
+    return any(
+        not ir.tokens_of(decorator).isdisjoint({"lru_cache", "cache", "cached_property"})
+        for decorator in function.decorators
+    )
+
+
 def _mentions_rank(value: Value) -> bool:
     if isinstance(value, Unknown):
         return any(isinstance(arg, Value) and _mentions_rank(arg) for arg in value.args)
     return v.is_ranked(value)
 
-
-_MAKERS = frozenset(
-    f"torch.{name}"
-    for name in "arange device empty empty_like full ones ones_like tensor zeros zeros_like".split()
-)
-"""What makes small tensors, often for a collective to work on: it does not fail on one rank."""
 
 _FLOATS = frozenset(f"torch.{name}" for name in ("zeros", "ones", "empty", "rand", "randn"))
 

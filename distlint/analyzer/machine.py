@@ -7,7 +7,7 @@ from typing import Any
 
 from distlint.analyzer import ir
 from distlint.analyzer import values as v
-from distlint.analyzer.calls import Calls
+from distlint.analyzer.calls import Calls, is_cached
 from distlint.analyzer.expressions import JOINED, LOOP_BOUND, RETURNED, RISKY
 from distlint.analyzer.relevance import PASS_RISKY, RUN
 from distlint.analyzer.state import (
@@ -221,12 +221,15 @@ class Machine(Calls):
     def end_call(self, k: Cont, value: Value | None = None) -> str | None:
         """A function has run to its end."""
         frame, it, results, key, replacement, _ = k.data
+        function = self.frame.function
         if k is self.rejoin:
             self.rejoin = RETURNED
         self.forget_scope(self.frame)
         self.frame, self.it, self.inner = frame, it, ()
         self.results = dict(results)
-        self.results[key] = replacement or value or const(None)
+        result = self.results[key] = replacement or value or const(None)
+        if function is not None and function.decorators and is_cached(function):
+            self.store[("once", function)] = result
         self.k = k.next
         return None
 

@@ -41,6 +41,9 @@ _LAST = float("inf")
 CROWD = 4
 """States that may wait at one place before they are joined at a loss."""
 
+MANY_TRIES = 100
+"""Choices that are taken back in search of a way that agrees with itself."""
+
 WAY = "way"
 """Operator of the atoms that say on which of two ways a state was reached."""
 
@@ -79,27 +82,44 @@ class Past:
         length = min(self.length, otherwise.length)
         return Past(self, split=split, otherwise=otherwise, length=length)
 
-    def steps(self, found: dict[Any, bool]) -> Iterator[Past]:
-        """A way back to the start that agrees with itself; its decisions go into ``found``."""
+    def steps(self, found: dict[Any, bool]) -> list[Past]:
+        """A way back to the start that agrees with itself; its decisions go into ``found``.
+
+        Where ways have been joined at a loss, the first choice may contradict what came later.
+        """
+        steps: list[Past] = []
+        choices: list[tuple[Past, int, dict[Any, bool]]] = []
+        tries = MANY_TRIES
         step: Past | None = self
         while step is not None:
-            yield step
+            if any(found.get(key, outcome) is not outcome for key, outcome in step.decided):
+                if choices and tries:
+                    tries -= 1
+                    step, length, known = choices.pop()
+                    del steps[length:]
+                    found.clear()
+                    found.update(known)
+                    continue
+            steps.append(step)
             for key, outcome in reversed(step.decided):
                 found.setdefault(key, outcome)
             before, otherwise = step.before, step.otherwise
             if before is None or otherwise is None:
                 step = before
                 continue
-            outcome = found.get(step.split)
-            if outcome is None:  # either will do
-                outcome = before.length < otherwise.length
-            step = before if outcome else otherwise
+            outcome_here = found.get(step.split)
+            if outcome_here is None:  # either will do
+                outcome_here = before.length < otherwise.length
+                other = otherwise if outcome_here else before
+                choices.append((other, len(steps), dict(found)))
+            step = before if outcome_here else otherwise
+        return steps
 
     def parting(
         self, ranks: tuple[int, int], events: tuple[Event | None, Event | None], differs: str
     ) -> Parting:
         assumed: dict[Any, bool] = {}
-        steps = list(self.steps(assumed))
+        steps = self.steps(assumed)
         met = [step.met for step in steps if step.met is not None]
         names = {step.renamed[0]: step.renamed[1] for step in reversed(steps) if step.renamed}
         assumed = {

@@ -74,6 +74,8 @@ class Rehearsal:
         self.depth = 9
         self.budget = STEP_BUDGET
         self.groups: set[frozenset[int]] = set()
+        self.is_entered_late = False
+        """Does the root begin in the middle of a program, and not where that begins?"""
         self.seeded: set[str] = set()
         self._numbers: dict[Hashable, int] = {}
         self._conts: dict[tuple[Any, ...], Cont] = {}
@@ -87,8 +89,9 @@ class Rehearsal:
         """Note that a function is run."""
         self.entered.add(function)
 
-    def begin_root(self, depth: int = 9, budget: int = STEP_BUDGET) -> None:
+    def begin_root(self, depth: int = 9, budget: int = STEP_BUDGET, is_script: bool = True) -> None:
         """Forget what belongs to one root only; calls are followed to this depth."""
+        self.is_entered_late = not is_script
         self.entered = set()
         self.depth = depth
         self.budget = budget

@@ -33,7 +33,8 @@ EFFECTS = frozenset(
 HARMLESS = frozenset(
     "print info debug warning warn error len range enumerate zip isinstance str int float bool min"
     " max abs round time perf_counter monotonic random format join append items keys values get"
-    " split strip lower upper startswith endswith".split()
+    " split strip lower upper startswith endswith get_rank get_world_size is_initialized getLogger"
+    " arange device empty empty_like full ones ones_like tensor zeros zeros_like".split()
 )
 """Calls that do not fail on one rank alone."""
 

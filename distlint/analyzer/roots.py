@@ -109,7 +109,7 @@ class Rehearser:
         while True:
             try:
                 rehearsal = self.prepared(nodes, local)
-                rehearsal.begin_root(*level)
+                rehearsal.begin_root(*level, is_script=function is None)
                 self.compare_ranks(rehearsal, function)
             except NeedBiggerCluster as need:
                 if need.nodes * need.local > MAX_RANKS:

@@ -13,7 +13,7 @@ from distlint.analyzer.positions import Locators
 from distlint.analyzer.replay import Trace
 from distlint.analyzer.roots import Proof
 from distlint.analyzer.state import Cont, Event, Frame
-from distlint.analyzer.values import Unknown, Value
+from distlint.analyzer.values import Const, Unknown, Value
 from distlint.source.finding import Decision, Place, Step
 
 CauseKind = Literal["rank", "local", "exception", "loop", "state", "order"]
@@ -117,6 +117,8 @@ class _Explainer:
         found = self.proof.parting.events
         if not self.is_certain(found) or self.rules_out(found):
             return None
+        if any(map(self.is_lazy, found, self.traces)):
+            return None
         logs = self.logs_since_alignment()
         split = _split(*logs)
         tails = (logs[0][split[0] :], logs[1][split[1] :])
@@ -167,6 +169,13 @@ class _Explainer:
         if found[0] is not None and found[1] is not None and found[0].match == found[1].match:
             return found[0].certain and found[1].certain
         return True
+
+    def is_lazy(self, event: Event | None, trace: Trace) -> bool:
+        """Is a group created on first use? Then nobody knows here when that was."""
+        if event is None or event.kind != "group_creation":
+            return False
+        asked = [entry for entry in trace.log if entry[0] == "decide" and entry[1] is event.frame]
+        return bool(asked) and _asks_whether_made(asked[-1][3])
 
     def rules_out(self, found: tuple[Event | None, Event | None]) -> bool:
         """Has a test of the strategy said no on the way to a collective that depends on it?"""
@@ -699,6 +708,19 @@ def _is_iteration(value: Value) -> bool:
 
 def _operator(value: Value) -> str:
     return value.op if isinstance(value, Unknown) else ""
+
+
+def _asks_whether_made(value: Value) -> bool:
+    """``x is None``, ``not x``, ``len(x) == 0``, ``hasattr(f, "x")``, ``key not in x``."""
+    while isinstance(value, Unknown) and value.op in {"not", "either"} and value.args:
+        value = value.args[0]
+    if not isinstance(value, Unknown) or value.local:
+        return False
+    if value.op in {"global", "attr", "hasattr", "in", "not in"}:
+        return True
+    return value.op in {"is", "=="} and any(
+        isinstance(arg, Const) and arg.value in (None, 0) for arg in value.args
+    )
 
 
 def _is_weak(value: Value) -> bool:

@@ -168,7 +168,11 @@ class _Sieve:
     ) -> FileResult:
         kept = [(f, self._view(f.place.path)) for f in findings]
         kept = [(f, view) for f, view in kept if _enabled(f.code, f.place.path, view.settings)]
-        reported = [view.report(f) for f, view in kept if not view.suppresses(f)]
+        reported = [
+            view.report(f)
+            for f, view in kept
+            if not view.suppresses(f) and (view.settings.preview or not f.preview)
+        ]
         own = self.files[self.document.path]
         return FileResult(
             self.document.path,

@@ -109,6 +109,8 @@ def _finding(rule: WitnessRule, witness: Witness, document: Document) -> Finding
             effect=witness.effect,
             advice=rule.advice(witness),
         ),
+        # files that are there on one node only: possible, and seldom so
+        preview=witness.weak,
     )
     return _moved(finding, witness, document)
 

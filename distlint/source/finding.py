@@ -112,6 +112,8 @@ class Finding:
     related: tuple[Related, ...] = ()
     explanation: Explanation | None = None
     fix: Fix | None = None
+    preview: bool = False
+    """Does it rest on what is seldom so, and is shown only when asked for?"""
 
     @property
     def sort_key(self) -> tuple[Place, str, str]:

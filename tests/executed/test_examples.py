@@ -19,7 +19,9 @@ def test_bad_script_shows_its_effect(case: Case, outcome: Outcome) -> None:
     assert shown in case.effect.split(" or "), str(outcome)
 
 
-@pytest.mark.parametrize("case", examples("good") + of_folder("traps"), ids=lambda case: case.label)
+@pytest.mark.parametrize(
+    "case", examples("good") + of_folder("traps") + of_folder("silent"), ids=lambda case: case.label
+)
 def test_good_script_finishes(case: Case, outcome: Outcome) -> None:
     assert case.effect == "finishes"
     assert outcome.effect == "finishes", str(outcome)

@@ -1,4 +1,4 @@
-"""The scripts beside this file: code that looks like a bug (``traps``) and code that is (``bugs``).
+"""The scripts beside this file: what looks like a bug (``traps``, ``silent``), and bugs (``bugs``).
 
 Each is a whole program. Comments below its docstring say how it is executed: ``# ranks: 4``,
 ``# needs: accelerate``, ``# effect: hang`` (of a bug), ``# static: why it is not executed``.
@@ -28,7 +28,7 @@ class Script:
 
 
 def scripts(folder: str) -> list[Script]:
-    """The scripts of ``traps`` or ``bugs``, by name."""
+    """The scripts of ``traps``, ``silent`` or ``bugs``, by name."""
     paths = sorted((Path(__file__).parent / folder).glob("*.py"))
     return [_read(path) for path in paths]
 
