@@ -195,6 +195,8 @@ class Walk:
         self.liveness = rehearsal.liveness
         self.start = start
         self.all = Machine(rehearsal, None)
+        self.is_complete = True
+        """Has every way been walked that was come to?"""
         self.next: dict[Any, tuple[_Step, ...]] = {}
 
     def partings(self, first: int, second: int) -> Iterator[Parting]:
@@ -208,6 +210,7 @@ class Walk:
         agenda.add(_Item((self.start,), {}, frozenset(), Past()))
         seen: set[Any] = set()
         while (item := agenda.pop()) is not None:
+            self.is_complete = self.is_complete and agenda.is_complete
             identity = self.liveness.identity(item.states, item.lives, item.known)
             if identity in seen:
                 continue
@@ -341,7 +344,7 @@ class _Agenda:
         self.waiting: dict[Any, list[_Item]] = {}
         self.crowds: Counter[Any] = Counter()
         self.count = 0
-        self.dropped = 0
+        self.is_complete = True
 
     def pop(self) -> _Item | None:
         while self.heap:
@@ -376,7 +379,7 @@ class _Agenda:
             waiting.append(item)
             heappush(self.heap, (min(map(position, item.states)), self.count, item))
         else:
-            self.dropped += 1
+            self.is_complete = False
 
     def joins(self, item: _Item, waiting: list[_Item]) -> Iterator[tuple[_Item, _Item]]:
         """Items with which one can be joined, and what comes of it: those most like it first."""

@@ -110,7 +110,7 @@ class Rehearser:
             try:
                 rehearsal = self.prepared(nodes, local)
                 rehearsal.begin_root(*level, is_script=function is None)
-                self.compare_ranks(rehearsal, function)
+                is_complete = self.compare_ranks(rehearsal, function)
             except NeedBiggerCluster as need:
                 if need.nodes * need.local > MAX_RANKS:
                     return
@@ -123,12 +123,14 @@ class Rehearser:
                     return
                 level = shallower
             else:
+                self.outcome.over_budget += not is_complete
                 self.entered |= rehearsal.entered
                 return
             finally:
                 self.spent += self.rehearsal.steps if self.rehearsal and function else 0
 
-    def compare_ranks(self, rehearsal: Rehearsal, function: ir.Function | None) -> None:
+    def compare_ranks(self, rehearsal: Rehearsal, function: ir.Function | None) -> bool:
+        """Collect proofs; has all been walked that there is within the bounds?"""
         start = self.start(rehearsal, function)
         trials: Counter[Any] = Counter()
         walk = Walk(rehearsal, start)
@@ -144,6 +146,7 @@ class Rehearser:
                     found += proven
                 if found >= ENOUGH or trials["alike"] >= ENOUGH_TRIED:
                     break
+        return walk.is_complete
 
     def prove(
         self, rehearsal: Rehearsal, start: State, parting: Parting, root: ir.Function | None

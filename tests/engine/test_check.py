@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import textwrap
 from collections.abc import Callable
 from pathlib import Path
 
@@ -85,20 +84,6 @@ class TestSelection:
         assert run().findings == ()
         assert len(run(preview=True).findings) == 1
         assert len(run(layer=Layer(extend_select=("DST101",))).findings) == 1
-
-    def test_what_rests_on_a_file_being_on_one_node_only_is_in_preview(self, project: Path) -> None:
-        script = """\
-            import os
-
-            import torch.distributed as dist
-
-            dist.init_process_group("gloo")
-            if os.path.exists("cache.pt"):
-                dist.barrier()
-            """
-        (project / "a.py").write_text(textwrap.dedent(script))
-        assert run().findings == ()
-        assert [finding.code for finding in run(preview=True).findings] == ["DST103"]
 
     def test_a_rule_that_does_not_exist_yet_gets_a_warning(self, project: Path) -> None:
         write(project, {"a.py": ""})

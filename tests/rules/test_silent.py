@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from distlint.engine.run import check_paths
+from distlint.engine.settings import Overrides, Resolver
 from tests.rules.scripts import Script, scripts
 from tests.support import findings
 
@@ -11,3 +15,22 @@ from tests.support import findings
 @pytest.mark.parametrize("script", scripts("silent"), ids=lambda script: script.name)
 def test_nothing_is_reported(script: Script) -> None:
     assert findings(script.source) == []
+
+
+ON_ONE_NODE = """\
+import os
+
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+if os.path.exists("cache.pt"):
+    dist.barrier()
+"""
+
+
+def test_a_file_that_may_be_on_one_node_only_is_for_preview(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(ON_ONE_NODE)
+    assert check_paths([script], Resolver()).findings == ()
+    shown = check_paths([script], Resolver(Overrides(preview=True))).findings
+    assert [finding.code for finding in shown] == ["DST103"]
