@@ -304,7 +304,7 @@ class Channel:
 
     def _post(self, number: int, payload: bytes) -> None:
         key = f"{number}/{self.me.rank}"
-        self.store.set(key, payload)
+        self.store.set(key, payload)  # type: ignore[arg-type]
         self._own.append(key)
 
     def _await(self, kind: str, number: int, ranks: Sequence[int], seconds: float) -> None:
@@ -411,13 +411,14 @@ def wait_until(ready: Callable[[], bool], seconds: float) -> bool:
 
 def post(store: Store, key: str, value: object) -> None:
     """Leave a value of this package's own under a key."""
-    store.set(key, pickle.dumps(value))
+    store.set(key, pickle.dumps(value))  # type: ignore[arg-type]
 
 
 def read(store: Store, keys: Sequence[str]) -> list[bytes]:
     """The values of keys that are there."""
-    if len(keys) > 2 and store.has_extended_api():
-        return [bytes(value) for value in store.multi_get(list(keys))]
+    several: Any = store
+    if len(keys) > 2 and several.has_extended_api():
+        return [bytes(value) for value in several.multi_get(list(keys))]
     return [store.get(key) for key in keys]
 
 

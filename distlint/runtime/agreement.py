@@ -25,7 +25,7 @@ from distlint.runtime._world import (
     hand_out,
     member,
 )
-from distlint.runtime.errors import DisagreementError
+from distlint.runtime.errors import DisagreementError, NotPicklableError
 
 T = TypeVar("T")
 
@@ -300,8 +300,6 @@ def same_on_all_ranks(
     reports = exchange(kind, (parts, error and str(error)), group, timeout)
     for rank, (_, text) in enumerate(reports):
         if text:
-            from distlint.runtime.errors import NotPicklableError
-
             peer = me.ranks[rank]
             raise failure(NotPicklableError, me, f"{kind}: rank {peer} cannot compare it: {text}")
     differing = _differing([parts for parts, _ in reports])

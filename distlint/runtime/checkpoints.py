@@ -216,7 +216,7 @@ def _content(me: Member, model: nn.Module | None, state: dict[str, Any]) -> dict
     content: dict[str, Any] = {}
     if model is not None:
         if sharded:
-            content["model"] = _gathered(model)
+            content["model"] = _gathered_model(model)
         elif me.rank == 0:
             content["model"] = unwrap(model).state_dict()
     for name, value in state.items():
@@ -239,7 +239,7 @@ def _options() -> Any:
     return StateDictOptions(full_state_dict=True, cpu_offload=True)
 
 
-def _gathered(model: nn.Module) -> dict[str, Any]:
+def _gathered_model(model: nn.Module) -> dict[str, Any]:
     if any(hasattr(p, "ds_id") for p in model.parameters()):
         raise ValueError("ZeRO-3 parameters: call the engine's own save_checkpoint on all ranks")
     from torch.distributed.checkpoint.state_dict import get_model_state_dict
