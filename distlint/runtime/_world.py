@@ -45,6 +45,7 @@ AnyError = TypeVar("AnyError", bound=DistributedError)
 
 LONG = 2 * 3600.0  # seconds; work on one rank that the others wait for may well take that
 FIRST_PAUSE, LONGEST_PAUSE = 0.0005, 0.1  # seconds between two looks at the store
+FAREWELL = 30.0  # seconds that a failed rank stays for those which have not come yet
 SWEEP = 64  # one-sided rounds after which all ranks meet, so that old keys can be deleted
 ROUND_TRIP = 1 << 20  # bytes up to which a value is unpickled at home before it travels
 
@@ -232,9 +233,9 @@ interruption = _Interruption()
 class Channel:
     """Numbered rounds in the store of a group, in which ranks post values and read those of others.
 
-    The prefix of all keys is agreed on when the channel is made, for a store may still hold the
-    keys of an earlier process group: each rank posts a number of its own, rank 0 a list of those it
-    has seen, and who finds its own in there knows that the list is new.
+    The prefix of all keys is agreed on in the first round, for a store may still hold the keys of
+    an earlier process group: each rank posts a number of its own, rank 0 a list of those it has
+    seen, and who finds its own in there knows that the list is new.
     """
 
     def __init__(self, me: Member, store: Store, kind: str, timeout: Timeout) -> None:
@@ -242,8 +243,16 @@ class Channel:
         self.round = 0
         self._own: list[str] = []
         self._one_sided = 0
+        self._lobby = store
+        self._limit = me.seconds(timeout)
+        mine = prefix = secrets.token_hex(8)
+        self._absent = [*range(1, me.size)] if me.rank == 0 else []
+        self._roster = [mine, *[""] * (me.size - 1)]
+        self._listed = False
         with store_errors(me, kind):
-            prefix = self._handshake(store, kind, me.seconds(timeout))
+            store.set(f"hello/{me.rank}", mine)
+            if me.rank:
+                prefix = self._join(kind, mine, self._limit)
         self.store: Store = PrefixStore(prefix, store)
 
     def exchange(self, kind: str, value: object, timeout: Timeout = None) -> list[Any]:
@@ -281,11 +290,19 @@ class Channel:
 
         Raises:
             NotPicklableError: here as well as on the ranks that ask for it.
+            MissingRanksError: if this is the first round and some rank does not come to it.
         """
         payload = pack(kind, value)
         with store_errors(self.me, kind):
             self._post(number, payload)
+            self._await_all(kind, self._limit)
         unpack(self.me, kind, self.me.rank, payload, value)
+
+    def post_failure(self, number: int, kind: str, error: BaseException) -> None:
+        """Tell the others, and let nothing get in the way of this rank's own exception."""
+        self._limit = min(self._limit, FAREWELL)
+        with contextlib.suppress(DistributedError):
+            self.post(number, kind, Report.of(error))
 
     def fetch(self, number: int, kind: str, root: int, timeout: Timeout = None) -> Any:
         """The value that a rank gives in this round."""
@@ -309,7 +326,7 @@ class Channel:
 
     def _await(self, kind: str, number: int, ranks: Sequence[int], seconds: float) -> None:
         keys = [f"{number}/{rank}" for rank in ranks]
-        if not wait_until(lambda: self.store.check(keys), seconds):
+        if not wait_until(lambda: (self._welcome(), self.store.check(keys))[1], seconds):
             absent = [r for r in ranks if not self.store.check([f"{number}/{r}"])]
             raise missing_ranks(self.me, kind, absent)
 
@@ -320,43 +337,33 @@ class Channel:
             delete(self.store, key)
         self._own = [last]
 
-    def _handshake(self, store: Store, kind: str, seconds: float) -> str:
-        me, mine = self.me, secrets.token_hex(8)
-        store.set(f"hello/{me.rank}", mine)
-        end = time.monotonic() + seconds
-        return (
-            self._welcome(store, kind, mine, end)
-            if me.rank == 0
-            else self._join(store, kind, mine, end)
-        )
+    def _welcome(self) -> bool:
+        """On rank 0: list who has come, until all have found themselves in the list."""
+        if not self._absent:
+            return True
+        store, roster = self._lobby, self._roster
+        present = [rank for rank in self._absent if store.check([f"hello/{rank}"])]
+        hellos = read(store, [f"hello/{rank}" for rank in present])
+        found = [*roster]
+        for rank, hello in zip(present, hellos, strict=True):
+            found[rank] = hello.decode()
+        if found != roster or not self._listed:
+            self._roster, self._listed = found, True
+            store.set("roster", json.dumps(found))
+        for rank in present:
+            if store.check([f"ack/{rank}"]):
+                if store.get(f"ack/{rank}").decode() == f"{found[0]}:{found[rank]}":
+                    self._absent.remove(rank)
+        return not self._absent
 
-    def _welcome(self, store: Store, kind: str, mine: str, end: float) -> str:
-        others = range(1, self.me.size)
-        hellos = [f"hello/{rank}" for rank in others]
-        here: set[int] = set()
-        roster: list[str] = []
+    def _await_all(self, kind: str, seconds: float) -> None:
+        """On rank 0: stay until the others know where to look."""
+        if not wait_until(self._welcome, seconds):
+            raise missing_ranks(self.me, kind, self._absent)
 
-        def complete() -> bool:
-            present = [rank for rank in others if store.check([f"hello/{rank}"])]
-            seen = read(store, [f"hello/{rank}" for rank in present])
-            now = [mine, *[""] * len(hellos)]
-            for rank, hello in zip(present, seen, strict=True):
-                now[rank] = hello.decode()
-            if now != roster:
-                roster[:] = now
-                store.set("roster", json.dumps(roster))
-            for rank in others:
-                if roster[rank] and store.check([f"ack/{rank}"]):
-                    if store.get(f"ack/{rank}").decode() == f"{mine}:{roster[rank]}":
-                        here.add(rank)
-            return len(here) == len(hellos)
-
-        if not wait_until(complete, end - time.monotonic()):
-            raise missing_ranks(self.me, kind, [rank for rank in others if rank not in here])
-        return mine
-
-    def _join(self, store: Store, kind: str, mine: str, end: float) -> str:
-        rank = self.me.rank
+    def _join(self, kind: str, mine: str, seconds: float) -> str:
+        """On the others: wait until rank 0 lists the number that this rank has just posted."""
+        store, rank = self._lobby, self.me.rank
         found: list[str] = []
 
         def listed() -> bool:
@@ -364,7 +371,7 @@ class Channel:
                 found[:] = json.loads(store.get("roster"))
             return len(found) > rank and found[rank] == mine
 
-        if not wait_until(listed, end - time.monotonic()):
+        if not wait_until(listed, seconds):
             silent = [r for r in range(self.me.size) if not store.check([f"hello/{r}"])]
             raise missing_ranks(self.me, kind, silent or [0])
         store.set(f"ack/{rank}", f"{found[0]}:{mine}")

@@ -587,7 +587,8 @@ def check_shards(
     the data is seen by none), and samplers with different seeds. Of a map-style loader only the
     indices are drawn and nothing is loaded; this uses up one epoch of a sampler that counts them by
     itself. Of a stream the samples are read and told apart by ``key`` or by their bytes.
-    Collective.
+    Indices count in the data set below any ``Subset``. Where each rank holds a data set of its own
+    of the same length, give a ``key``. Collective.
 
     Args:
         loader: a DataLoader, a sampler, or anything that yields samples.
@@ -615,24 +616,37 @@ def check_shards(
         own = torch.tensor(list(islice(identities, limit)), dtype=torch.int64)
     except Exception as caught:
         error = caught
-    reports = exchange("check_shards", error and Report.of(error), group, timeout)
+    answer = (error and Report.of(error), length)
+    answers = exchange("check_shards", answer, group, timeout)
     if error is not None:
         raise error
-    for rank, one in enumerate(reports):
-        if one is not None:
-            raise peer_failed(me, "check_shards", rank, one)
+    for rank, (report, _) in enumerate(answers):
+        if report is not None:
+            raise peer_failed(me, "check_shards", rank, report)
+    lengths = [length for _, length in answers]
+    if key is None and len(set(lengths)) > 1:
+        own = own * me.size + me.rank  # each rank has data of its own, with the same numbers
+    total = None if limit is not None else _total(lengths)
     parts = _gathered(own, 0, "check_shards", group)
     seen = Counter(identity for part in parts for identity in set(part.tolist()))
-    report = ShardReport(
+    result = ShardReport(
         per_rank=tuple(len(part) for part in parts),
         distinct=len(seen),
         repeated=sum(count > 1 for count in seen.values()),
-        missing=None if length is None or limit is not None else max(0, length - len(seen)),
+        missing=None if total is None else max(0, total - len(seen)),
         padding=me.size - 1,
     )
-    if not report.ok and me.rank == 0:
-        logging.getLogger("distlint.runtime").warning("check_shards: %s", report)
-    return report
+    if not result.ok and me.rank == 0:
+        logging.getLogger("distlint.runtime").warning("check_shards: %s", result)
+    return result
+
+
+def _total(lengths: Sequence[int | None]) -> int | None:
+    """How many samples there are: of the one data set, or of all when they differ."""
+    known = [length for length in lengths if length is not None]
+    if len(known) < len(lengths):
+        return None
+    return known[0] if len(set(known)) == 1 else sum(known)
 
 
 def _identities(
@@ -644,11 +658,28 @@ def _identities(
     total = len(dataset) if not stream and isinstance(dataset, Sized) else None
     batches = getattr(loader, "batch_sampler", None)
     if key is None and not stream and batches is not None:
-        return (int(index) for batch in batches for index in batch), total
+        whole, number = _root(dataset)
+        total = len(whole) if isinstance(whole, Sized) else total
+        return (number(int(index)) for batch in batches for index in batch), total
     if key is None and isinstance(loader, torch.utils.data.Sampler):
         source = getattr(loader, "data_source", getattr(loader, "dataset", None))
         return map(int, loader), len(source) if isinstance(source, Sized) else None
     return (_identity(key(s) if key else s) for s in _samples(loader)), total
+
+
+def _root(dataset: Any) -> tuple[Any, Callable[[int], int]]:
+    """The data set that a Subset (of a Subset) is taken from, and numbers in there."""
+    indices: list[Any] = []
+    while isinstance(dataset, torch.utils.data.Subset):
+        indices.append(dataset.indices)
+        dataset = dataset.dataset
+
+    def number(index: int) -> int:
+        for each in indices:
+            index = int(each[index])
+        return index
+
+    return dataset, number
 
 
 def _samples(loader: Any) -> Iterator[Any]:

@@ -383,7 +383,7 @@ def _clear_frames(error: BaseException | None) -> None:
 
 
 # One call on several ranks. Keys of attempt k in the store: "failed" (who, and how many collectives
-# it had issued), "reset" (end all groups), "connections/r", "settled/r", "next/r".
+# it had issued), "reset" (end all groups), "connections/r", "settled/r", "next/r", "renewed/r".
 
 
 @dataclass(frozen=True)
@@ -453,6 +453,8 @@ class _Session:
         answers = self._all("next", self.seconds)
         if self.dirty and self.whole_world:
             self.me = _renew(self.me, self.base, self.number)
+            post(self.store, f"renewed/{self.me.rank}", None)
+            self._all("renewed", self.seconds)  # a rank that ends now would end the others' start
         for rank, (_, stale) in enumerate(answers):
             if stale:
                 raise failure(

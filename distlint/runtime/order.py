@@ -71,7 +71,7 @@ def main_process_first(
         try:
             yield
         except BaseException as error:
-            channel.post(number, kind, Report.of(error))
+            channel.post_failure(number, kind, error)
             raise
         channel.post(number, kind, None)
     else:
@@ -168,7 +168,7 @@ def _called_on_main(kind: str, me: Member, function: Callable[[], R], timeout: T
         try:
             result = function()
         except BaseException as error:
-            channel.post(number, kind, Report.of(error))
+            channel.post_failure(number, kind, error)
             raise
         channel.post(number, kind, result)
     else:
