@@ -199,8 +199,9 @@ def _parsed(name: str) -> _Module:
             continue
         text = "".join(lines[first:end]).strip("\n")
         names = _bound(statement)
-        if not names and module.statements:  # the description of the variable above
+        if not names and module.statements:  # about the variable above
             module.statements[-1].text += "\n" + text
+            module.statements[-1].uses |= set(_used(statement))
             continue
         module.statements.append(_Statement(names, text, frozenset(_used(statement)), module))
         module.own.update({each: (name, each) for each in names})
@@ -243,9 +244,9 @@ def _used(statement: ast.AST) -> Iterator[str]:
         if isinstance(node, ast.Name):
             yield node.id
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            if re.fullmatch(r"[\w.\[\], |]{1,60}", node.value):
+            if re.fullmatch(r"[\w.]+( \| |\[)[\w. |\]]+", node.value):  # a type
                 try:
-                    tree = ast.parse(node.value.strip(), mode="eval")
+                    tree = ast.parse(node.value, mode="eval")
                 except SyntaxError:
                     continue
                 yield from (each.id for each in ast.walk(tree) if isinstance(each, ast.Name))

@@ -21,7 +21,7 @@ import traceback
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any, TypeAlias, TypeVar
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 import torch
 import torch.distributed as dist
@@ -64,7 +64,8 @@ class Member:
     """
 
     def __init__(self, pg: dist.ProcessGroup | None) -> None:
-        self.pg = pg
+        # Weakly: a group that is still alive when the interpreter ends aborts the process.
+        self._pg = None if pg is None else ref(pg)
         self.rank = 0 if pg is None else dist.get_rank(pg)
         self.ranks = (0,) if pg is None else tuple(dist.get_process_group_ranks(pg))
         self.size = len(self.ranks)
@@ -72,6 +73,11 @@ class Member:
         self.timeout = float("inf") if pg is None else _timeout_of(pg)
         self._channel: Channel | None = None
         self._nodes: list[str] | None = None
+
+    @property
+    def pg(self) -> dist.ProcessGroup | None:
+        """The group; None without one, or when it has been destroyed."""
+        return None if self._pg is None else self._pg()
 
     @property
     def global_rank(self) -> int:

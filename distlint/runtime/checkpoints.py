@@ -144,8 +144,8 @@ def save_checkpoint(
 ) -> Path:
     """Write a checkpoint so that a crash at any moment leaves the previous one readable.
 
-    Every rank has to call it, for the parts of a sharded model are gathered on all ranks; the first
-    one writes to a temporary file in the same folder, flushes it to the disk, renames it, and
+    Collective: the parts of a sharded model are gathered on all ranks. The first one
+    writes to a temporary file in the same folder, flushes it to the disk, renames it, and
     flushes the folder. All ranks return when the file is in place. The model is saved unwrapped, so
     that its keys have no prefix, under "model"; whatever has a ``state_dict()`` is saved by it.
 

@@ -93,7 +93,7 @@ class DisagreementError(DistributedError):
 
 
 class NotPicklableError(DistributedError):
-    """A value cannot travel between processes."""
+    """A value cannot be pickled, and so cannot travel between processes."""
 
 
 class BatchSizeError(DistributedError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 from collections.abc import MutableMapping
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,7 @@ from torch import nn
 from distlint.runtime._world import Group, Timeout, member, wait_until
 from distlint.runtime.checkpoints import unwrap
 
+_OWN_FRAMES = 1 if sys.version_info >= (3, 11) else 2  # older ones count the adapter's as well
 IN_ORDER = 10.0  # seconds that the first rank waits for the others' lines
 
 
@@ -43,7 +45,7 @@ def get_logger(name: str | None = None, *, group: Group = None) -> RankLogger:
 
 
 class RankLogger(logging.LoggerAdapter):  # type: ignore[type-arg]
-    """What :func:`get_logger` returns."""
+    """The standard library's adapter, with ranks; see :func:`get_logger`."""
 
     def __init__(self, logger: logging.Logger, group: Group = None) -> None:
         super().__init__(logger, {})
@@ -58,7 +60,7 @@ class RankLogger(logging.LoggerAdapter):  # type: ignore[type-arg]
         main_only = kwargs.pop("main_only", True)
         if self.isEnabledFor(level) and (not main_only or member(self._group).rank == 0):
             text, more = self.process(msg, kwargs)
-            more.setdefault("stacklevel", 3)
+            more["stacklevel"] = more.get("stacklevel", 1) + _OWN_FRAMES
             self.logger.log(level, text, *args, **more)
 
     def in_order(self, level: int, msg: object, *args: object, timeout: Timeout = IN_ORDER) -> None:
@@ -78,8 +80,8 @@ class RankLogger(logging.LoggerAdapter):  # type: ignore[type-arg]
             keys = [f"{number}/{rank}" for rank in range(me.size)]
             wait_until(lambda: channel.store.check(keys), me.seconds(timeout))
             for rank, key in enumerate(keys):
-                line = "(no message within the timeout)"
-                if channel.store.check([key]):
+                line = text if rank == 0 else "(no message within the timeout)"
+                if rank and channel.store.check([key]):
                     line = channel.fetch(number, "in_order", rank)
                 self.logger.log(level, "[rank %d] %s", me.ranks[rank], line, stacklevel=2)
         channel.keep_in_step()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import functools
 import gc
@@ -557,7 +558,9 @@ def _wrapped_models() -> Iterator[torch.nn.Module]:
 
 
 _retired: list[object] = []
-"""Groups of the attempt before: freed too early, one may wait for ever for a thread of its own."""
+"""Groups of the attempt before. Freed too early, one may wait for ever for a thread of its own;
+freed with the interpreter, it aborts the process."""
+atexit.register(_retired.clear)
 
 
 def _renew(me: Member, base: Store, number: int) -> Member:

@@ -23,6 +23,7 @@ import {runtime} as rt
 
 dist.init_process_group("gloo")
 rank, world = dist.get_rank(), dist.get_world_size()
+dist.barrier()  # who leaves early would end the others' start
 """
 
 Ranks = Callable[..., Outcome]

@@ -11,16 +11,22 @@ def test_messages_carry_the_rank_and_come_from_the_first(ranks: Ranks, source: s
     outcome = ranks(
         """
         import logging
-        logging.basicConfig(level=logging.INFO, format="%(filename)s %(message)s")
+        logging.basicConfig(level=logging.INFO, format="%(funcName)s %(message)s")
         log = rt.get_logger("train")
-        log.info("epoch %d", 3)
-        log.warning("mine", main_only=False)
+        def train():
+            log.info("epoch %d", 3)
+            log.warning("mine", main_only=False)
+            log.log(logging.ERROR, "also")
+
+        train()
         log.debug("never")
         """,
         4,
     )
-    assert outcome.ranks[0].err == "script.py [rank 0] epoch 3\nscript.py [rank 0] mine\n"
-    assert outcome.ranks[2].err == "script.py [rank 2] mine\n"
+    assert outcome.ranks[0].err == "".join(
+        f"train [rank 0] {m}\n" for m in ("epoch 3", "mine", "also")
+    )
+    assert outcome.ranks[2].err == "train [rank 2] mine\n"
 
 
 def test_messages_in_order_make_nobody_wait(ranks: Ranks) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import doctest
 import inspect
+import re
 import subprocess
 import sys
 from typing import Any
@@ -103,8 +104,8 @@ def test_names_are_defined_once() -> None:
         for node in ast.parse(file.read_text()).body:
             names = [getattr(node, "name", "")]
             if isinstance(node, ast.Assign):
-                if isinstance(node.value, ast.Call) and "Var" in ast.unparse(node.value.func):
-                    continue  # ParamSpec("P") is the same everywhere
+                if re.match(r"(TypeVar|ParamSpec)\(", ast.unparse(node.value)):
+                    continue  # TypeVar("T") is the same everywhere
                 names = [n.id for t in node.targets for n in ast.walk(t) if isinstance(n, ast.Name)]
             for name in names:
                 if name and name != "_log":

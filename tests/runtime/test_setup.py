@@ -16,7 +16,7 @@ needs_torch = pytest.mark.skipif(missing() is not None, reason="needs torch")
 
 
 def test_success_takes_the_world_down(ranks: Ranks, source: str) -> None:
-    outcome = ranks(
+    ranks(
         """
         with rt.distributed(timeout=20, device="cpu") as world:
             assert (world.rank, world.world_size) == (dist.get_rank(), 2)
@@ -24,9 +24,17 @@ def test_success_takes_the_world_down(ranks: Ranks, source: str) -> None:
             assert world.is_main == (world.rank == 0) and world.local_rank == world.rank
             assert rt.any_rank(world.rank == 1)
         assert not dist.is_initialized()
+        """,
+        init=False,
+    )
 
+
+def test_a_function_in_a_world(ranks: Ranks) -> None:
+    outcome = ranks(
+        """
         @rt.distributed()
         def main(value):
+            rt.named_barrier("all here")
             if dist.get_rank() == 0:
                 return value
             sys.exit(0)
@@ -43,6 +51,7 @@ def test_failure_prints_the_rank_and_waits_for_nobody(ranks: Ranks, source: str)
         """
         def main():
             with rt.distributed(device="cpu"):
+                rt.named_barrier("all here")
                 if int(os.environ["RANK"]) == 1:
                     raise KeyError("mine")
                 time.sleep(1)
