@@ -25,6 +25,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 RANKS = 2
 LONGEST = 1.0  # seconds until the kill
+PATIENCE = 60.0  # seconds for the ranks to start
 
 # The parent loads torch once and forks the ranks of each round.
 SERVER = """
@@ -108,7 +109,10 @@ class Campaign:
         self.rounds += 1
         before = self._reported()
         pids = self._ask(f"{self.folder} {self.folder.parent}/store-{self.rounds} {RANKS}")
-        while self._reported() == before:  # they have begun to save
+        end = time.monotonic() + PATIENCE
+        while self._reported() == before:  # until they have begun to save
+            if time.monotonic() > end:
+                raise TimeoutError("the ranks do not save")
             time.sleep(0.005)
         victim, after = self.random.randrange(RANKS), self.random.uniform(0, LONGEST)
         time.sleep(after)

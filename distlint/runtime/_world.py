@@ -146,15 +146,12 @@ def member(group: Group = None) -> Member:
     Raises:
         GroupError: if the group has been destroyed or does not hold this rank.
     """
-    pg = group
+    pg = distributed_c10d.GroupMember.WORLD if group is None else group
     if pg is None:
-        if not (dist.is_available() and dist.is_initialized()):
-            return _ALONE
-        pg = dist.group.WORLD
-        assert pg is not None
+        return _ALONE
     try:
         known = _members.get(pg)
-    except TypeError:
+    except TypeError:  # not even a group
         known = None
     if known is not None and pg in distributed_c10d._world.pg_map:
         return known

@@ -203,7 +203,7 @@ def test_a_collective_without_its_peer_names_rank_and_line(ranks: Ranks) -> None
             assert "[rank 0] at " in str(caught.value) and "any_rank failed" in str(caught.value)
             assert isinstance(caught.value.__cause__, RuntimeError)
         else:
-            time.sleep(3)
+            time.sleep(2)
         """
     )
 

@@ -142,6 +142,69 @@ def test_ddp_and_groups_made_inside_are_fine(ranks: Ranks) -> None:
     )
 
 
+def test_ranks_that_fail_at_different_points(ranks: Ranks) -> None:
+    ranks(
+        f"""
+        @rt.find_executable_batch_size(starting_batch_size=16, factor=0.5)
+        def train(batch_size):
+            total = torch.zeros(1)
+            for step in range(6):
+                if batch_size > 4 and (rank, step) in ((1, 1), (2, 4), (3, 2)):
+                    raise {OOM}
+                mine = torch.full((1,), float(batch_size))
+                dist.all_reduce(mine)
+                total += mine
+            if batch_size > 2 and rank == 0:
+                raise {OOM}
+            return total.item()
+
+        assert train() == 6 * 2 * world
+        assert train.tried == [16, 8, 4]
+        """,
+        4,
+    )
+
+
+def test_a_subgroup_can_only_fail_together(ranks: Ranks) -> None:
+    ranks(
+        f"""
+        groups = [dist.new_group([0, 1]), dist.new_group([2, 3])]
+        mine = groups[rank // 2]
+
+        def train(batch_size, who):
+            if batch_size > 4 and rank in who:
+                raise {OOM}
+            part = torch.ones(1)
+            dist.all_reduce(part, group=mine)
+            return part.item()
+
+        find = rt.find_executable_batch_size
+        assert find(train, 8, factor=0.5, group=mine)(who=[0, 1, 2, 3]) == 2
+        if rank < 2:
+            assert find(train, 8, factor=0.5, group=mine)(who=[]) == 2
+        else:
+            with pytest.raises(rt.StaleGroupError, match="the group given as group="):
+                find(train, 8, factor=0.5, group=mine)(who=[2])
+        """,
+        4,
+    )
+
+
+def test_interfaces_of_older_versions(ranks: Ranks) -> None:
+    ranks(
+        TRAIN.replace("torch.OutOfMemoryError", "torch.cuda.OutOfMemoryError")
+        + """
+del torch.OutOfMemoryError, dist.ProcessGroup.abort, dist.ProcessGroup.bound_device_id
+dist.Store.has_extended_api = lambda store: False
+finder = rt.find_executable_batch_size(train, 8, factor=0.5)
+assert finder("before", [1]) == 3 * 2 * world
+assert rt.from_main(rank) == 0
+rt.named_barrier("end")
+""",
+        4,
+    )
+
+
 def test_another_error_frees_the_others(ranks: Ranks) -> None:
     ranks(
         """

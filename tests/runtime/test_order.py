@@ -40,7 +40,7 @@ def test_a_long_download_outlasts_the_timeout_of_the_group(ranks: Ranks) -> None
         """
         with rt.main_process_first():
             if rank == 0:
-                time.sleep(2.5)  # collectives give up after 1.5 s here
+                time.sleep(1.8)  # collectives give up after 1.5 s here
         """
     )
 
@@ -162,7 +162,7 @@ def test_a_barrier_names_who_is_missing(ranks: Ranks, source: str) -> None:
         if rank in (1, 3):
             raise SystemExit
         with pytest.raises(rt.MissingRanksError) as caught:
-            rt.named_barrier("epoch end", timeout=1)
+            rt.named_barrier("epoch end", timeout=0.5)
         assert caught.value.missing == (1, 3)
         assert "named_barrier('epoch end'): ranks 1, 3 did not come" in str(caught.value)
         assert f"[rank {rank}] at " in str(caught.value)
@@ -176,7 +176,7 @@ def test_the_very_first_barrier_names_them_too(ranks: Ranks) -> None:
         """
         if rank != 2:
             with pytest.raises(rt.MissingRanksError) as caught:
-                rt.named_barrier("start", timeout=1)
+                rt.named_barrier("start", timeout=0.5)
             assert caught.value.missing == (2,)
         """,
         4,
