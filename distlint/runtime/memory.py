@@ -18,6 +18,7 @@ import sys
 import threading
 import time
 import traceback
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -407,7 +408,8 @@ class _Session:
         assert whole is not None
         self.base = PrefixStore(f"distlint/{nonce}", whole)
         self.whole_world = me.pg is dist.group.WORLD
-        self.before = set(groups_here())
+        self.before = weakref.WeakSet(groups_here())
+        self.models: weakref.WeakSet[torch.nn.Module] = weakref.WeakSet(_wrapped_models())
         self.number = 0
         self.store: Store = self.base
         self.failed: tuple[int, ...] = ()
@@ -521,7 +523,7 @@ class _Session:
         groups = groups_here()
         outside = [pg for pg in self.before if pg in groups and pg is not dist.group.WORLD]
         found = [f"process group {groups[pg]!r}" for pg in outside]
-        found += sorted({f"a {type(model).__name__}" for model in _wrapped_models()})
+        found += sorted({f"a {type(model).__name__}" for model in self.models})
         return found
 
 

@@ -205,6 +205,36 @@ rt.named_barrier("end")
     )
 
 
+@pytest.mark.parametrize("kind", ["FSDP", "fully_shard"])
+def test_sharded_models_made_inside_are_fine(ranks: Ranks, kind: str) -> None:
+    wrap = {
+        "FSDP": "net = FullyShardedDataParallel(net, device_id=torch.device('cpu'))",
+        "fully_shard": "fully_shard(net)",
+    }[kind]
+    ranks(
+        f"""
+        from torch.distributed.fsdp import FullyShardedDataParallel, fully_shard
+
+        @rt.find_executable_batch_size(starting_batch_size=4, factor=0.5)
+        def train(batch_size):
+            torch.manual_seed(0)
+            net = torch.nn.Linear(4, 1)
+            {wrap}
+            for step in range(2):
+                loss = net(torch.ones(batch_size, 4)).sum()
+                if batch_size > 2 and rank == 1 and step == 1:
+                    raise {OOM}
+                loss.backward()
+            return loss.item()
+
+        result = train()
+        torch.manual_seed(0)
+        whole = torch.nn.Linear(4, 1)
+        assert abs(result - whole(torch.ones(2, 4)).sum().item()) < 1e-5
+        """
+    )
+
+
 def test_another_error_frees_the_others(ranks: Ranks) -> None:
     ranks(
         """
