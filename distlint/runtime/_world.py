@@ -588,11 +588,11 @@ def call_site() -> str:
 def missing_ranks(me: Member, kind: str, ranks: Sequence[int]) -> MissingRanksError:
     """The error that names ranks of the group which did not come."""
     missing = tuple(me.ranks[rank] for rank in ranks)
-    message = f"{kind}: {_ranks(missing)} did not come within the timeout"
+    message = f"{kind}: {in_words(missing)} did not come within the timeout"
     return failure(MissingRanksError, me, message, missing=missing)
 
 
-def _ranks(ranks: Sequence[int]) -> str:
+def in_words(ranks: Sequence[int]) -> str:
     """``rank 3`` or ``ranks 1, 3``."""
     return ("rank " if len(ranks) == 1 else "ranks ") + ", ".join(map(str, ranks))
 

@@ -13,7 +13,7 @@ import torch
 import torch.distributed as dist
 from torch import nn
 
-from distlint.runtime._world import Group, Timeout, member, wait_until
+from distlint.runtime._world import Group, Timeout, member, store_errors, wait_until
 from distlint.runtime.checkpoints import unwrap
 
 _OWN_FRAMES = 1 if sys.version_info >= (3, 11) else 2  # older ones count the adapter's as well
@@ -78,7 +78,8 @@ class RankLogger(logging.LoggerAdapter):  # type: ignore[type-arg]
         channel.post(number, "in_order", text)
         if me.rank == 0:
             keys = [f"{number}/{rank}" for rank in range(me.size)]
-            wait_until(lambda: channel.store.check(keys), me.seconds(timeout))
+            with store_errors(me, "in_order"):
+                wait_until(lambda: channel.store.check(keys), me.seconds(timeout))
             for rank, key in enumerate(keys):
                 line = text if rank == 0 else "(no message within the timeout)"
                 if rank and channel.store.check([key]):

@@ -36,6 +36,7 @@ from distlint.runtime._world import (
     failure,
     forget,
     groups_here,
+    in_words,
     interruption,
     member,
     missing_ranks,
@@ -57,6 +58,7 @@ from distlint.runtime.errors import (
 R = TypeVar("R")
 
 WATCH_PAUSE = 0.05  # seconds between two looks for a failure elsewhere
+MOST_LOOKS = 1000  # a second, of all ranks together
 PATIENCE = 5.0  # seconds for a rank behind the failed one to come back by itself
 GRACE = 0.5  # seconds for the message of a rank that failed before
 SETTLE = 2.0  # seconds for the ranks to tell each other their connections
@@ -312,19 +314,17 @@ class BatchSizeFinder(Generic[R]):
         return size
 
     def _shrink_to(self, size: int, me: Member, failed: Sequence[int]) -> None:
-        who = ", ".join(str(me.ranks[rank]) for rank in failed)
+        who = in_words([me.ranks[rank] for rank in failed])
         self.tried.append(self.batch_size)
         if size >= self.batch_size or size < self._floor:
             raise failure(
                 BatchSizeError,
                 me,
                 f"no batch size from {self.start} down to {self._floor} fits: {self.batch_size} "
-                f"was too large for rank {who}, and the next one would be {size}",
+                f"was too large for {who}, and the next one would be {size}",
             )
         if me.rank == 0:
-            _log.warning(
-                "batch size %d does not fit on rank %s; trying %d", self.batch_size, who, size
-            )
+            _log.warning("batch size %d does not fit on %s; trying %d", self.batch_size, who, size)
         self.batch_size = size
 
     def _report(self, me: Member) -> None:
@@ -635,13 +635,14 @@ class _Watcher:
     def _watch(self) -> None:
         failed_since: float | None = None
         try:
-            while not self._stop.wait(WATCH_PAUSE):
+            while not self._stop.wait(max(WATCH_PAUSE, self.me.size / MOST_LOOKS)):
+                if failed_since is None and not self.store.check(["failed"]):
+                    continue
+                failed_since = failed_since or time.monotonic()
                 if self.store.check(["reset"]):
                     self._free()
                     return
-                if self.store.check(["failed"]):
-                    failed_since = failed_since or time.monotonic()
-                    self._consider(time.monotonic() - failed_since)
+                self._consider(time.monotonic() - failed_since)
         except RuntimeError:  # the store has gone, and with it the whole job
             self.called_back.set()
 
