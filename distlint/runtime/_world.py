@@ -20,8 +20,9 @@ import time
 import traceback
 from collections.abc import Callable, Sequence
 from datetime import timedelta
+from multiprocessing.util import Finalize
 from typing import Any, TypeAlias, TypeVar
-from weakref import WeakKeyDictionary, ref
+from weakref import WeakKeyDictionary, finalize, ref
 
 import torch
 import torch.distributed as dist
@@ -45,6 +46,7 @@ AnyError = TypeVar("AnyError", bound=DistributedError)
 
 LONG = 2 * 3600.0  # seconds; work on one rank that the others wait for may well take that
 FIRST_PAUSE, LONGEST_PAUSE = 0.0005, 0.1  # seconds between two looks at the store
+LINGER = 5.0  # seconds that the owner of the store stays at the end for those that still read
 FAREWELL = 30.0  # seconds that a failed rank stays for those which have not come yet
 SWEEP = 64  # one-sided rounds after which all ranks meet, so that old keys can be deleted
 ROUND_TRIP = 1 << 20  # bytes up to which a value is unpickled at home before it travels
@@ -163,7 +165,9 @@ def member(group: Group = None) -> Member:
 def forget(groups: Sequence[dist.ProcessGroup]) -> None:
     """Drop what is known about groups that are being destroyed."""
     for pg in groups:
-        _members.pop(pg, None)
+        known = _members.pop(pg, None)
+        if known is not None and known._channel is not None and known._channel.farewell is not None:
+            known._channel.farewell.detach()  # ranks were called back from its rounds
 
 
 def groups_here() -> dict[dist.ProcessGroup, str]:
@@ -243,7 +247,7 @@ class Channel:
 
     def __init__(self, me: Member, store: Store, kind: str, timeout: Timeout) -> None:
         self.me = me
-        self.round = 0
+        self._rounds = [0]  # shared with the farewell, which outlives the channel
         self._own: list[str] = []
         self._one_sided = 0
         self._lobby = store
@@ -252,11 +256,21 @@ class Channel:
         self._absent = [*range(1, me.size)] if me.rank == 0 else []
         self._roster = [mine, *[""] * (me.size - 1)]
         self._listed = False
+        self.farewell: finalize[Any, Any] | None = None
         with store_errors(me, kind):
             store.set(f"hello/{me.rank}", mine)
             if me.rank:
                 prefix = self._join(kind, mine, self._limit)
         self.store: Store = PrefixStore(prefix, store)
+        if me.global_rank == 0 and me.pg is not None:
+            rounds = self._rounds
+            self.farewell = finalize(me.pg, _farewell, self.store, me.size, rounds, os.getpid())
+            Finalize(None, self.farewell, exitpriority=100)  # in children of multiprocessing
+
+    @property
+    def round(self) -> int:
+        """The number of the last round."""
+        return self._rounds[0]
 
     def exchange(self, kind: str, value: object, timeout: Timeout = None) -> list[Any]:
         """Every rank's value, by rank of the group. All ranks wait for all."""
@@ -267,6 +281,7 @@ class Channel:
             self._await(kind, number, everyone, self.me.seconds(timeout))
             payloads = read(self.store, [f"{number}/{rank}" for rank in everyone])
             self._sweep()
+            self._done(number)
         return [
             unpack(self.me, kind, rank, payload, value)
             for rank, payload in zip(everyone, payloads, strict=True)
@@ -285,8 +300,8 @@ class Channel:
 
     def begin(self) -> int:
         """Open a round; every rank does, in the same order."""
-        self.round += 1
-        return self.round
+        self._rounds[0] += 1
+        return self._rounds[0]
 
     def post(self, number: int, kind: str, value: object) -> None:
         """Give the value of this rank to whoever asks for it.
@@ -299,6 +314,7 @@ class Channel:
         with store_errors(self.me, kind):
             self._post(number, payload)
             self._await_all(kind, self._limit)
+            self._done(number)
         unpack(self.me, kind, self.me.rank, payload, value)
 
     def post_failure(self, number: int, kind: str, error: BaseException) -> None:
@@ -314,6 +330,7 @@ class Channel:
             payload = self.store.get(f"{number}/{root}")
             if posted_kind(payload) != kind:
                 self._post(number, pack(kind, None))  # so that the root hears of it
+            self._done(number)
         return unpack(self.me, kind, root, payload)
 
     def keep_in_step(self, timeout: Timeout = None) -> None:
@@ -321,6 +338,11 @@ class Channel:
         self._one_sided += 1
         if self._one_sided % SWEEP == 0:
             self.exchange("keeping in step", None, timeout)
+
+    def _done(self, number: int) -> None:
+        """Let the owner of the store know how far this rank has come; see _farewell."""
+        if self.me.rank:
+            self.store.set(f"done/{self.me.rank}", str(number))
 
     def _post(self, number: int, payload: bytes) -> None:
         key = f"{number}/{self.me.rank}"
@@ -379,6 +401,30 @@ class Channel:
             raise missing_ranks(self.me, kind, silent or [0])
         store.set(f"ack/{rank}", f"{found[0]}:{mine}")
         return found[0]
+
+
+def _farewell(store: Store, size: int, rounds: list[int], process: int) -> None:
+    """When the group ends on rank 0, which may own the store: stay until the others have read.
+
+    Called when the process group is destroyed or the process ends.
+    """
+    keys = [f"done/{rank}" for rank in range(1, size)]
+
+    def all_done() -> bool:
+        return store.check(keys) and all(int(done) >= rounds[0] for done in read(store, keys))
+
+    forked = os.getpid() != process  # it shares the parent's connection, and must not use it
+    if rounds[0] and not forked and not _leaving_at_once.is_set():
+        with contextlib.suppress(RuntimeError, Interrupted):
+            wait_until(all_done, LINGER)
+
+
+_leaving_at_once = threading.Event()
+
+
+def leave_at_once() -> None:
+    """This process ends by a failure: it does not stay for the others."""
+    _leaving_at_once.set()
 
 
 class store_errors:  # noqa: N801 - reads as a statement

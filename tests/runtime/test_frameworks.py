@@ -46,41 +46,76 @@ def test_lightning_fabric(ranks: Ranks) -> None:
     )
 
 
+OWN_STORE = """
+rank, world = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+place = os.environ["DISTLINT_TEST_STORE"] + "-port"
+if rank == 0:
+    store = dist.TCPStore("127.0.0.1", 0, world, True, wait_for_workers=False)
+    open(place + "-new", "w").write(str(store.port))
+    os.rename(place + "-new", place)
+else:
+    while not os.path.exists(place):
+        time.sleep(0.01)
+    store = dist.TCPStore("127.0.0.1", int(open(place).read()), world, False)
+dist.init_process_group("gloo", store=store, rank=rank, world_size=world)
+del store
+dist.barrier()
+"""
+
+
 @pytest.mark.parametrize("victim", [0, 1])
 def test_a_dead_rank_and_its_store(ranks: Ranks, victim: int) -> None:
-    """As without a launcher's own store: rank 0 holds it, and takes it along."""
+    """As without torchrun: rank 0 holds the store, and takes it along."""
     ranks(
-        f"""
-        victim = {victim}
-        rank, world = int(os.environ["RANK"]), 3
-        place = os.environ["DISTLINT_TEST_STORE"] + "-port"
-        if rank == 0:
-            store = dist.TCPStore("127.0.0.1", 0, world, True, wait_for_workers=False)
-            open(place + "-new", "w").write(str(store.port))
-            os.rename(place + "-new", place)
-        else:
-            while not os.path.exists(place):
-                time.sleep(0.01)
-            store = dist.TCPStore("127.0.0.1", int(open(place).read()), world, False)
-        dist.init_process_group("gloo", store=store, rank=rank, world_size=world)
-        rt.named_barrier("start")
-        if rank == victim:
-            os.kill(os.getpid(), 9)
-        start = time.monotonic()
-        kind = rt.MissingRanksError if victim else (rt.StoreError, rt.MissingRanksError)
-        with pytest.raises(kind) as caught:
-            rt.named_barrier("epoch end", timeout=2)
-        assert time.monotonic() - start < 4
-        if victim:
-            assert caught.value.missing == (victim,)
-            path = os.environ["DISTLINT_TEST_STORE"] + "-last.pt"
-            with pytest.raises(rt.DistributedError):
-                rt.save_checkpoint(path, torch.nn.Linear(1, 1), timeout=1)
-        else:
-            assert "its owner has probably died" in str(caught.value)
-        time.sleep(0.5 if rank == 0 else 0)
-        """,
+        OWN_STORE
+        + f"""
+victim = {victim}
+rt.named_barrier("start")
+time.sleep(0.3)
+if rank == victim:
+    os.kill(os.getpid(), 9)
+start = time.monotonic()
+kind = rt.MissingRanksError if victim else rt.StoreError
+with pytest.raises(kind) as caught:
+    rt.named_barrier("epoch end", timeout=0.7)
+assert time.monotonic() - start < 4
+if victim:
+    assert caught.value.missing == (victim,)
+    path = os.environ["DISTLINT_TEST_STORE"] + "-last.pt"
+    with pytest.raises(rt.DistributedError):
+        rt.save_checkpoint(path, torch.nn.Linear(1, 1), timeout=0.5)
+    time.sleep(0.5 if rank == 0 else 0)
+else:
+    assert "its owner has probably died" in str(caught.value)
+""",
         3,
         init=False,
         exits=tuple(-9 if rank == victim else 0 for rank in range(3)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("last", "end"),
+    [
+        ("rt.named_barrier('end')", "dist.destroy_process_group()"),
+        ("assert rt.from_main(rank) == 0", "dist.destroy_process_group()"),
+        ("assert rt.main_call(lambda: 3) == 3", "__import__('atexit')._run_exitfuncs()"),
+    ],
+)
+def test_the_owner_of_the_store_leaves_last(ranks: Ranks, last: str, end: str) -> None:
+    ranks(
+        OWN_STORE
+        + f"""
+from tests.executed import rank as harness
+
+rt.named_barrier("start")
+harness._kept.clear()  # it holds groups until the end, which ends without ceremony
+if rank:
+    import distlint.runtime._world as _world
+    _world.FIRST_PAUSE = 0.1 * rank  # looks late
+{last}
+{end}
+""",
+        3,
+        init=False,
     )
