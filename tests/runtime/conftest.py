@@ -15,11 +15,11 @@ from tests.executed.conftest import cluster as cluster  # the fixture
 HEAD = """\
 import gc, os, sys, time
 gc.freeze()  # collecting what the ranks have in common takes most of a second
-import pytest
 import torch
 import torch.distributed as dist
 sys.path.insert(0, {folder!r})
 import {runtime} as rt
+from tests.runtime.raises import raises
 
 dist.init_process_group("gloo")
 rank, world = dist.get_rank(), dist.get_world_size()

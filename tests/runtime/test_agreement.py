@@ -32,9 +32,9 @@ def test_a_group_asks_its_members_only(ranks: Ranks) -> None:
         assert rt.gather_variable(torch.tensor([rank]), group=mine).tolist() == [
             rank // 2 * 2, rank // 2 * 2 + 1
         ]
-        with pytest.raises(rt.GroupError, match="not a member"):
+        with raises(rt.GroupError, match="not a member"):
             rt.any_rank(True, group=other)
-        with pytest.raises(rt.GroupError, match="not a process group"):
+        with raises(rt.GroupError, match="not a process group"):
             rt.any_rank(True, group="world")
         """,
         4,
@@ -47,7 +47,7 @@ def test_a_group_that_was_destroyed_is_named(ranks: Ranks) -> None:
         group = dist.new_group([0, 1])
         assert rt.any_rank(rank == 0, group=group)
         dist.destroy_process_group(group)
-        with pytest.raises(rt.GroupError, match="destroyed"):
+        with raises(rt.GroupError, match="destroyed"):
             rt.any_rank(True, group=group)
         """
     )
@@ -119,7 +119,7 @@ def test_values_of_each_rank_are_shown(ranks: Ranks, source: str) -> None:
     ranks(
         """
         config = {"lr": 0.1 if rank < 2 else 0.2, "layers": [1, 2], "vocab": torch.arange(100)}
-        with pytest.raises(rt.DisagreementError) as caught:
+        with raises(rt.DisagreementError) as caught:
             rt.same_on_all_ranks(config, "config")
         text = str(caught.value)
         assert f"[rank {rank}]" in text and "script.py:" in text
@@ -128,7 +128,7 @@ def test_values_of_each_rank_are_shown(ranks: Ranks, source: str) -> None:
         assert caught.value.values[3] == "config['lr'] = 0.2"
         weights = torch.ones(3)
         weights[2] += rank == 3
-        with pytest.raises(rt.DisagreementError):
+        with raises(rt.DisagreementError):
             rt.same_on_all_ranks(weights)
         same = {"b": {3, 1, 2}, "a": float("nan"), "t": torch.ones(2, dtype=torch.bfloat16)}
         assert rt.same_on_all_ranks(same) is same
@@ -159,7 +159,7 @@ def test_a_folder_that_cannot_be_made_fails_everywhere(ranks: Ranks) -> None:
     ranks(
         """
         open("file", "w").close()
-        with pytest.raises(OSError if rank == 0 else rt.PeerFailedError) as caught:
+        with raises(OSError if rank == 0 else rt.PeerFailedError) as caught:
             rt.agreed_path("file/below")
         assert rank == 0 or (caught.value.peer == 0 and "NotADirectoryError" in str(caught.value))
         """
@@ -174,7 +174,7 @@ def test_what_cannot_be_pickled_fails_everywhere(ranks: Ranks) -> None:
             lambda: rt.main_call(lambda: open(os.devnull)),
             lambda: rt.same_on_all_ranks((lambda: 0) if rank == 1 else 0),
         ):
-            with pytest.raises(rt.NotPicklableError) as caught:
+            with raises(rt.NotPicklableError) as caught:
                 attempt()
             assert caught.value.rank == rank and "script.py:" in caught.value.site
         assert rt.from_main(rank) == 0  # and all are still in step
@@ -186,7 +186,7 @@ def test_different_calls_are_told_apart(ranks: Ranks) -> None:
     ranks(
         """
         call = rt.named_barrier if rank == 0 else rt.same_on_all_ranks
-        with pytest.raises(rt.OrderError, match="every rank has to make the same calls") as caught:
+        with raises(rt.OrderError, match="every rank has to make the same calls") as caught:
             call("x")
         other = "rank 1 in same_on" if rank == 0 else "rank 0 in named_barrier('x')"
         assert other in str(caught.value)
@@ -198,7 +198,7 @@ def test_a_collective_without_its_peer_names_rank_and_line(ranks: Ranks) -> None
     ranks(
         """
         if rank == 0:
-            with pytest.raises(rt.CollectiveError) as caught:
+            with raises(rt.CollectiveError) as caught:
                 rt.any_rank(True)
             assert "[rank 0] at " in str(caught.value) and "any_rank failed" in str(caught.value)
             assert isinstance(caught.value.__cause__, RuntimeError)

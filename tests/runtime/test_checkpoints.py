@@ -97,7 +97,7 @@ def test_an_unwritable_path_fails_everywhere_and_harms_nothing(ranks: Ranks) -> 
             (f"{path}/below/step-2.pt", {"step": 2}),  # a file where a folder should be
             (path, {"step": lambda: 0}),  # fails in the middle of the file
         ):
-            with pytest.raises(rt.CheckpointError) as caught:
+            with raises(rt.CheckpointError) as caught:
                 rt.save_checkpoint(bad, net, **state)
             assert f"[rank {rank}] at " in str(caught.value)
             assert rank == 0 or "rank 0 failed" in str(caught.value)
@@ -117,7 +117,7 @@ def test_a_file_that_one_rank_cannot_read_is_loaded_by_none(ranks: Ranks) -> Non
         open(local, "wb").write(data[: len(data) // 2] if rank == 1 else data)
         net = torch.nn.Linear(2, 2)
         before = net.weight.clone()
-        with pytest.raises(rt.CheckpointError, match="load_checkpoint"):
+        with raises(rt.CheckpointError, match="load_checkpoint"):
             rt.load_checkpoint(local, net)
         assert torch.equal(net.weight, before)
         """

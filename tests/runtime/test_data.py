@@ -36,12 +36,12 @@ def test_a_loader_that_fails_ends_the_loop_everywhere(ranks: Ranks) -> None:
             yield 2
 
         seen = []
-        with pytest.raises(OSError if rank == 1 else rt.PeerFailedError, match="shard 7") as caught:
+        with raises(OSError if rank == 1 else rt.PeerFailedError, match="shard 7") as caught:
             for batch in rt.equal_steps(batches()):
                 seen.append(batch)
         assert seen == [1]
         assert rank == 1 or caught.value.peer == 1
-        with pytest.raises(rt.DistributedError, match="1 of 4 ranks have no batch"):
+        with raises(rt.DistributedError, match="1 of 4 ranks have no batch"):
             list(rt.equal_steps([] if rank == 2 else [1], mode="cycle"))
         """,
         4,
@@ -98,12 +98,12 @@ def test_tensors_that_cannot_be_joined_fail_everywhere(ranks: Ranks) -> None:
             torch.ones(2, 3) if rank else torch.ones(2),
         ):
             for gather in (rt.gather_variable, rt.gather_with_grad, rt.pad_across_ranks):
-                with pytest.raises(rt.DisagreementError, match=r"rank 1: \\(2, ") as caught:
+                with raises(rt.DisagreementError, match=r"rank 1: \\(2, ") as caught:
                     gather(wrong)
                 assert caught.value.rank == rank and sorted(caught.value.values) == [0, 1]
-        with pytest.raises(rt.DisagreementError, match="along dimension 5"):
+        with raises(rt.DisagreementError, match="along dimension 5"):
             rt.gather_variable(torch.ones(2), dim=5)
-        with pytest.raises(rt.DeviceError, match="on rank 1 the tensor lies on the meta device"):
+        with raises(rt.DeviceError, match="on rank 1 the tensor lies on the meta device"):
             rt.gather_variable(torch.ones(2, device="meta" if rank else "cpu"))
         assert rt.gather_variable(torch.ones(1)).tolist() == [1, 1]
         """
@@ -126,7 +126,7 @@ def test_gradients_flow_to_every_ranks_own_part(ranks: Ranks) -> None:
         assert torch.allclose(mine.grad, whole.grad[start:start + rank + 1], rtol=1e-4)
         turned = mine.detach().T.clone().requires_grad_()
         (rt.gather_with_grad(turned, dim=1).T[0].sum() / world).backward()
-        assert turned.grad.sum().item() == pytest.approx(4.0 if rank == 0 else 0.0)
+        assert abs(turned.grad.sum().item() - (4.0 if rank == 0 else 0.0)) < 1e-5
         """,
         3,
     )
@@ -153,7 +153,7 @@ def test_a_metric_that_is_no_number_fails_everywhere(ranks: Ranks) -> None:
     ranks(
         """
         bad = {"loss": torch.ones(3) if rank == 1 else 1.0}
-        with pytest.raises(TypeError if rank == 1 else rt.PeerFailedError, match="metric 'loss'"):
+        with raises(TypeError if rank == 1 else rt.PeerFailedError, match="metric 'loss'"):
             rt.reduce_metrics(bad)
         assert rt.reduce_metrics({"loss": 2.0}) == {"loss": 2.0}
         """
@@ -217,7 +217,7 @@ def test_seeds(ranks: Ranks) -> None:
         first = draw()
         rt.same_on_all_ranks(first, "numbers")
         assert rt.seed_all(3, per_rank=True) == 3 + rank
-        with pytest.raises(rt.DisagreementError):
+        with raises(rt.DisagreementError):
             rt.same_on_all_ranks(draw())
         rt.same_on_all_ranks(rt.seed_all())
         rt.same_on_all_ranks(draw())
@@ -268,7 +268,7 @@ def test_a_shard_that_cannot_be_read_fails_everywhere(ranks: Ranks) -> None:
             if rank == 1:
                 raise OSError("no such bucket")
 
-        with pytest.raises(OSError if rank == 1 else rt.PeerFailedError, match="no such bucket"):
+        with raises(OSError if rank == 1 else rt.PeerFailedError, match="no such bucket"):
             rt.check_shards(stream())
         """
     )

@@ -76,13 +76,13 @@ if rank == victim:
     os.kill(os.getpid(), 9)
 start = time.monotonic()
 kind = rt.MissingRanksError if victim else rt.StoreError
-with pytest.raises(kind) as caught:
+with raises(kind) as caught:
     rt.named_barrier("epoch end", timeout=0.7)
 assert time.monotonic() - start < 4
 if victim:
     assert caught.value.missing == (victim,)
     path = os.environ["DISTLINT_TEST_STORE"] + "-last.pt"
-    with pytest.raises(rt.DistributedError):
+    with raises(rt.DistributedError):
         rt.save_checkpoint(path, torch.nn.Linear(1, 1), timeout=0.5)
     time.sleep(0.5 if rank == 0 else 0)
 else:

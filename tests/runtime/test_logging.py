@@ -64,7 +64,7 @@ def test_the_effective_batch_size(ranks: Ranks) -> None:
         assert rt.effective_batch_size(8, 4) == 8 * 4 * 4
         pairs = [dist.new_group([0, 1]), dist.new_group([2, 3])]
         assert rt.effective_batch_size(8, group=pairs[rank // 2]) == 16
-        with pytest.raises(ValueError):
+        with raises(ValueError):
             rt.effective_batch_size(0)
         """,
         4,

@@ -109,7 +109,7 @@ def test_what_was_made_outside_is_named_on_all_ranks(ranks: Ranks, outer: str, n
         + f"""
 outer = {outer}
 start = time.monotonic()
-with pytest.raises(rt.StaleGroupError, match={named!r}) as caught:
+with raises(rt.StaleGroupError, match={named!r}) as caught:
     rt.find_executable_batch_size(train, 8)("before", [1])
 assert caught.value.rank == rank and "script.py:" in caught.value.site
 assert time.monotonic() - start < 10
@@ -183,7 +183,7 @@ def test_a_subgroup_can_only_fail_together(ranks: Ranks) -> None:
         if rank < 2:
             assert find(train, 8, factor=0.5, group=mine)(who=[]) == 2
         else:
-            with pytest.raises(rt.StaleGroupError, match="the group given as group="):
+            with raises(rt.StaleGroupError, match="the group given as group="):
                 find(train, 8, factor=0.5, group=mine)(who=[2])
         """,
         4,
@@ -245,7 +245,7 @@ def test_another_error_frees_the_others(ranks: Ranks) -> None:
             dist.barrier()
 
         start = time.monotonic()
-        with pytest.raises(KeyError if rank == 1 else rt.PeerFailedError) as caught:
+        with raises(KeyError if rank == 1 else rt.PeerFailedError) as caught:
             train()
         if rank != 1:
             assert caught.value.peer == 1
@@ -264,7 +264,7 @@ def test_a_rank_that_is_killed_is_named(ranks: Ranks) -> None:
             if rank == 1:
                 os.kill(os.getpid(), 9)
 
-        with pytest.raises(rt.MissingRanksError) as caught:
+        with raises(rt.MissingRanksError) as caught:
             train()
         assert caught.value.missing == (1,)
         """,
@@ -298,7 +298,7 @@ def test_nothing_fits(ranks: Ranks) -> None:
             dist.barrier()
 
         finder = rt.find_executable_batch_size(train, 8, factor=0.5, floor=4)
-        with pytest.raises(rt.BatchSizeError, match="too large for rank 1"):
+        with raises(rt.BatchSizeError, match="too large for rank 1"):
             finder()
         assert finder.tried == [8, 4]
         """
@@ -362,9 +362,9 @@ def test_drop_in_for_accelerate(ranks: Ranks) -> None:
         assert train("net", scale=10) == (20, "net")
         assert train.__name__ == "train"
         assert rt.find_executable_batch_size(lambda size: size)() == 128
-        with pytest.raises(TypeError, match="The batch size is passed by the decorator"):
+        with raises(TypeError, match="The batch size is passed by the decorator"):
             train(5, "net", 1)
-        with pytest.raises(ValueError, match="mine"):
+        with raises(ValueError, match="mine"):
             rt.find_executable_batch_size(lambda size: (_ for _ in ()).throw(ValueError("mine")))()
         """,
         1,

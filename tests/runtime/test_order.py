@@ -49,7 +49,7 @@ def test_the_failure_of_the_first_frees_the_others(ranks: Ranks, source: str) ->
     ranks(
         """
         start = time.monotonic()
-        with pytest.raises(ZeroDivisionError if rank == 0 else rt.PeerFailedError) as caught:
+        with raises(ZeroDivisionError if rank == 0 else rt.PeerFailedError) as caught:
             with rt.main_process_first():
                 1 / 0
         if rank:
@@ -69,7 +69,7 @@ def test_a_first_rank_that_dies_is_missed(ranks: Ranks) -> None:
         rt.named_barrier("all here")
         if rank == 0:
             os.kill(os.getpid(), 9)
-        with pytest.raises(rt.MissingRanksError) as caught:
+        with raises(rt.MissingRanksError) as caught:
             with rt.main_process_first(timeout=1):
                 pass
         assert caught.value.missing == (0,)
@@ -89,9 +89,9 @@ def test_a_result_or_an_exception_for_all(ranks: Ranks) -> None:
             raise error
 
         assert rt.main_call(lambda: (rank, torch.ones(2)))[0] == 0
-        with pytest.raises(FileNotFoundError, match="weights"):
+        with raises(FileNotFoundError, match="weights"):
             rt.main_call(lambda: open("weights"))
-        with pytest.raises(Odd if rank == 0 else rt.PeerFailedError, match="1 2") as caught:
+        with raises(Odd if rank == 0 else rt.PeerFailedError, match="1 2") as caught:
             rt.main_call(lambda: fail(Odd(1, 2)))
         assert rt.main_call(lambda: "still in step") == "still in step"
         """,
@@ -135,7 +135,7 @@ def test_evaluation_on_one_rank(ranks: Ranks) -> None:
         metrics = rt.main_eval(model, evaluate)
         assert metrics == rt.from_main(metrics) == rt.main_eval(model)(evaluate)
         assert model.training and net[1].training and not net[2].training
-        with pytest.raises(ValueError, match="bad data"):
+        with raises(ValueError, match="bad data"):
             rt.main_eval(model, lambda bare: (_ for _ in ()).throw(ValueError("bad data")))
         assert net[1].training
         model(torch.ones(4, 2)).sum().backward()
@@ -149,7 +149,7 @@ def test_a_sharded_model_is_not_run_on_one_rank(ranks: Ranks) -> None:
         from torch.distributed.fsdp import fully_shard
         net = torch.nn.Linear(4, 4)
         fully_shard(net)
-        with pytest.raises(rt.DistributedError, match="sharded"):
+        with raises(rt.DistributedError, match="sharded"):
             rt.main_eval(net, lambda bare: 0)
         """
     )
@@ -161,7 +161,7 @@ def test_a_barrier_names_who_is_missing(ranks: Ranks, source: str) -> None:
         rt.named_barrier("start")
         if rank in (1, 3):
             raise SystemExit
-        with pytest.raises(rt.MissingRanksError) as caught:
+        with raises(rt.MissingRanksError) as caught:
             rt.named_barrier("epoch end", timeout=0.5)
         assert caught.value.missing == (1, 3)
         assert "named_barrier('epoch end'): ranks 1, 3 did not come" in str(caught.value)
@@ -175,7 +175,7 @@ def test_the_very_first_barrier_names_them_too(ranks: Ranks) -> None:
     ranks(
         """
         if rank != 2:
-            with pytest.raises(rt.MissingRanksError) as caught:
+            with raises(rt.MissingRanksError) as caught:
                 rt.named_barrier("start", timeout=0.5)
             assert caught.value.missing == (2,)
         """,
@@ -186,7 +186,7 @@ def test_the_very_first_barrier_names_them_too(ranks: Ranks) -> None:
 def test_barriers_of_different_names_do_not_pass_each_other(ranks: Ranks) -> None:
     ranks(
         """
-        with pytest.raises(rt.OrderError, match="'before save'.*'after save'|'after.*'before"):
+        with raises(rt.OrderError, match="'before save'.*'after save'|'after.*'before"):
             rt.named_barrier("before save" if rank == 0 else "after save")
         """
     )

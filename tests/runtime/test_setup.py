@@ -73,7 +73,7 @@ def test_failure_prints_the_rank_and_waits_for_nobody(ranks: Ranks, source: str)
 def test_a_process_group_of_somebody_else_is_left_alone(ranks: Ranks) -> None:
     ranks(
         """
-        with pytest.raises(KeyError):
+        with raises(KeyError):
             with rt.distributed(device="cpu") as world:
                 assert world.rank == rank
                 raise KeyError
@@ -125,7 +125,7 @@ def test_a_rank_without_a_device_is_refused(ranks: Ranks) -> None:
         import types
         torch.fake = types.SimpleNamespace(device_count=lambda: 2, set_device=lambda index: None)
         os.environ["LOCAL_RANK"] = "5"
-        with pytest.raises(rt.DeviceError, match="local rank 5 has no device: there are 2"):
+        with raises(rt.DeviceError, match="local rank 5 has no device: there are 2"):
             with rt.distributed(device="fake"):
                 pass
         assert not dist.is_initialized()
