@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from types import FrameType, TracebackType
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, cast
 
 import torch
 import torch.distributed as dist
@@ -138,7 +138,13 @@ class distributed:  # noqa: N801 - used as a context manager and as a decorator
                 device=device,
                 backend=str(dist.get_backend()),
             )
-            _refuse_shared_devices(device)
+            if device.type == "cuda" and "nccl" in dist.get_backend_config():
+                _refuse_shared_devices(device)
+            if made and device.type != "cpu":
+                with contextlib.suppress(AttributeError, RuntimeError):
+                    # Not given to init_process_group, where NCCL would connect two ranks on one GPU
+                    # before they could be refused.
+                    cast(Any, dist.group.WORLD).bound_device_id = device
         except Exception as error:
             _report(error)
             raise
@@ -200,8 +206,6 @@ def _init(backend: str | None, device: torch.device, timeout: Timeout) -> None:
         seconds = timeout if isinstance(timeout, timedelta) else timedelta(seconds=timeout)
         more["timeout"] = seconds
     backend = backend or {"cuda": "nccl", "xpu": "xccl", "npu": "hccl"}.get(device.type, "gloo")
-    if device.type == "cuda" and "nccl" in backend:
-        more["device_id"] = device
     if "RANK" not in os.environ and "WORLD_SIZE" not in os.environ:
         more |= {"store": HashStore(), "rank": 0, "world_size": 1}
     dist.init_process_group(backend, **more)
@@ -209,9 +213,6 @@ def _init(backend: str | None, device: torch.device, timeout: Timeout) -> None:
 
 def _refuse_shared_devices(device: torch.device) -> None:
     """Two processes on one GPU hang in NCCL or share its memory by mistake."""
-    me = member(None)
-    if device.type != "cuda":
-        return
     properties: Any = torch.cuda.get_device_properties(device)
     name = str(
         getattr(properties, "uuid", "")
@@ -221,7 +222,8 @@ def _refuse_shared_devices(device: torch.device) -> None:
     for rank, other in enumerate(names):
         if other in names[:rank]:
             first = names.index(other)
-            raise failure(DeviceError, me, f"ranks {first} and {rank} are on the same GPU {name}")
+            message = f"ranks {first} and {rank} are on the same GPU {other[1]}"
+            raise failure(DeviceError, member(None), message)
 
 
 def _replace_handlers(numbers: Sequence[int], world: World) -> dict[int, Any]:

@@ -136,6 +136,22 @@ def test_a_rank_without_a_device_is_refused(ranks: Ranks) -> None:
     assert "[rank 0] " in outcome.ranks[0].err
 
 
+def test_two_ranks_on_one_gpu_are_refused_everywhere(ranks: Ranks) -> None:
+    ranks(
+        """
+        import types
+        from distlint.runtime import setup
+        gpu = "GPU-7" if rank in (1, 3) else f"GPU-{rank}"
+        torch.cuda.get_device_properties = lambda device: types.SimpleNamespace(uuid=gpu)
+        with raises(rt.DeviceError, match="ranks 1 and 3 are on the same GPU GPU-7"):
+            setup._refuse_shared_devices(torch.device("cuda", 0))
+        gpu = f"GPU-{rank}"
+        setup._refuse_shared_devices(torch.device("cuda", 0))
+        """,
+        4,
+    )
+
+
 PROGRAM = """
 import os, sys
 import torch
