@@ -56,7 +56,7 @@ def test_the_failure_of_the_first_frees_the_others(ranks: Ranks, source: str) ->
             assert caught.value.peer == 0
             assert "ZeroDivisionError: division by zero" in str(caught.value)
             assert "script.py" in caught.value.trace
-        assert time.monotonic() - start < 1.5
+        assert time.monotonic() - start < 5
         rt.named_barrier("all here")
         """,
         4,
@@ -162,7 +162,7 @@ def test_a_barrier_names_who_is_missing(ranks: Ranks, source: str) -> None:
         if rank in (1, 3):
             raise SystemExit
         with raises(rt.MissingRanksError) as caught:
-            rt.named_barrier("epoch end", timeout=0.5)
+            rt.named_barrier("epoch end", timeout=1)
         assert caught.value.missing == (1, 3)
         assert "named_barrier('epoch end'): ranks 1, 3 did not come" in str(caught.value)
         assert f"[rank {rank}] at " in str(caught.value)
@@ -176,7 +176,7 @@ def test_the_very_first_barrier_names_them_too(ranks: Ranks) -> None:
         """
         if rank != 2:
             with raises(rt.MissingRanksError) as caught:
-                rt.named_barrier("start", timeout=0.5)
+                rt.named_barrier("start", timeout=1)
             assert caught.value.missing == (2,)
         """,
         4,
