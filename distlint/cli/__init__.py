@@ -12,6 +12,7 @@ COMMANDS = {
     "check": "find the places where ranks part ways",
     "trace": "show the collectives of each group of ranks side by side",
     "rule": "explain a rule",
+    "vendor": "write the runtime library as one file of your own",
 }
 
 USAGE = """\

@@ -37,6 +37,7 @@ def imported(arguments: list[str]) -> set[str]:
         ["check", "--help"],
         ["trace", "--help"],
         ["rule", "--help"],
+        ["vendor", "--help"],
     ],
     ids=" ".join,
 )

@@ -1,0 +1,655 @@
+"""Who takes part, and how ranks talk without a collective: the base of all other modules.
+
+Small messages go through the store that ``init_process_group`` was given, in numbered rounds: each
+group counts its own. A wait polls, so that it can end with a name instead of a stack of C++ frames,
+holds no lock of the store, and works with every kind of store.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import pickle
+import secrets
+import socket
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from multiprocessing.util import Finalize
+from typing import Any, TypeAlias, TypeVar
+from weakref import WeakKeyDictionary, finalize, ref
+
+import torch
+import torch.distributed as dist
+from torch._C._distributed_c10d import PrefixStore, Store
+from torch.distributed import distributed_c10d
+
+from distlint.runtime.errors import (
+    CollectiveError,
+    DistributedError,
+    GroupError,
+    MissingRanksError,
+    NotPicklableError,
+    OrderError,
+    PeerFailedError,
+    StoreError,
+)
+
+Group: TypeAlias = "dist.ProcessGroup | None"
+Timeout: TypeAlias = "float | timedelta | None"
+AnyError = TypeVar("AnyError", bound=DistributedError)
+
+LONG = 2 * 3600.0  # seconds; work on one rank that the others wait for may well take that
+FIRST_PAUSE, LONGEST_PAUSE = 0.0005, 0.1  # seconds between two looks at the store
+LINGER = 5.0  # seconds that the owner of the store stays at the end for those that still read
+FAREWELL = 30.0  # seconds that a failed rank stays for those which have not come yet
+SWEEP = 64  # one-sided rounds after which all ranks meet, so that old keys can be deleted
+ROUND_TRIP = 1 << 20  # bytes up to which a value is unpickled at home before it travels
+
+_OWN = __name__.removesuffix("._world")
+
+
+class Member:
+    """This rank's place in a group, and its way to talk to the others.
+
+    Attributes:
+        rank: this rank's number in the group.
+        size: how many ranks the group has.
+        ranks: the global rank of each.
+        device: where tensors for the collectives of this group have to lie.
+        timeout: seconds, those of the group.
+    """
+
+    def __init__(self, pg: dist.ProcessGroup | None) -> None:
+        # Weakly: a group that is still alive when the interpreter ends aborts the process.
+        self._pg = None if pg is None else ref(pg)
+        self.rank = 0 if pg is None else dist.get_rank(pg)
+        self.ranks = (0,) if pg is None else tuple(dist.get_process_group_ranks(pg))
+        self.size = len(self.ranks)
+        self.device = torch.device("cpu") if pg is None else _device_of(pg)
+        self.timeout = float("inf") if pg is None else _timeout_of(pg)
+        self._channel: Channel | None = None
+        self._nodes: list[str] | None = None
+
+    @property
+    def pg(self) -> dist.ProcessGroup | None:
+        """The group; None without one, or when it has been destroyed."""
+        return None if self._pg is None else self._pg()
+
+    @property
+    def global_rank(self) -> int:
+        """This rank's number among all."""
+        return self.ranks[self.rank]
+
+    @property
+    def alone(self) -> bool:
+        """Is there nobody to agree with?"""
+        return self.size == 1
+
+    def channel(self, kind: str, timeout: Timeout) -> Channel:
+        """The way to the others. All members have to ask for it together, once."""
+        if self._channel is None:
+            store = store_of(self.pg)
+            if store is None:
+                raise failure(StoreError, self, f"{kind}: the backend has no store to talk through")
+            self._channel = Channel(self, PrefixStore("distlint", store), kind, timeout)
+        return self._channel
+
+    def first_of_node(self, kind: str, timeout: Timeout) -> int:
+        """The lowest rank of the group on this rank's machine. Asked for together, like channel."""
+        if self._nodes is None:
+            self._nodes = self.channel(kind, timeout).exchange(kind, node_name(), timeout)
+        return self._nodes.index(self._nodes[self.rank])
+
+    def seconds(self, timeout: Timeout) -> float:
+        """A timeout as given, or the group's own."""
+        if timeout is None:
+            return self.timeout
+        return timeout.total_seconds() if isinstance(timeout, timedelta) else float(timeout)
+
+    def all_reduce(self, tensor: torch.Tensor, op: Any, kind: str) -> torch.Tensor:
+        """Reduce in place, on a tensor that lies on ``device``; nothing to do when alone."""
+        if not self.alone:
+            try:
+                dist.all_reduce(tensor, op=op, group=self.pg)
+            except RuntimeError as error:
+                raise self.collective_failed(kind, error) from error
+        return tensor
+
+    def all_gather(self, tensor: torch.Tensor, kind: str) -> list[torch.Tensor]:
+        """Equal shapes from all ranks, on ``device``."""
+        if self.alone:
+            return [tensor]
+        parts = [torch.empty_like(tensor) for _ in range(self.size)]
+        try:
+            dist.all_gather(parts, tensor, group=self.pg)
+        except RuntimeError as error:
+            raise self.collective_failed(kind, error) from error
+        return parts
+
+    def collective_failed(self, kind: str, error: BaseException) -> CollectiveError:
+        """Name the rank, the call and its line for an error of torch.distributed."""
+        first = (str(error).strip() or type(error).__name__).splitlines()[0]
+        return failure(CollectiveError, self, f"{kind} failed in its collective: {first}")
+
+
+_members: WeakKeyDictionary[dist.ProcessGroup, Member] = WeakKeyDictionary()
+_ALONE = Member(None)
+
+
+def member(group: Group = None) -> Member:
+    """This rank as a member of a group, by default of the world.
+
+    Raises:
+        GroupError: if the group has been destroyed or does not hold this rank.
+    """
+    pg = distributed_c10d.GroupMember.WORLD if group is None else group
+    if pg is None:
+        return _ALONE
+    try:
+        known = _members.get(pg)
+    except TypeError:  # not even a group
+        known = None
+    if known is not None and pg in distributed_c10d._world.pg_map:
+        return known
+    _refuse_unusable(pg)
+    _members[pg] = found = Member(pg)
+    return found
+
+
+def forget(groups: Sequence[dist.ProcessGroup]) -> None:
+    """Drop what is known about groups that are being destroyed."""
+    for pg in groups:
+        known = _members.pop(pg, None)
+        if known is not None and known._channel is not None and known._channel.farewell is not None:
+            known._channel.farewell.detach()  # ranks were called back from its rounds
+
+
+def groups_here() -> dict[dist.ProcessGroup, str]:
+    """The process groups of this process that have not been destroyed, and their names."""
+    return dict(distributed_c10d._world.pg_names)
+
+
+def rounds_of(pg: dist.ProcessGroup) -> int:
+    """How many rounds a group's channel has seen: equal on ranks that have done the same."""
+    known = _members.get(pg)
+    channel = None if known is None else known._channel
+    return 0 if channel is None else channel.round
+
+
+def _refuse_unusable(pg: object) -> None:
+    rank = dist.get_rank() if dist.is_initialized() else 0
+    if pg == dist.GroupMember.NON_GROUP_MEMBER:
+        message = "this rank is not a member of the group"
+    elif not isinstance(pg, dist.ProcessGroup):
+        message = f"not a process group: {pg!r}"
+    elif pg not in distributed_c10d._world.pg_map:
+        message = "the process group is unknown here: it has been destroyed, or made anew"
+    else:
+        return
+    raise GroupError(message, rank=rank, site=call_site())
+
+
+def _device_of(pg: dist.ProcessGroup) -> torch.device:
+    """Where this group's backend wants tensors: the CPU where it takes them, for they cost less."""
+    backends = dict(
+        entry.split(":", 1) for entry in dist.get_backend_config(pg).split(",") if ":" in entry
+    )
+    if backends.get("cpu", "nccl") != "nccl":
+        return torch.device("cpu")
+    bound = getattr(pg, "bound_device_id", None)
+    if bound is not None:
+        return torch.device(bound)
+    kind = next((name for name in backends if name != "cpu"), "cpu")
+    module = getattr(torch, kind, None)
+    if kind == "cpu" or module is None:
+        return torch.device("cpu")
+    return torch.device(kind, module.current_device())
+
+
+def _timeout_of(pg: dist.ProcessGroup) -> float:
+    try:
+        backend = pg._get_backend(_device_of(pg))
+        limit = backend.options._timeout
+    except (AttributeError, RuntimeError):
+        limit = distributed_c10d.default_pg_timeout
+    return float(limit.total_seconds())
+
+
+def store_of(pg: dist.ProcessGroup | None) -> Store | None:
+    entry = distributed_c10d._world.pg_map.get(pg) if pg is not None else None
+    return None if entry is None else entry[1]
+
+
+class Interrupted(Exception):
+    """A wait was ended from outside: another rank has asked everybody to come back."""
+
+
+class _Interruption(threading.local):
+    event: threading.Event | None = None
+
+
+interruption = _Interruption()
+
+
+class Channel:
+    """Numbered rounds in the store of a group, in which ranks post values and read those of others.
+
+    The prefix of all keys is agreed on in the first round, for a store may still hold the keys of
+    an earlier process group: each rank posts a number of its own, rank 0 a list of those it has
+    seen, and who finds its own in there knows that the list is new.
+    """
+
+    def __init__(self, me: Member, store: Store, kind: str, timeout: Timeout) -> None:
+        self.me = me
+        self._rounds = [0]  # shared with the farewell, which outlives the channel
+        self._own: list[str] = []
+        self._one_sided = 0
+        self._lobby = store
+        self._limit = me.seconds(timeout)
+        mine = prefix = secrets.token_hex(8)
+        self._absent = [*range(1, me.size)] if me.rank == 0 else []
+        self._roster = [mine, *[""] * (me.size - 1)]
+        self._listed = False
+        self.farewell: finalize[Any, Any] | None = None
+        with store_errors(me, kind):
+            store.set(f"hello/{me.rank}", mine)
+            if me.rank:
+                prefix = self._join(kind, mine, self._limit)
+        self.store: Store = PrefixStore(prefix, store)
+        if me.global_rank == 0 and me.pg is not None:
+            rounds = self._rounds
+            self.farewell = finalize(me.pg, _farewell, self.store, me.size, rounds, os.getpid())
+            Finalize(None, self.farewell, exitpriority=100)  # in children of multiprocessing
+
+    @property
+    def round(self) -> int:
+        """The number of the last round."""
+        return self._rounds[0]
+
+    def exchange(self, kind: str, value: object, timeout: Timeout = None) -> list[Any]:
+        """Every rank's value, by rank of the group. All ranks wait for all."""
+        everyone = range(self.me.size)
+        with store_errors(self.me, kind):
+            number = self.begin()
+            self._post(number, pack(kind, value))
+            self._await(kind, number, everyone, self.me.seconds(timeout))
+            payloads = read(self.store, [f"{number}/{rank}" for rank in everyone])
+            self._sweep()
+            self._done(number)
+        return [
+            unpack(self.me, kind, rank, payload, value)
+            for rank, payload in zip(everyone, payloads, strict=True)
+        ]
+
+    def hand_out(self, kind: str, value: object, root: int, timeout: Timeout = None) -> Any:
+        """The value of one rank, on all. The root does not wait for the others."""
+        number = self.begin()
+        if self.me.rank == root:
+            self.post(number, kind, value)
+            result = value
+        else:
+            result = self.fetch(number, kind, root, timeout)
+        self.keep_in_step(timeout)
+        return result
+
+    def begin(self) -> int:
+        """Open a round; every rank does, in the same order."""
+        self._rounds[0] += 1
+        return self._rounds[0]
+
+    def post(self, number: int, kind: str, value: object) -> None:
+        """Give the value of this rank to whoever asks for it.
+
+        Raises:
+            NotPicklableError: here as well as on the ranks that ask for it.
+            MissingRanksError: if this is the first round and some rank does not come to it.
+        """
+        payload = pack(kind, value)
+        with store_errors(self.me, kind):
+            self._post(number, payload)
+            self._await_all(kind, self._limit)
+            self._done(number)
+        unpack(self.me, kind, self.me.rank, payload, value)
+
+    def post_failure(self, number: int, kind: str, error: BaseException) -> None:
+        """Tell the others, and let nothing get in the way of this rank's own exception."""
+        self._limit = min(self._limit, FAREWELL)
+        with contextlib.suppress(DistributedError):
+            self.post(number, kind, Report.of(error))
+
+    def fetch(self, number: int, kind: str, root: int, timeout: Timeout = None) -> Any:
+        """The value that a rank gives in this round."""
+        with store_errors(self.me, kind):
+            self._await(kind, number, [root], self.me.seconds(timeout))
+            payload = self.store.get(f"{number}/{root}")
+            if posted_kind(payload) != kind:
+                self._post(number, pack(kind, None))  # so that the root hears of it
+            self._done(number)
+        return unpack(self.me, kind, root, payload)
+
+    def keep_in_step(self, timeout: Timeout = None) -> None:
+        """Now and then meet after a round in which not all waited for all, and delete old keys."""
+        self._one_sided += 1
+        if self._one_sided % SWEEP == 0:
+            self.exchange("keeping in step", None, timeout)
+
+    def _done(self, number: int) -> None:
+        """Let the owner of the store know how far this rank has come; see _farewell."""
+        if self.me.rank:
+            self.store.set(f"done/{self.me.rank}", str(number))
+
+    def _post(self, number: int, payload: bytes) -> None:
+        key = f"{number}/{self.me.rank}"
+        self.store.set(key, payload)  # type: ignore[arg-type]
+        self._own.append(key)
+
+    def _await(self, kind: str, number: int, ranks: Sequence[int], seconds: float) -> None:
+        keys = [f"{number}/{rank}" for rank in ranks]
+        if not wait_until(lambda: (self._welcome(), self.store.check(keys))[1], seconds):
+            absent = [r for r in ranks if not self.store.check([f"{number}/{r}"])]
+            raise missing_ranks(self.me, kind, absent)
+
+    def _sweep(self) -> None:
+        """All have come to this round, so all have read whatever was posted before it."""
+        *old, last = self._own
+        for key in old:
+            delete(self.store, key)
+        self._own = [last]
+
+    def _welcome(self) -> bool:
+        """On rank 0: list who has come, until all have found themselves in the list."""
+        if not self._absent:
+            return True
+        store, roster = self._lobby, self._roster
+        present = [rank for rank in self._absent if store.check([f"hello/{rank}"])]
+        hellos = read(store, [f"hello/{rank}" for rank in present])
+        found = [*roster]
+        for rank, hello in zip(present, hellos, strict=True):
+            found[rank] = hello.decode()
+        if found != roster or not self._listed:
+            self._roster, self._listed = found, True
+            store.set("roster", json.dumps(found))
+        for rank in present:
+            if store.check([f"ack/{rank}"]):
+                if store.get(f"ack/{rank}").decode() == f"{found[0]}:{found[rank]}":
+                    self._absent.remove(rank)
+        return not self._absent
+
+    def _await_all(self, kind: str, seconds: float) -> None:
+        """On rank 0: stay until the others know where to look."""
+        if not wait_until(self._welcome, seconds):
+            raise missing_ranks(self.me, kind, self._absent)
+
+    def _join(self, kind: str, mine: str, seconds: float) -> str:
+        """On the others: wait until rank 0 lists the number that this rank has just posted."""
+        store, rank = self._lobby, self.me.rank
+        found: list[str] = []
+
+        def listed() -> bool:
+            if store.check(["roster"]):
+                found[:] = json.loads(store.get("roster"))
+            return len(found) > rank and found[rank] == mine
+
+        if not wait_until(listed, seconds):
+            silent = [r for r in range(self.me.size) if not store.check([f"hello/{r}"])]
+            raise missing_ranks(self.me, kind, silent or [0])
+        store.set(f"ack/{rank}", f"{found[0]}:{mine}")
+        return found[0]
+
+
+def _farewell(store: Store, size: int, rounds: list[int], process: int) -> None:
+    """When the group ends on rank 0, which may own the store: stay until the others have read.
+
+    Called when the process group is destroyed or the process ends.
+    """
+    keys = [f"done/{rank}" for rank in range(1, size)]
+
+    def all_done() -> bool:
+        return store.check(keys) and all(int(done) >= rounds[0] for done in read(store, keys))
+
+    forked = os.getpid() != process  # it shares the parent's connection, and must not use it
+    if rounds[0] and not forked and not _leaving_at_once.is_set():
+        with contextlib.suppress(RuntimeError, Interrupted):
+            wait_until(all_done, LINGER)
+
+
+_leaving_at_once = threading.Event()
+
+
+def leave_at_once() -> None:
+    """This process ends by a failure: it does not stay for the others."""
+    _leaving_at_once.set()
+
+
+class store_errors:  # noqa: N801 - reads as a statement
+    """Errors of the store itself, under a name and with a rank."""
+
+    def __init__(self, me: Member, kind: str) -> None:
+        self.me, self.kind = me, kind
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, RuntimeError) and not isinstance(error, DistributedError):
+            first = str(error).strip().splitlines()[0]
+            raise failure(
+                StoreError,
+                self.me,
+                f"{self.kind}: the store cannot be reached, its owner has probably died ({first})",
+            ) from error
+
+
+def wait_until(ready: Callable[[], bool], seconds: float) -> bool:
+    """Look until it is so, ever less often; False when the time is up.
+
+    Raises:
+        Interrupted: if another rank asks this one to come back.
+    """
+    end = time.monotonic() + seconds
+    pause = FIRST_PAUSE
+    while not ready():
+        if interruption.event is not None and interruption.event.is_set():
+            raise Interrupted
+        left = end - time.monotonic()
+        if left <= 0:
+            return False
+        time.sleep(min(pause, left))
+        pause = min(LONGEST_PAUSE, pause * 1.5)
+    return True
+
+
+def post(store: Store, key: str, value: object) -> None:
+    """Leave a value of this package's own under a key."""
+    store.set(key, pickle.dumps(value))  # type: ignore[arg-type]
+
+
+def read(store: Store, keys: Sequence[str]) -> list[bytes]:
+    """The values of keys that are there."""
+    several: Any = store
+    if len(keys) > 2 and several.has_extended_api():
+        return [bytes(value) for value in several.multi_get(list(keys))]
+    return [store.get(key) for key in keys]
+
+
+def delete(store: Store, key: str) -> None:
+    """Forget a key, where the store can."""
+    with contextlib.suppress(RuntimeError, NotImplementedError):
+        store.delete_key(key)
+
+
+def exchange(kind: str, value: object, group: Group, timeout: Timeout = None) -> list[Any]:
+    """Every rank's value; on a world of one, the value alone."""
+    me = member(group)
+    if me.alone:
+        return [value]
+    return me.channel(kind, timeout).exchange(kind, value, timeout)
+
+
+def hand_out(kind: str, value: object, group: Group, timeout: Timeout = None, root: int = 0) -> Any:
+    """The value of one rank of the group on all of them."""
+    me = member(group)
+    if me.alone:
+        return value
+    return me.channel(kind, timeout).hand_out(kind, value, root, timeout)
+
+
+def agree_on_failure(
+    kind: str, error: BaseException | None, group: Group, timeout: Timeout
+) -> None:
+    """Return when no rank has an error; else raise on all: one's own or that of the first peer."""
+    me = member(group)
+    reports = exchange(kind, None if error is None else Report.of(error), group, timeout)
+    if error is not None:
+        raise error
+    for rank, report in enumerate(reports):
+        if report is not None:
+            raise peer_failed(me, kind, rank, report)
+
+
+class Report:
+    """An exception on its way to other ranks: as it is, when it can be pickled, and as text."""
+
+    def __init__(self, error: BaseException | None, summary: str, trace: str) -> None:
+        self.error, self.summary, self.trace = error, summary, trace
+
+    @staticmethod
+    def of(error: BaseException) -> Report:
+        """What can be told about an exception."""
+        summary = "".join(traceback.format_exception_only(error)).strip()
+        trace = "".join(traceback.format_exception(error))
+        try:
+            bare = pickle.loads(pickle.dumps(error))
+        except Exception:
+            bare = None
+        return Report(bare if isinstance(bare, BaseException) else None, summary, trace)
+
+
+def peer_failed(me: Member, kind: str, rank: int, report: Report) -> PeerFailedError:
+    """The error for those that waited for a rank that failed."""
+    peer = me.ranks[rank]
+    return failure(
+        PeerFailedError,
+        me,
+        f"{kind}: rank {peer} failed: {report.summary}",
+        peer=peer,
+        trace=report.trace,
+    )
+
+
+# What travels: a kind, the line that posted it, a state and a value.
+
+
+class _Pickler(pickle.Pickler):
+    """Tensors travel by way of the CPU and arrive on the receiver's own device of that kind."""
+
+    def reducer_override(self, value: object) -> Any:
+        if isinstance(value, torch.Tensor) and value.device.type not in ("cpu", "meta"):
+            return _to_own_device, (value.detach().cpu(), value.device.type)
+        return NotImplemented
+
+
+def _to_own_device(tensor: torch.Tensor, kind: str) -> torch.Tensor:
+    module = getattr(torch, kind, None)
+    if module is None or not module.is_available():
+        return tensor
+    return tensor.to(torch.device(kind, module.current_device()))
+
+
+def pack(kind: str, value: object) -> bytes:
+    """A message; when the value cannot be pickled, the message says so."""
+    site = call_site()
+    try:
+        buffer = io.BytesIO()
+        _Pickler(buffer, protocol=pickle.HIGHEST_PROTOCOL).dump(value)
+        body = buffer.getvalue()
+        if len(body) <= ROUND_TRIP:
+            pickle.loads(body)
+    except Exception as error:
+        text = f"{type(value).__name__}: {type(error).__name__}: {error}"
+        return pickle.dumps((kind, site, "unpicklable", text))
+    return pickle.dumps((kind, site, "value", body))
+
+
+def posted_kind(payload: bytes) -> str:
+    """The kind of a message."""
+    kind: str = pickle.loads(payload)[0]
+    return kind
+
+
+def unpack(me: Member, kind: str, rank: int, payload: bytes, own: object = None) -> Any:
+    """The value in a message from a rank of the group; ``own`` is that of this rank's message.
+
+    Raises:
+        OrderError: if that rank was doing something else.
+        NotPicklableError: if its value could not be sent.
+    """
+    theirs, site, state, body = pickle.loads(payload)
+    peer = me.ranks[rank]
+    if theirs != kind:
+        raise failure(
+            OrderError,
+            me,
+            f"this rank is in {kind}, rank {peer} in {theirs} at {site}: every rank has to make "
+            "the same calls in the same order",
+        )
+    if state == "unpicklable":
+        raise failure(
+            NotPicklableError, me, f"{kind}: rank {peer} has a value that cannot be sent: {body}"
+        )
+    if rank == me.rank:
+        return own
+    try:
+        return pickle.loads(body)
+    except Exception as error:
+        raise failure(
+            NotPicklableError, me, f"{kind}: the value of rank {peer} cannot be read here: {error}"
+        ) from error
+
+
+def failure(kind: type[AnyError], me: Member, message: str, **more: Any) -> AnyError:
+    """An error with the rank and the line of the caller's script."""
+    return kind(message, rank=me.global_rank, site=call_site(), **more)
+
+
+def call_site() -> str:
+    """The innermost line that is neither of this package nor of the standard library's glue."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        name = frame.f_globals.get("__name__", "")
+        if not (name == _OWN or name.startswith((_OWN + ".", "contextlib", "functools"))):
+            return f"{frame.f_code.co_filename}:{frame.f_lineno} in {frame.f_code.co_name}"
+        if frame.f_back is None:
+            break
+        frame = frame.f_back
+    return ""
+
+
+def missing_ranks(me: Member, kind: str, ranks: Sequence[int]) -> MissingRanksError:
+    """The error that names ranks of the group which did not come."""
+    missing = tuple(me.ranks[rank] for rank in ranks)
+    message = f"{kind}: {in_words(missing)} did not come within the timeout"
+    return failure(MissingRanksError, me, message, missing=missing)
+
+
+def in_words(ranks: Sequence[int]) -> str:
+    """``rank 3`` or ``ranks 1, 3``."""
+    return ("rank " if len(ranks) == 1 else "ranks ") + ", ".join(map(str, ranks))
+
+
+def node_name() -> str:
+    """The machine, as far as the launcher tells machines apart."""
+    return f"{socket.gethostname()}/{os.environ.get('GROUP_RANK', '')}"
+
+
+def rank_and_size() -> tuple[int, int]:
+    """Where this process stands: by the process group, else by the launcher's environment."""
+    if dist.is_available() and dist.is_initialized():
+        return dist.get_rank(), dist.get_world_size()
+    return int(os.environ.get("RANK", 0)), int(os.environ.get("WORLD_SIZE", 1))

@@ -1,0 +1,723 @@
+"""Batches, shards and metrics that differ from rank to rank."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import logging
+import math
+import random
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Literal, TypeVar, cast
+
+import torch
+import torch.distributed as dist
+from torch import nn
+
+from distlint.runtime._world import (
+    Group,
+    Member,
+    Report,
+    Timeout,
+    exchange,
+    failure,
+    member,
+    peer_failed,
+    rank_and_size,
+)
+from distlint.runtime.agreement import agreed_seed
+from distlint.runtime.errors import DeviceError, DisagreementError, DistributedError
+
+T = TypeVar("T")
+
+MAX_DIMENSIONS = 12
+_META, _NO_DATA = -2, "the tensor lies on the meta device, without data"
+_DTYPES = (
+    torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.bool,
+    torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64, torch.complex128,
+    *(
+        getattr(torch, name)
+        for name in ("float8_e4m3fn", "float8_e5m2", "uint16", "uint32", "uint64")
+        if hasattr(torch, name)
+    ),
+)  # fmt: skip
+
+# Equal steps
+
+
+def equal_steps(
+    loader: Iterable[T],
+    mode: Literal["stop", "cycle"] = "stop",
+    *,
+    group: Group = None,
+) -> Iterator[T]:
+    """Batches, equally many on all ranks.
+
+    Ranks with more batches than others wait for ever in the collectives of a step that the others
+    never take. Before each batch all ranks ask whether everybody still has one; this works for
+    DDP, FSDP and anything else with collectives inside. An exception of one rank's loader ends the
+    loop on all of them. One all_reduce of three int32 for each step. Collective, and so is leaving
+    the loop early: all ranks do or none.
+
+    Args:
+        loader: anything that can be iterated over; for "cycle" again and again.
+        mode: "stop" when the first rank has no more batches; "cycle" begins anew on ranks that have
+            none until all have seen theirs.
+        group: the ranks that take part.
+
+    Raises:
+        PeerFailedError: on the other ranks, if the loader of one raises.
+        DistributedError: on all ranks with "cycle", if one of them has no batch at all.
+        CollectiveError: if the reduction fails or times out.
+
+    Example:
+        >>> from distlint.runtime import equal_steps
+        >>> len(list(equal_steps([10, 20, 30])))
+        3
+    """
+    if mode not in ("stop", "cycle"):
+        raise ValueError(f'mode is "stop" or "cycle", not {mode!r}')
+    me = member(group)
+    source = iter(loader) if me.alone else _agreed_batches(me, loader, mode)
+    yield from source
+
+
+_END = object()
+
+
+def _agreed_batches(me: Member, loader: Iterable[T], mode: str) -> Iterator[T]:
+    kind = f"equal_steps({mode!r})"
+    counts = torch.zeros(3, dtype=torch.int32, device=me.device)  # at the end, empty, failed
+    source: Iterator[T] | None = None
+    ended = False
+    while True:
+        item: Any = _END
+        error: Exception | None = None
+        empty = False
+        try:
+            source = iter(loader) if source is None else source
+            item = next(source, _END)
+            if item is _END:
+                ended = True
+                if mode == "cycle":
+                    source = iter(loader)
+                    item = next(source, _END)
+                    empty = item is _END
+        except Exception as caught:
+            error = caught
+        counts.copy_(torch.tensor([ended, empty, error is not None]))
+        at_end, without, failed = me.all_reduce(counts, dist.ReduceOp.SUM, kind).tolist()
+        if failed:
+            _raise_first(me, kind, error)
+        if (mode == "stop" and at_end) or at_end == me.size:
+            return
+        if without:
+            raise failure(
+                DistributedError, me, f"{kind}: {without} of {me.size} ranks have no batch at all"
+            )
+        yield item
+
+
+def _raise_first(me: Member, kind: str, error: Exception | None) -> None:
+    """Some rank has failed, and all know: one's own error, or that of the first."""
+    reports = exchange(kind, None if error is None else Report.of(error), me.pg)
+    if error is not None:
+        raise error
+    for rank, report in enumerate(reports):
+        if report is not None:
+            raise peer_failed(me, kind, rank, report)
+
+
+def shard_iter(
+    items: Iterable[T], *, rank: int | None = None, world_size: int | None = None
+) -> Iterator[T]:
+    """Every n-th item, where n counts the ranks and the workers of this rank's loader.
+
+    To be used in ``IterableDataset.__iter__``: without it each worker of each rank yields the whole
+    stream. In a loader's worker, which may have been started without a process group, rank and
+    world size come from the launcher's environment. Not collective. Shards may differ in length by
+    one: see :func:`equal_steps`.
+
+    Args:
+        items: the whole stream, in the same order everywhere.
+        rank: whose shard; this process's by default.
+        world_size: how many ranks there are.
+
+    Example:
+        >>> from distlint.runtime import shard_iter
+        >>> list(shard_iter(range(10), rank=1, world_size=4))
+        [1, 5, 9]
+    """
+    worker = torch.utils.data.get_worker_info()
+    here = rank_and_size() if worker is not None or dist.is_initialized() else (0, 1)
+    rank = here[0] if rank is None else rank
+    world_size = here[1] if world_size is None else world_size
+    if not 0 <= rank < world_size:
+        raise ValueError(f"{rank=} does not lie below {world_size=}")
+    workers, number = (1, 0) if worker is None else (worker.num_workers, worker.id)
+    return islice(items, rank * workers + number, None, world_size * workers)
+
+
+# Tensors of different sizes
+
+
+def gather_variable(tensor: torch.Tensor, dim: int = 0, *, group: Group = None) -> torch.Tensor:
+    """The tensors of all ranks, joined along a dimension in which they may differ.
+
+    Sizes travel first; the tensors are padded, gathered as bytes (so that every dtype works with
+    every backend), trimmed and joined. Two all_gathers. Collective. The result has no gradient: see
+    :func:`gather_with_grad`.
+
+    Args:
+        tensor: any dtype, on any device; all ranks need the same dtype, the same number of
+            dimensions, and the same sizes but for ``dim``. A scalar counts as one row.
+        dim: the dimension to join along.
+        group: the ranks that take part.
+
+    Returns:
+        On every rank the same, in order of ranks, on the device of this rank's tensor.
+
+    Raises:
+        DisagreementError: on every rank, if dtypes or other sizes differ.
+        DeviceError: if the tensor has no data (meta).
+        CollectiveError: if a collective fails or times out.
+
+    Example:
+        >>> import torch
+        >>> from distlint.runtime import gather_variable
+        >>> gather_variable(torch.ones(2, 3)).shape[1]
+        3
+    """
+    return torch.cat(_gathered(tensor.detach(), dim, "gather_variable", group), dim)
+
+
+def _gathered(tensor: torch.Tensor, dim: int, kind: str, group: Group) -> list[torch.Tensor]:
+    me = member(group)
+    if tensor.dim() == 0:
+        tensor = tensor.reshape(1)
+    if me.alone:
+        if tensor.device.type == "meta":
+            raise failure(DeviceError, me, f"{kind}: {_NO_DATA}")
+        return [tensor]
+    shapes = _gathered_shapes(me, tensor, dim, kind)
+    moved = tensor.movedim(dim, 0).contiguous()
+    flat = moved.reshape(-1).view(torch.uint8).to(me.device)
+    width = tensor.element_size()
+    lengths = [math.prod(shape) * width for shape in shapes]
+    padded = torch.zeros(max(lengths), dtype=torch.uint8, device=me.device)
+    padded[: flat.numel()] = flat
+    parts = me.all_gather(padded, kind) if max(lengths) else [padded] * me.size
+    result = []
+    for part, shape, length in zip(parts, shapes, lengths, strict=True):
+        rows = [shape[dim], *(size for at, size in enumerate(shape) if at != dim % len(shape))]
+        mine = part[:length].clone().view(tensor.dtype).reshape(rows)
+        result.append(mine.movedim(0, dim).to(tensor.device))
+    return result
+
+
+def _gathered_shapes(me: Member, tensor: torch.Tensor, dim: int, kind: str) -> list[list[int]]:
+    """Every rank's shape; an error on all of them when the tensors cannot be joined."""
+    fits = tensor.dim() <= MAX_DIMENSIONS and -tensor.dim() <= dim < tensor.dim()
+    header = torch.full((MAX_DIMENSIONS + 3,), -1, dtype=torch.int64)
+    dtype = _DTYPES.index(tensor.dtype) if tensor.dtype in _DTYPES else -1
+    if tensor.device.type == "meta":
+        dtype = _META
+    header[:3] = torch.tensor([tensor.dim() if fits else -1, dtype, dim % max(tensor.dim(), 1)])
+    shape = list(tensor.shape)[:MAX_DIMENSIONS]
+    header[3 : 3 + len(shape)] = torch.tensor(shape, dtype=torch.int64)
+    headers = [part.tolist() for part in me.all_gather(header.to(me.device), kind)]
+    without = [me.ranks[rank] for rank, one in enumerate(headers) if one[1] == _META]
+    if without:
+        raise failure(DeviceError, me, f"{kind}: on rank {without[0]} {_NO_DATA}")
+    shapes = [[size for size in header[3:] if size >= 0] for header in headers]
+    fixed = [
+        (*header[:3], *(size for at, size in enumerate(shape) if at != header[2]))
+        for header, shape in zip(headers, shapes, strict=True)
+    ]
+    if any(one != fixed[0] for one in fixed) or fixed[0][0] < 0 or fixed[0][1] < 0:
+        values = {
+            me.ranks[rank]: f"{tuple(shape)} "
+            + (str(_DTYPES[header[1]]) if header[1] >= 0 else "of an unknown dtype")
+            for rank, (header, shape) in enumerate(zip(headers, shapes, strict=True))
+        }
+        lines = "".join(f"\n  rank {rank}: {text}" for rank, text in values.items())
+        message = f"{kind}: the tensors cannot be joined along dimension {dim}:{lines}"
+        raise failure(DisagreementError, me, message, values=values)
+    return shapes
+
+
+def gather_with_grad(tensor: torch.Tensor, dim: int = 0, *, group: Group = None) -> torch.Tensor:
+    """The tensors of all ranks joined, with a gradient that flows back to each rank's own.
+
+    What ``all_gather`` returns has no gradient, so that a contrastive loss over it trains nothing
+    on the other ranks' side. Here ``backward`` sums the gradients that all ranks have for this
+    rank's part; DDP averages over ranks afterwards, as for any other loss. Two all_gathers
+    forwards, one all_reduce backwards. Collective in both directions.
+
+    Args:
+        tensor: floating point, on any device; sizes may differ along ``dim``.
+        dim: the dimension to join along.
+        group: the ranks that take part.
+
+    Returns:
+        On every rank the same, in order of ranks, on the device of this rank's tensor.
+
+    Raises:
+        DisagreementError, DeviceError, CollectiveError: as :func:`gather_variable`.
+
+    Example:
+        >>> import torch
+        >>> from distlint.runtime import gather_with_grad
+        >>> features = torch.ones(2, 3, requires_grad=True)
+        >>> gather_with_grad(features).sum().backward()
+        >>> bool((features.grad >= 1).all())
+        True
+    """
+    joined: torch.Tensor = cast(Any, _Gather).apply(tensor, dim, group)
+    return joined
+
+
+class _Gather(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, tensor: torch.Tensor, dim: int, group: Group) -> torch.Tensor:
+        me = member(group)
+        parts = _gathered(tensor.detach(), dim, "gather_with_grad", group)
+        ctx.me, ctx.dim, ctx.shape = me, dim, tensor.shape
+        ctx.start = sum(part.shape[dim] for part in parts[: me.rank])
+        ctx.length = parts[me.rank].shape[dim]
+        return torch.cat(parts, dim)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        total = gradients[0].to(ctx.me.device, copy=True).contiguous()
+        total = ctx.me.all_reduce(total, dist.ReduceOp.SUM, "backward of gather_with_grad")
+        own = total.narrow(ctx.dim, ctx.start, ctx.length).reshape(ctx.shape)
+        return own.to(gradients[0].device), None, None
+
+
+def pad_across_ranks(
+    tensor: torch.Tensor, dim: int = 0, value: float = 0, *, group: Group = None
+) -> torch.Tensor:
+    """The tensor, filled up along a dimension to the largest size that any rank has.
+
+    One all_gather of a few integers; the data stays where it is. Collective.
+
+    Args:
+        tensor: any dtype, on any device; all ranks need the same dtype and number of dimensions,
+            and the same sizes but for ``dim``.
+        dim: the dimension to fill up, at its end.
+        value: what with.
+        group: the ranks that take part.
+
+    Raises:
+        DisagreementError: on every rank, if dtypes or other sizes differ.
+        CollectiveError: if the collective fails or times out.
+
+    Example:
+        >>> import torch
+        >>> from distlint.runtime import pad_across_ranks
+        >>> pad_across_ranks(torch.ones(3, 2), dim=0).shape[0]
+        3
+    """
+    me = member(group)
+    if me.alone:
+        return tensor
+    sizes = [shape[dim] for shape in _gathered_shapes(me, tensor, dim, "pad_across_ranks")]
+    lacking = max(sizes) - tensor.shape[dim]
+    if not lacking:
+        return tensor
+    shape = list(tensor.shape)
+    shape[dim] = lacking
+    return torch.cat([tensor, tensor.new_full(shape, value)], dim)
+
+
+# Metrics
+
+
+def reduce_metrics(
+    metrics: Mapping[str, Any], *, group: Group = None, timeout: Timeout = None
+) -> dict[str, float]:
+    """Means over all ranks, of the keys that any rank has.
+
+    A mean of means is wrong when ranks hold different numbers of samples: give a sum and a count,
+    and both are added up before the division. A rank without a key counts nothing for it. Two small
+    all_reduces when all ranks have the same keys, else the keys go through the store. Collective.
+
+    Args:
+        metrics: for each name a number or a tensor with one element (counted once), or a pair of
+            sum and count. Detached; any device.
+        group: the ranks that take part.
+        timeout: seconds or timedelta for the exchange of keys; that of the group by default.
+
+    Returns:
+        On every rank the same floats, sorted by name; not a number where the count is zero.
+
+    Raises:
+        PeerFailedError: on the other ranks, if one has a value that is neither; that one raises
+            TypeError.
+        CollectiveError: if a collective fails or times out.
+
+    Example:
+        >>> from distlint.runtime import reduce_metrics
+        >>> reduce_metrics({"loss": 0.5, "accuracy": (6, 8)})
+        {'accuracy': 0.75, 'loss': 0.5}
+    """
+    me = member(group)
+    pairs: dict[str, tuple[float, float]] = {}
+    error: Exception | None = None
+    try:
+        pairs = {name: _pair(name, metrics[name]) for name in sorted(metrics)}
+    except Exception as caught:
+        error = caught
+    if me.alone:
+        if error is not None:
+            raise error
+    else:
+        names = list(pairs)
+        if not _same_names(me, names, error):
+            names = _all_names(me, names, error, timeout)
+        table = torch.tensor(
+            [pairs.get(name, (0.0, 0.0)) for name in names], dtype=torch.float64
+        ).reshape(-1, 2)
+        rows = me.all_reduce(table.to(me.device), dist.ReduceOp.SUM, "reduce_metrics").tolist()
+        pairs = {name: (row[0], row[1]) for name, row in zip(names, rows, strict=True)}
+    return {name: total / count if count else math.nan for name, (total, count) in pairs.items()}
+
+
+def _pair(name: str, value: Any) -> tuple[float, float]:
+    if isinstance(value, (tuple, list)) and len(value) == 2:
+        return float(value[0]), float(value[1])
+    try:
+        return float(value), 1.0
+    except (TypeError, ValueError, RuntimeError):
+        what = f"a tensor of shape {tuple(value.shape)}" if hasattr(value, "shape") else repr(value)
+        raise TypeError(
+            f"metric {name!r} is neither a number nor a pair of sum and count: {what}"
+        ) from None
+
+
+def _same_names(me: Member, names: list[str], error: Exception | None) -> bool:
+    digest = hashlib.sha256("\0".join(names).encode()).digest()[:7]
+    number = int.from_bytes(digest, "big") + 1 if error is None else 0
+    extremes = torch.tensor([number, -number], dtype=torch.int64, device=me.device)
+    largest, smallest = me.all_reduce(extremes, dist.ReduceOp.MAX, "reduce_metrics").tolist()
+    return bool(largest == -smallest and largest > 0)
+
+
+def _all_names(
+    me: Member, names: list[str], error: Exception | None, timeout: Timeout
+) -> list[str]:
+    report = None if error is None else Report.of(error)
+    answers = exchange("reduce_metrics", (names, report), me.pg, timeout)
+    if error is not None:
+        raise error
+    for rank, (_, one) in enumerate(answers):
+        if one is not None:
+            raise peer_failed(me, "reduce_metrics", rank, one)
+    return sorted({name for theirs, _ in answers for name in theirs})
+
+
+# Accumulation
+
+
+@dataclass(frozen=True)
+class MicroBatch:
+    """Where a micro-batch stands in its window of accumulation.
+
+    Attributes:
+        last: is it the last of its window? Then step the optimizer.
+        scale: what to multiply a mean loss by, one over the length of the window.
+        index: its place in the window.
+        window: how many micro-batches the window has; fewer in the last one.
+    """
+
+    last: bool
+    scale: float
+    index: int
+    window: int
+
+
+def accumulate(
+    loader: Iterable[T], n: int, model: nn.Module | Sequence[nn.Module] | None = None
+) -> Iterator[tuple[T, MicroBatch]]:
+    """Batches in windows of n, with gradients reduced once a window.
+
+    Three things go wrong in hand-written loops: the reduction runs for every micro-batch
+    (``no_sync`` has to cover the forward as well), the last, shorter window is never stepped, and
+    its loss is divided by n all the same. The window is read ahead, so n batches are held at a
+    time. Not collective by itself, but ``backward`` of the last one is: ranks need equally many
+    batches, see :func:`equal_steps`.
+
+    Args:
+        loader: the micro-batches.
+        n: how many make a window.
+        model: DDP or FSDP (1 or 2), or several of them; others are left alone.
+
+    Yields:
+        The batch, and its :class:`MicroBatch`.
+
+    Example:
+        >>> from distlint.runtime import accumulate
+        >>> [(batch, micro.last, micro.scale) for batch, micro in accumulate("abc", 2)]
+        [('a', False, 0.5), ('b', True, 0.5), ('c', True, 1.0)]
+    """
+    if n < 1:
+        raise ValueError(f"a window has at least one batch, not {n}")
+    models = [model] if isinstance(model, nn.Module) else list(model or ())
+    source = iter(loader)
+    while window := list(islice(source, n)):
+        for index, batch in enumerate(window):
+            last = index == len(window) - 1
+            with contextlib.ExitStack() as stack:
+                if not last:
+                    for each in models:
+                        stack.enter_context(_no_sync(each))
+                yield batch, MicroBatch(last, 1 / len(window), index, len(window))
+
+
+@contextlib.contextmanager
+def _no_sync(model: Any) -> Iterator[None]:
+    if hasattr(model, "set_requires_gradient_sync"):  # FSDP2
+        model.set_requires_gradient_sync(False)
+        try:
+            yield
+        finally:
+            model.set_requires_gradient_sync(True)
+    elif hasattr(model, "no_sync"):
+        with model.no_sync():
+            yield
+    else:
+        yield
+
+
+# Seeds and shards
+
+
+def seed_all(
+    seed: int | None = None,
+    *,
+    per_rank: bool = False,
+    group: Group = None,
+    timeout: Timeout = None,
+) -> int:
+    """Seed Python's random, NumPy (if imported) and torch on all devices.
+
+    The same seed everywhere for whatever ranks have to do alike (initial weights, splits);
+    ``per_rank`` adds the rank, for dropout and augmentation that should differ. Loader workers need
+    nothing: torch seeds them, NumPy included, from its own generator. Collective only without a
+    seed, when the ranks agree on a fresh one.
+
+    Args:
+        seed: a number, or None for a fresh one.
+        per_rank: add this rank's number.
+        group: the ranks that take part.
+        timeout: seconds or timedelta to agree on a fresh seed.
+
+    Returns:
+        The seed used on this rank.
+
+    Raises:
+        MissingRanksError: without a seed, if the first rank does not come within the timeout.
+
+    Example:
+        >>> import random
+        >>> from distlint.runtime import seed_all
+        >>> seed_all(1), random.random() == random.Random(1).random()
+        (1, True)
+    """
+    if seed is None:
+        seed = agreed_seed(group=group, timeout=timeout)
+    if per_rank:
+        seed += member(group).rank
+    random.seed(seed)
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        numpy.random.seed(seed % 2**32)
+    torch.manual_seed(seed)  # all devices
+    return seed
+
+
+@dataclass(frozen=True)
+class ShardReport:
+    """Which samples the ranks see in one epoch; the same on all ranks.
+
+    Attributes:
+        per_rank: how many each rank sees.
+        distinct: how many different ones all see together.
+        repeated: how many of them more than one rank sees.
+        missing: how many of the data set no rank sees, where its length is known.
+        padding: how many repetitions a sampler may need to give all ranks equally many.
+    """
+
+    per_rank: tuple[int, ...]
+    distinct: int
+    repeated: int
+    missing: int | None
+    padding: int
+
+    @property
+    def ok(self) -> bool:
+        """Does every sample go to one rank, but for what evens out the shards?"""
+        return self.repeated <= self.padding and not self.missing
+
+    def __str__(self) -> str:
+        text = f"{self.distinct} distinct samples of {sum(self.per_rank)} {list(self.per_rank)}"
+        if self.repeated:
+            text += f", {self.repeated} on more than one rank"
+        if self.missing:
+            text += f", {self.missing} on none"
+        return text + (": sharded" if self.ok else ": NOT sharded properly")
+
+
+def check_shards(
+    loader: Any,
+    key: Callable[[Any], object] | None = None,
+    *,
+    limit: int | None = None,
+    group: Group = None,
+    timeout: Timeout = None,
+) -> ShardReport:
+    """Do the ranks' shards overlap, and do they cover the data?
+
+    Catches a missing sampler (all ranks see everything), one sharding on top of another (most of
+    the data is seen by none), and samplers with different seeds. Of a map-style loader only the
+    indices are drawn and nothing is loaded; this uses up one epoch of a sampler that counts them by
+    itself. Of a stream the samples are read and told apart by ``key`` or by their bytes.
+    Indices count in the data set below any ``Subset``. Where each rank holds a data set of its own
+    of the same length, give a ``key``. Collective.
+
+    Args:
+        loader: a DataLoader, a sampler, or anything that yields samples.
+        key: the identity of a sample, such as ``lambda sample: sample["id"]``.
+        limit: read at most so many samples a rank; coverage is then not judged.
+        group: the ranks that take part.
+        timeout: seconds or timedelta that ranks wait for each other; that of the group by default.
+
+    Raises:
+        PeerFailedError: on the other ranks, if one rank's loader raises.
+        CollectiveError, MissingRanksError: if a rank does not come.
+
+    Example:
+        >>> from distlint.runtime import check_shards, shard_iter
+        >>> report = check_shards(shard_iter(range(100)))
+        >>> report.distinct, report.repeated, report.ok
+        (100, 0, True)
+    """
+    me = member(group)
+    error: Exception | None = None
+    own = torch.zeros(0, dtype=torch.int64)
+    length: int | None = None
+    try:
+        identities, length = _identities(loader, key)
+        own = torch.tensor(list(islice(identities, limit)), dtype=torch.int64)
+    except Exception as caught:
+        error = caught
+    answer = (error and Report.of(error), length)
+    answers = exchange("check_shards", answer, group, timeout)
+    if error is not None:
+        raise error
+    for rank, (report, _) in enumerate(answers):
+        if report is not None:
+            raise peer_failed(me, "check_shards", rank, report)
+    lengths = [length for _, length in answers]
+    if key is None and len(set(lengths)) > 1:
+        own = own * me.size + me.rank  # each rank has data of its own, with the same numbers
+    total = None if limit is not None else _total(lengths)
+    parts = _gathered(own, 0, "check_shards", group)
+    seen = Counter(identity for part in parts for identity in set(part.tolist()))
+    result = ShardReport(
+        per_rank=tuple(len(part) for part in parts),
+        distinct=len(seen),
+        repeated=sum(count > 1 for count in seen.values()),
+        missing=None if total is None else max(0, total - len(seen)),
+        padding=me.size - 1,
+    )
+    if not result.ok and me.rank == 0:
+        logging.getLogger("distlint.runtime").warning("check_shards: %s", result)
+    return result
+
+
+def _total(lengths: Sequence[int | None]) -> int | None:
+    """How many samples there are: of the one data set, or of all when they differ."""
+    known = [length for length in lengths if length is not None]
+    if len(known) < len(lengths):
+        return None
+    return known[0] if len(set(known)) == 1 else sum(known)
+
+
+def _identities(
+    loader: Any, key: Callable[[Any], object] | None
+) -> tuple[Iterator[int], int | None]:
+    """Numbers that tell samples apart, and how many there are in all."""
+    dataset = getattr(loader, "dataset", None)
+    stream = isinstance(dataset, torch.utils.data.IterableDataset)
+    total = len(dataset) if not stream and isinstance(dataset, Sized) else None
+    batches = getattr(loader, "batch_sampler", None)
+    if key is None and not stream and batches is not None:
+        whole, number = _root(dataset)
+        total = len(whole) if isinstance(whole, Sized) else total
+        return (number(int(index)) for batch in batches for index in batch), total
+    if key is None and isinstance(loader, torch.utils.data.Sampler):
+        source = getattr(loader, "data_source", getattr(loader, "dataset", None))
+        return map(int, loader), len(source) if isinstance(source, Sized) else None
+    return (_identity(key(s) if key else s) for s in _samples(loader)), total
+
+
+def _root(dataset: Any) -> tuple[Any, Callable[[int], int]]:
+    """The data set that a Subset (of a Subset) is taken from, and numbers in there."""
+    indices: list[Any] = []
+    while isinstance(dataset, torch.utils.data.Subset):
+        indices.append(dataset.indices)
+        dataset = dataset.dataset
+
+    def number(index: int) -> int:
+        for each in indices:
+            index = int(each[index])
+        return index
+
+    return dataset, number
+
+
+def _samples(loader: Any) -> Iterator[Any]:
+    """One by one, also from a loader that puts them together into batches."""
+    batched = getattr(loader, "batch_size", None) is not None
+    for item in loader:
+        yield from _unbatched(item) if batched else (item,)
+
+
+def _unbatched(batch: Any) -> Iterator[Any]:
+    if isinstance(batch, Mapping):
+        columns = [list(column) for column in batch.values()]
+        return (dict(zip(batch, row, strict=False)) for row in zip(*columns, strict=False))
+    if isinstance(batch, (tuple, list)) and batch and isinstance(batch[0], torch.Tensor):
+        return zip(*batch, strict=False)
+    return iter(batch)
+
+
+def _identity(sample: Any) -> int:
+    if isinstance(sample, int):
+        return sample
+    digest = hashlib.sha256()
+    _feed(digest, sample)
+    return int.from_bytes(digest.digest()[:8], "big", signed=True)
+
+
+def _feed(digest: Any, value: Any) -> None:
+    if isinstance(value, torch.Tensor):
+        digest.update(str(tuple(value.shape)).encode())
+        digest.update(value.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy())
+    elif isinstance(value, Mapping):
+        for name in sorted(value, key=repr):
+            _feed(digest, name)
+            _feed(digest, value[name])
+    elif isinstance(value, (tuple, list)):
+        for item in value:
+            _feed(digest, item)
+    elif hasattr(value, "tobytes"):
+        digest.update(value.tobytes())
+    else:
+        digest.update(repr(value).encode())

@@ -1,0 +1,112 @@
+"""What the functions of this package raise.
+
+Each error carries the rank that raises it and the line of the caller's script.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+class DistributedError(RuntimeError):
+    """The ranks could not do together what they were asked to do.
+
+    Attributes:
+        rank: the global rank that raises it.
+        site: the line that made the call, as ``file.py:12 in train``.
+    """
+
+    def __init__(self, message: str, *, rank: int = 0, site: str = "") -> None:
+        super().__init__(message)
+        self.rank = rank
+        self.site = site
+
+    def __str__(self) -> str:
+        where = f" at {self.site}" if self.site else ""
+        return f"[rank {self.rank}]{where}: {super().__str__()}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self.args, self.__dict__
+
+
+class GroupError(DistributedError):
+    """The group is unknown, has been destroyed, or does not hold this rank."""
+
+
+class StoreError(DistributedError):
+    """The store that ranks talk through cannot be reached: its owner has died, or there is none."""
+
+
+class MissingRanksError(DistributedError):
+    """Some ranks did not come within the timeout; ``missing`` holds their global numbers."""
+
+    def __init__(
+        self, message: str, *, rank: int = 0, site: str = "", missing: tuple[int, ...] = ()
+    ) -> None:
+        super().__init__(message, rank=rank, site=site)
+        self.missing = missing
+
+
+class OrderError(DistributedError):
+    """Ranks called different functions where all have to call the same one."""
+
+
+class PeerFailedError(DistributedError):
+    """Another rank failed; ``peer`` is its global number, ``trace`` the traceback it left."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        rank: int = 0,
+        site: str = "",
+        peer: int | None = None,
+        trace: str = "",
+    ) -> None:
+        super().__init__(message, rank=rank, site=site)
+        self.peer = peer
+        self.trace = trace
+
+    def __str__(self) -> str:
+        trace = f"\n--- there ---\n{self.trace.rstrip()}" if self.trace else ""
+        return super().__str__() + trace
+
+
+class CollectiveError(DistributedError):
+    """A collective of torch.distributed failed or timed out; its own error is the cause."""
+
+
+class DisagreementError(DistributedError):
+    """Ranks hold different values; ``values`` has the text of each, by global rank."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        rank: int = 0,
+        site: str = "",
+        values: Mapping[int, str] | None = None,
+    ) -> None:
+        super().__init__(message, rank=rank, site=site)
+        self.values = dict(values or {})
+
+
+class NotPicklableError(DistributedError):
+    """A value cannot be pickled, and so cannot travel between processes."""
+
+
+class BatchSizeError(DistributedError):
+    """No batch size down to the floor fits into memory."""
+
+
+class StaleGroupError(DistributedError):
+    """Process groups had to be made anew, and something made before holds on to an old one."""
+
+
+class CheckpointError(DistributedError):
+    """A checkpoint cannot be written, read or matched with the model."""
+
+
+class DeviceError(DistributedError):
+    """A rank has no device of its own, or a tensor lies on one that cannot be used."""

@@ -1,0 +1,121 @@
+"""Process groups that somebody else has made."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.runtime.conftest import Ranks
+
+USE = """
+import torch.distributed as dist
+rank = dist.get_rank()
+assert rt.any_rank(rank == 1) and not rt.all_ranks(rank == 1)
+assert rt.from_main(rank) == 0
+assert rt.reduce_metrics({"rank": rank}) == {"rank": 0.5}
+assert rt.gather_variable(torch.arange(rank + 1)).tolist() == [0, 0, 1]
+net = torch.nn.Linear(2, 1)
+model = prepare(net)
+assert rt.unwrap(model) is net
+assert rt.main_eval(model, lambda bare: bare is net)
+for batch, micro in rt.accumulate(rt.equal_steps([torch.ones(1, 2)] * (2 + rank)), 2, model):
+    model(batch).sum().backward()
+rt.same_on_all_ranks([p.grad for p in net.parameters()], "gradients")
+path = rt.save_checkpoint(rt.from_main(os.getcwd()) + "/last.pt", model)
+assert rt.load_checkpoint(path, model).complete
+assert rt.find_executable_batch_size(lambda size: size)() == 128
+rt.named_barrier("end")
+"""
+
+
+def test_accelerate(ranks: Ranks) -> None:
+    ranks(
+        "from accelerate import Accelerator\nprepare = Accelerator(cpu=True).prepare\n" + USE,
+        init=False,
+        needs=("accelerate",),
+    )
+
+
+def test_lightning_fabric(ranks: Ranks) -> None:
+    ranks(
+        "from lightning import Fabric\n"
+        "fabric = Fabric(accelerator='cpu', devices=2, strategy='ddp')\n"
+        "fabric.launch()\nprepare = fabric.setup\n" + USE,
+        init=False,
+        needs=("lightning",),
+        limit=40,
+    )
+
+
+OWN_STORE = """
+rank, world = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+place = os.environ["DISTLINT_TEST_STORE"] + "-port"
+if rank == 0:
+    store = dist.TCPStore("127.0.0.1", 0, world, True, wait_for_workers=False)
+    open(place + "-new", "w").write(str(store.port))
+    os.rename(place + "-new", place)
+else:
+    while not os.path.exists(place):
+        time.sleep(0.01)
+    store = dist.TCPStore("127.0.0.1", int(open(place).read()), world, False)
+dist.init_process_group("gloo", store=store, rank=rank, world_size=world)
+del store
+dist.barrier()
+"""
+
+
+@pytest.mark.parametrize("victim", [0, 1])
+def test_a_dead_rank_and_its_store(ranks: Ranks, victim: int) -> None:
+    """As without torchrun: rank 0 holds the store, and takes it along."""
+    ranks(
+        OWN_STORE
+        + f"""
+victim = {victim}
+rt.named_barrier("start")
+time.sleep(0.3)
+if rank == victim:
+    os.kill(os.getpid(), 9)
+start = time.monotonic()
+kind = rt.MissingRanksError if victim else rt.StoreError
+with raises(kind) as caught:
+    rt.named_barrier("epoch end", timeout=1.5)
+assert time.monotonic() - start < 4
+if victim:
+    assert caught.value.missing == (victim,)
+    path = os.environ["DISTLINT_TEST_STORE"] + "-last.pt"
+    with raises(rt.DistributedError):
+        rt.save_checkpoint(path, torch.nn.Linear(1, 1), timeout=0.5)
+    time.sleep(0.5 if rank == 0 else 0)
+else:
+    assert "its owner has probably died" in str(caught.value)
+""",
+        3,
+        init=False,
+        exits=tuple(-9 if rank == victim else 0 for rank in range(3)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("last", "end"),
+    [
+        ("rt.named_barrier('end')", "dist.destroy_process_group()"),
+        ("assert rt.from_main(rank) == 0", "dist.destroy_process_group()"),
+        ("assert rt.main_call(lambda: 3) == 3", "__import__('atexit')._run_exitfuncs()"),
+    ],
+)
+def test_the_owner_of_the_store_leaves_last(ranks: Ranks, last: str, end: str) -> None:
+    ranks(
+        OWN_STORE
+        + f"""
+from tests.executed import rank as harness
+
+rt.named_barrier("start")
+harness._kept.clear()  # it holds groups until the end, which ends without ceremony
+if rank:
+    import distlint.runtime._world as _world
+    _world.FIRST_PAUSE = 0.1 * rank  # looks late
+{last}
+{end}
+""",
+        3,
+        init=False,
+    )
