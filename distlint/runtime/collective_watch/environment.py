@@ -1,0 +1,91 @@
+"""The watch for a whole process, as ``DISTLINT_WATCH`` asks for it."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import sys
+from contextlib import ExitStack
+from types import TracebackType
+
+from distlint.runtime.collective_watch.table import KnownFinding
+
+WATCH = "DISTLINT_WATCH"
+PATIENCE = "DISTLINT_WATCH_PATIENCE"
+TIMEOUT = "DISTLINT_WATCH_TIMEOUT"
+FINDINGS = "DISTLINT_WATCH_FINDINGS"
+
+_OFF = ("", "0", "false", "off", "no")
+_stack = ExitStack()
+_started = False
+_error: BaseException | None = None
+
+
+def start_from_environment() -> None:
+    """Watch from here to the end of the process, if ``DISTLINT_WATCH`` is 1 or strict."""
+    global _started
+    level = os.environ.get(WATCH, "").strip().lower()
+    if _started or level in _OFF:
+        return
+    _started = True
+    from distlint.runtime.collective_watch import watch
+
+    _stack.enter_context(
+        watch(
+            strict=level == "strict",
+            patience=_number(PATIENCE) or 5.0,
+            timeout=_number(TIMEOUT),
+            findings=findings_of(os.environ.get(FINDINGS, "")),
+        )
+    )
+    previous = sys.excepthook
+
+    def remember(
+        kind: type[BaseException], error: BaseException, trace: TracebackType | None
+    ) -> None:
+        global _error
+        _error = error
+        previous(kind, error, trace)
+
+    sys.excepthook = remember
+    atexit.register(_end, os.getpid())
+
+
+def _end(pid: int) -> None:
+    if os.getpid() != pid:
+        return
+    error = _error
+    _stack.__exit__(type(error) if error else None, error, error.__traceback__ if error else None)
+
+
+def _number(name: str) -> float | None:
+    text = os.environ.get(name, "")
+    try:
+        return float(text) if text else None
+    except ValueError:
+        print(f"distlint: {name} is not a number of seconds: {text}", file=sys.stderr)
+        return None
+
+
+def findings_of(file: str) -> tuple[KnownFinding, ...]:
+    """Read the table that ``distlint run`` has written; nothing where there is none."""
+    if not file:
+        return ()
+    try:
+        with open(file, encoding="utf-8") as stream:
+            rows = json.load(stream)
+        return tuple(
+            KnownFinding(
+                row["code"],
+                row["name"],
+                row["message"],
+                row["file"],
+                row["line"],
+                tuple((place[0], place[1]) for place in row["related"]),
+            )
+            for row in rows
+        )
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        print(f"distlint: {FINDINGS}: {file}: {error}", file=sys.stderr)
+        return ()

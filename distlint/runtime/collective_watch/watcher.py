@@ -1,0 +1,595 @@
+"""The watch of one process: what the hooks tell it, and the thread that compares and reports.
+
+The thread wakes a few times a second, publishes what this rank does, and compares it with the
+lowest rank of each group. When calls differ, or one lasts too long, it raises an alarm on the
+board; at an alarm every rank leaves a full report there, reads those of the others, and comes to
+the same diagnosis.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch.distributed as dist
+from torch.distributed import distributed_c10d
+
+from distlint.runtime.collective_watch import board as boards
+from distlint.runtime.collective_watch import sites
+from distlint.runtime.collective_watch.board import Board
+from distlint.runtime.collective_watch.calls import Described
+from distlint.runtime.collective_watch.diagnosis import Diagnosis, diagnose
+from distlint.runtime.collective_watch.errors import CollectiveMismatch, RankMissing, WatchError
+from distlint.runtime.collective_watch.hooks import Begun
+from distlint.runtime.collective_watch.journal import Doing, Entry, GroupLog, Journal
+from distlint.runtime.collective_watch.report import (
+    GroupCalls,
+    Now,
+    RankReport,
+    from_json,
+    pack_groups,
+    to_json,
+    unpack_groups,
+)
+from distlint.runtime.collective_watch.strict import Agreement, Disagreement
+from distlint.runtime.collective_watch.table import KnownFinding, table
+
+_WINDOW = 256  # calls of each group that are compared at each beat
+_MOST_TABLES = 10
+_LAST_WORD = 1.0  # seconds that a rank waits for the others at its end, so that all can compare
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to watch; see :func:`distlint.runtime.watch`."""
+
+    strict: bool = False
+    patience: float = 5.0
+    timeout: float | None = None
+    interval: float = 0.5
+    findings: tuple[KnownFinding, ...] = ()
+
+
+@dataclass
+class _Told:
+    """What has been reported already, so that nothing is reported twice."""
+
+    stalls: set[tuple[str, int]] = field(default_factory=set)
+    groups: set[str] = field(default_factory=set)
+    tables: int = 0
+
+
+class Watcher:
+    """Watches one process; the hooks call it on the threads of the program."""
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self.journal = Journal()
+        self._session: _Session | None = None
+        self._generation = 0
+        self._pid = os.getpid()
+
+    # -- what the hooks tell ---------------------------------------------------------------------
+
+    def busy(self) -> bool:
+        return self._session is None or self.journal.local.inside
+
+    def begin(self, op: str, described: Described, *, later: bool, depth: int) -> Begun | None:
+        session = self._session
+        if session is None or os.getpid() != self._pid:
+            return None
+        group, payload, root, reduce = described
+        if group is None:
+            group = distributed_c10d.GroupMember.WORLD
+        log = self.journal.log_of(group, _open_log)
+        if log is None:
+            return None
+        place = sites.path(sys._getframe(depth))
+        entry = self.journal.enter(log, op, payload, root, reduce, place)
+        self.journal.local.inside = op != "backward"
+        if session.agreement is not None and len(log.ranks) > 1:
+            try:
+                session.agree(log, entry, later=later)
+            except BaseException:
+                self.close()
+                raise
+        return log, entry
+
+    def end(self, begun: Begun, work: object) -> None:
+        if work is not None:
+            self.journal.started(work, *begun)
+
+    def failed(self, error: Exception) -> None:
+        doing = self.journal.slot().doing
+        expected = isinstance(error, RuntimeError) and not isinstance(error, WatchError)
+        if self._session is not None and doing is not None and expected:
+            self._session.ask(doing.log.name)
+
+    def close(self) -> None:
+        self.journal.local.inside = False
+        self.journal.leave()
+        for slot in self.journal.slots:  # the autograd engine may have a thread of its own
+            if slot.doing is not None and slot.doing.entry.op == "backward":
+                slot.doing = None
+
+    def waits(self, work: object) -> bool:
+        begun = self.journal.works.pop(id(work), None)
+        session = self._session
+        if begun is None or session is None:
+            return False
+        self.journal.wait(*begun)
+        self.journal.local.inside = True
+        if session.agreement is not None:
+            try:
+                session.agree_later(*begun)
+            except BaseException:
+                self.close()
+                raise
+        return True
+
+    def initialized(self) -> None:
+        self.attach()
+
+    def destroying(self, group: object) -> None:
+        if group is None or group is distributed_c10d.GroupMember.WORLD:
+            site = sites.user_site(sites.stack(sys._getframe(2)))
+            error = sys.exc_info()[1]
+            how = _raised(error) if error is not None else f"destroyed its process group at {site}"
+            self.detach(how, clean=error is None)
+
+    def destroyed(self, group: object) -> None:
+        self.journal.groups.pop(group, None)
+
+    # -- life ------------------------------------------------------------------------------------
+
+    def attach(self) -> None:
+        """Begin, if there is a default group of more than one rank."""
+        if self._session is not None or not dist.is_initialized() or dist.get_world_size() < 2:
+            return
+        self._generation += 1
+        self.journal = Journal()
+        self._session = _Session(self.options, self.journal, self._generation)
+
+    def detach(self, how: str, *, clean: bool) -> None:
+        """End: tell the others how, and wait a moment for their last word."""
+        session, self._session = self._session, None
+        if session is not None and os.getpid() == self._pid:
+            session.leave(how, clean=clean)
+
+
+def _open_log(group: object) -> GroupLog | None:
+    if isinstance(group, tuple) and group and group[0] == "local":
+        return GroupLog(f"those of {list(group[1])}", group[1])
+    if not isinstance(group, dist.ProcessGroup):
+        group = _functional_group(group)
+    if group is None:
+        return None
+    ranks = tuple(dist.get_process_group_ranks(group))
+    return GroupLog(group.group_name, ranks)
+
+
+def _functional_group(group: object) -> Any:
+    """The process group behind what functional collectives take: a mesh, a name, ranks."""
+    try:
+        from torch.distributed import _functional_collectives as functional
+
+        name = functional._resolve_group_name(group, "")
+        return distributed_c10d._resolve_process_group(name)
+    except Exception:  # whatever it is, the collective itself will say so
+        return None
+
+
+def _raised(error: BaseException) -> str:
+    trace, frames = error.__traceback__, []
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        frames.append(sites.Site(code.co_filename, trace.tb_lineno, code.co_name))
+        trace = trace.tb_next
+    site = sites.user_site(frames[::-1])
+    text = str(error).partition("\n")[0][:160]
+    return f"raised {type(error).__name__}: {text}" + (f" at {site}" if site else "")
+
+
+class _Session:
+    """The watch over one life of the default group."""
+
+    def __init__(self, options: Options, journal: Journal, generation: int) -> None:
+        self._options = options
+        self._journal = journal
+        self._rank, self._world = dist.get_rank(), dist.get_world_size()
+        self._main = threading.main_thread().ident
+        store = boards.bottom(distributed_c10d._get_default_store())
+        self._server = store  # its end would take the board away
+        attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
+        prefix = f"distlint/watch/{attempt}/{generation}/"
+        self._board = Board(boards.second_client(store), prefix)
+        self.agreement: Agreement | None = None
+        self._broom: Board | None = None
+        if options.strict:
+            quick = boards.quick_store(store, self._board, self._rank, self._world)
+            self.agreement = Agreement(
+                Board(quick, prefix + "agree/"), self._rank, self._interrupt
+            )
+            self._broom = Board(boards.second_client(quick), prefix + "agree/")
+        self._limit = options.timeout or _timeout_of_group()
+        self._round = 1
+        self._told = _Told()
+        self._beat = 0
+        self._published: dict[str, int] = {}
+        self._swept: dict[str, int] = {}
+        self._lagging: dict[str, tuple[int, int, float]] = {}
+        self._asked = ""
+        self._left = ""
+        self._clean = True
+        self._verdict: tuple[Diagnosis, str] | None = None
+        self._wake, self._answered = threading.Event(), threading.Event()
+        self._thread = threading.Thread(target=self._run, name="distlint-watch", daemon=True)
+        self._thread.start()
+
+    # -- on the threads of the program -------------------------------------------------------------
+
+    def agree(self, log: GroupLog, entry: Entry, *, later: bool) -> None:
+        assert self.agreement is not None
+        with self._disagreements(log):
+            if later:
+                self.agreement.post(log, entry)
+            else:
+                self.agreement.check(log, entry)
+
+    def agree_later(self, log: GroupLog, entry: Entry) -> None:
+        assert self.agreement is not None
+        with self._disagreements(log):
+            self.agreement.verify(log, entry)
+
+    @contextlib.contextmanager
+    def _disagreements(self, log: GroupLog) -> Iterator[None]:
+        try:
+            yield
+        except Disagreement:
+            self.ask(log.name)
+            raise self._error(log) from None
+        except WatchError:
+            raise
+        except RuntimeError as error:  # the store has gone with the rank that held it
+            self.ask(log.name)
+            raise self._error(log, str(error)) from error
+
+    def _error(self, log: GroupLog, why: str = "the ranks of the group disagree") -> WatchError:
+        if self._verdict is None:
+            return CollectiveMismatch(f"group {log.name}: {why.partition(chr(10))[0]}")
+        diagnosis, text = self._verdict
+        kind = RankMissing if diagnosis.kind in ("left", "missing") else CollectiveMismatch
+        return kind(diagnosis.what, text)
+
+    def _interrupt(self, waited: float) -> None:
+        """End the waiting of a strict call: for ever is too long."""
+        if self._verdict is not None and self._verdict[0].certain:
+            raise self._error(self._journal.logs()[0])
+        if waited > self._limit:
+            doing = self._journal.slot().doing
+            name = doing.log.name if doing is not None else ""
+            self._told.stalls.clear()
+            self.ask(name)
+            if self._verdict is not None:
+                raise self._error(self._journal.logs()[0])
+            raise RankMissing(f"group {name}: somebody did not come within {self._limit:.0f} s")
+
+    def ask(self, group: str) -> None:
+        """Have the thread find out at once what is wrong in a group, and wait for it."""
+        self._answered.clear()
+        self._asked = group
+        self._wake.set()
+        self._answered.wait(4.0 + 4 * self._options.interval)
+
+    def leave(self, how: str, *, clean: bool) -> None:
+        self._clean = clean
+        self._left = how
+        self._wake.set()
+        self._thread.join(5.0 + 4 * self._options.interval)
+
+    # -- on the thread of the watch ----------------------------------------------------------------
+
+    def _run(self) -> None:
+        try:
+            while not self._left:
+                self._wake.wait(self._options.interval)
+                self._wake.clear()
+                self._tick()
+            self._last_word()
+        except RuntimeError:  # the store is gone, and with it whoever held it
+            self._alone()
+        finally:
+            self._answered.set()
+
+    def _tick(self) -> None:
+        self._publish()
+        self._sweep()
+        if self._board.add(f"alarm/{self._round}", 0) or self._trouble():
+            self._conclude()
+
+    def _publish(self) -> None:
+        self._beat += 1
+        logs = self._journal.logs()
+        heart = {
+            "beat": self._beat,
+            "pid": os.getpid(),
+            "host": socket.gethostname(),
+            "left": self._left,
+            "counts": {log.name: log.count for log in logs},
+            "blocks": {},
+        }
+        for log in logs:
+            log.sum_up()
+            heart["blocks"] = {**_dict(heart["blocks"]), log.name: log.blocks}
+        counts = {log.name: log.count for log in logs}
+        if counts != self._published:
+            self._published = counts
+            groups = [self._calls(log, _WINDOW) for log in logs]
+            self._board.set(f"calls/{self._rank}", json.dumps(pack_groups(groups)))
+        self._board.set(f"heart/{self._rank}", json.dumps(heart))
+
+    @staticmethod
+    def _calls(log: GroupLog, most: int) -> GroupCalls:
+        entries = log.tail(most)
+        count = entries[-1].seq if entries else 0
+        return GroupCalls(log.name, log.ranks, count, tuple(map(log.call, entries)))
+
+    def _sweep(self) -> None:
+        if self.agreement is None or self._broom is None:
+            return
+        for log in self._journal.logs():
+            if log.ranks[0] == self._rank:
+                done = self._swept.get(log.name, 0)
+                self._swept[log.name] = self.agreement.forget(self._broom, log, done)
+
+    def _trouble(self) -> bool:
+        """Is there a reason for an alarm?"""
+        if self._asked:
+            return True
+        doing = self._journal.doing()
+        if doing is not None and (doing.log.name, doing.entry.seq) not in self._told.stalls:
+            waited = time.monotonic() - doing.since
+            if waited > self._options.patience:
+                return True
+            if waited > self._options.interval and self._somebody_left(doing):
+                return True
+        return any(self._differs(log) for log in self._journal.logs())
+
+    def _somebody_left(self, doing: Doing) -> bool:
+        if not self._board.add("left", 0):
+            return False
+        for rank in doing.log.ranks:
+            heart = self._heart(rank)
+            if heart.get("left") and heart["counts"].get(doing.log.name, 0) < doing.entry.seq:
+                return True
+        return False
+
+    def _differs(self, log: GroupLog) -> bool:
+        """Has the lowest rank of the group called something else, or is one of us left behind?"""
+        leader = log.ranks[0]
+        if leader == self._rank or log.name in self._told.groups:
+            return False
+        heart = self._heart(leader)
+        theirs = heart.get("counts", {}).get(log.name, 0)
+        if not theirs or not log.count:
+            return self._stalled(log, theirs, bool(heart.get("left")))
+        for number, total in heart["blocks"].get(log.name, {}).items():
+            if log.blocks.get(int(number), total) != total:
+                return True
+        text = self._board.get(f"calls/{leader}")
+        if text is not None:
+            other = unpack_groups(json.loads(text)).get(log.name)
+            if other is not None:
+                own = self._calls(log, _WINDOW)
+                pair = [_alone(self._rank, own), _alone(leader, other)]
+                if diagnose(pair) is not None:
+                    return True
+        return self._stalled(log, theirs, bool(heart.get("left")))
+
+    def _stalled(self, log: GroupLog, theirs: int, left: bool) -> bool:
+        """Have the counts of two ranks differed for long, with neither of them moving?
+
+        This finds a rank that is ahead without being in a call, as with collectives that only
+        enqueue work for a GPU.
+        """
+        if theirs == log.count:
+            self._lagging.pop(log.name, None)
+            return False
+        before = self._lagging.get(log.name)
+        now = time.monotonic()
+        if before is None or before[:2] != (log.count, theirs):
+            self._lagging[log.name] = (log.count, theirs, now)
+            return bool(left and self._left)
+        if (log.name, max(log.count, theirs)) in self._told.stalls:
+            return False
+        return now - before[2] > self._options.patience or bool(left and self._left)
+
+    def _heart(self, rank: int) -> dict[str, Any]:
+        text = self._board.get(f"heart/{rank}")
+        return {} if text is None else _dict(json.loads(text))
+
+    def _last_word(self) -> None:
+        """Publish how this rank went, and let the others compare once more."""
+        self._publish()
+        self._board.add("left", 1)
+        deadline = time.monotonic() + _LAST_WORD + self._options.interval
+        while True:
+            everybody = self._board.add("left", 0) >= self._world
+            alarm = bool(self._board.add(f"alarm/{self._round}", 0))
+            if alarm or (self._clean and self._trouble()):
+                self._conclude()
+            elif everybody or time.monotonic() > deadline:
+                return
+            self._wake.wait(min(0.05, self._options.interval))
+
+    def _conclude(self) -> None:
+        """Report, read the reports of the others, and say what is wrong."""
+        self._board.add(f"alarm/{self._round}", 1)
+        own = self._report()
+        self._board.set(f"report/{self._round}/{self._rank}", to_json(own))
+        reports = self._gather(own)
+        self._round += 1
+        for report in reports:
+            if report.now is not None and report.now.state != "out":
+                self._told.stalls.add((report.now.group, report.now.seq))
+        diagnosis = diagnose(reports)
+        if diagnosis is not None:
+            self._tell(diagnosis, reports)
+        self._asked = ""
+        self._answered.set()
+
+    def _tell(self, diagnosis: Diagnosis, reports: Sequence[RankReport]) -> None:
+        text = table(diagnosis, reports, self._options.findings, self._rank)
+        self._verdict = (diagnosis, text)
+        last = max((r.groups[diagnosis.group].count for r in reports
+                    if diagnosis.group in r.groups), default=0)
+        self._told.stalls.add((diagnosis.group, last))
+        if diagnosis.kind in ("mismatch", "swapped", "skipped"):
+            if diagnosis.group in self._told.groups:
+                return
+            self._told.groups.add(diagnosis.group)
+        self._told.tables += 1
+        if self._told.tables <= _MOST_TABLES:
+            _write(text)
+
+    def _report(self) -> RankReport:
+        doing = self._journal.doing()
+        groups = {log.name: self._calls(log, 4096) for log in self._journal.logs()}
+        return RankReport(self._rank, self._left, self._stuck(doing), self._now(doing), groups)
+
+    def _stuck(self, doing: Doing | None) -> str:
+        if self._asked:
+            return self._asked
+        if doing is not None and time.monotonic() - doing.since > self._options.patience / 2:
+            return doing.log.name
+        if doing is not None and self._somebody_left(doing):
+            return doing.log.name
+        now = time.monotonic()
+        for name, (_, _, since) in self._lagging.items():
+            if now - since > self._options.patience:
+                return name
+        return ""
+
+    def _now(self, doing: Doing | None) -> Now:
+        frames = sys._current_frames()
+        thread = self._main
+        if doing is not None:
+            thread = next(
+                (slot.thread for slot in self._journal.slots if slot.doing is doing), thread
+            )
+        stack = tuple(sites.stack(frames.get(thread or 0)))
+        site = sites.user_site(list(stack))
+        now = time.monotonic()
+        if doing is None:
+            idle = self._journal.idle_since() or now
+            return Now("out", round(now - idle, 1), "", 0, stack, site)
+        state = "waits" if doing.waits else "in"
+        seconds = round(now - doing.since, 1)
+        return Now(
+            "waits" if state == "waits" else "in",
+            seconds, doing.log.name, doing.entry.seq, stack, site,
+        )
+
+    def _gather(self, own: RankReport) -> list[RankReport]:
+        """The reports of all ranks; of those that do not answer, what is known of them."""
+        found = {self._rank: own}
+        began = time.monotonic()
+        longest = 2.0 + 2 * self._options.interval
+        while len(found) < self._world and time.monotonic() - began < longest:
+            waiting = False
+            for rank in range(self._world):
+                if rank in found:
+                    continue
+                text = self._board.get(f"report/{self._round}/{rank}")
+                if text is not None:
+                    found[rank] = from_json(text)
+                elif (heart := self._heart(rank)) and self._gone(heart):
+                    found[rank] = self._remains(rank, heart)
+                else:
+                    waiting = True
+            if waiting:
+                time.sleep(0.02)
+        for rank in range(self._world):
+            if rank not in found:
+                found[rank] = self._remains(rank, self._heart(rank))
+        return [found[rank] for rank in sorted(found)]
+
+    def _gone(self, heart: dict[str, Any]) -> bool:
+        if heart.get("host") != socket.gethostname():
+            return False
+        return not _alive(heart["pid"])
+
+    def _remains(self, rank: int, heart: dict[str, Any]) -> RankReport:
+        """What a rank that does not answer had said before."""
+        text = self._board.get(f"calls/{rank}")
+        groups = {} if text is None else unpack_groups(json.loads(text))
+        left = heart.get("left", "")
+        if not left and heart and self._gone(heart):
+            left = f"was killed (process {heart['pid']} is gone)"
+        elif not left:
+            left = "gives no sign of life (killed, or its node cannot be reached)"
+        return RankReport(rank, left, "", None, groups)
+
+    def _alone(self) -> None:
+        """The board is gone. Say what this rank was doing, if it was doing anything."""
+        doing = self._journal.doing()
+        self.agreement = self.agreement
+        if doing is None or self._left:
+            return
+        own = self._report()
+        others = [
+            RankReport(rank, "cannot be asked: the store is gone, and with it the rank that held it")
+            for rank in doing.log.ranks
+            if rank != self._rank
+        ]
+        reports = sorted([own, *others], key=lambda report: report.rank)
+        diagnosis = diagnose(reports)
+        if diagnosis is not None:
+            self._tell(diagnosis, reports)
+
+
+def _alone(rank: int, calls: GroupCalls) -> RankReport:
+    return RankReport(rank, groups={calls.name: calls})
+
+
+def _dict(value: object) -> dict[str, Any]:
+    assert isinstance(value, dict)
+    return value
+
+
+def _alive(pid: int) -> bool:
+    """Is a process of this machine running? One that only waits to be reaped is not."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        pass
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        pass
+    return True
+
+
+def _timeout_of_group() -> float:
+    """How long the default group's own collectives would wait."""
+    default = distributed_c10d.GroupMember.WORLD
+    for device in getattr(default, "_device_types", ()):
+        with contextlib.suppress(Exception):
+            return float(default._get_backend(device).options._timeout.total_seconds())
+    return float(dist.default_pg_timeout.total_seconds())
+
+
+def _write(text: str) -> None:
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
