@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from distlint.runtime.collective_watch.hooks import Hooks
 from distlint.runtime.collective_watch.table import KnownFinding
-from distlint.runtime.collective_watch.watcher import Options, Watcher, _raised
+from distlint.runtime.collective_watch.watcher import Options, Watcher, how_it_ended
 
 _lock = threading.Lock()
 _running: Watcher | None = None
@@ -71,7 +71,7 @@ def watch(
         watcher.attach()
         yield
     except BaseException as error:
-        watcher.detach(_raised(error), clean=False)
+        watcher.detach(how_it_ended(error), clean=False)
         raise
     else:
         watcher.detach("left the watch", clean=True)

@@ -44,6 +44,8 @@ from distlint.runtime.collective_watch.table import KnownFinding, table
 
 _WINDOW = 256  # calls of each group that are compared at each beat
 _MOST_TABLES = 10
+_MOST_KINDS = 10_000
+_FIRST_SIGHTS = 20  # calls of a new kind that are published at once, between two beats
 _LAST_WORD = 1.0  # seconds that a rank waits for the others at its end, so that all can compare
 
 
@@ -64,6 +66,7 @@ class _Told:
 
     stalls: set[tuple[str, int]] = field(default_factory=set)
     groups: set[str] = field(default_factory=set)
+    differences: set[tuple[str, str, int]] = field(default_factory=set)
     tables: int = 0
 
 
@@ -94,6 +97,7 @@ class Watcher:
             return None
         place = sites.path(sys._getframe(depth))
         entry = self.journal.enter(log, op, payload, root, reduce, place)
+        session.note(log, entry)
         self.journal.local.inside = op != "backward"
         if session.agreement is not None and len(log.ranks) > 1:
             try:
@@ -142,7 +146,7 @@ class Watcher:
         if group is None or group is distributed_c10d.GroupMember.WORLD:
             site = sites.user_site(sites.stack(sys._getframe(2)))
             error = sys.exc_info()[1]
-            how = _raised(error) if error is not None else f"destroyed its process group at {site}"
+            how = how_it_ended(error) if error is not None else f"destroyed its process group at {site}"
             self.detach(how, clean=error is None)
 
     def destroyed(self, group: object) -> None:
@@ -187,15 +191,19 @@ def _functional_group(group: object) -> Any:
         return None
 
 
-def _raised(error: BaseException) -> str:
+def how_it_ended(error: BaseException) -> str:
+    """What became of a rank that an exception ends."""
     trace, frames = error.__traceback__, []
     while trace is not None:
         code = trace.tb_frame.f_code
         frames.append(sites.Site(code.co_filename, trace.tb_lineno, code.co_name))
         trace = trace.tb_next
     site = sites.user_site(frames[::-1])
+    where = f" at {site}" if site else ""
+    if isinstance(error, SystemExit):
+        return f"exited with status {error.code or 0}{where}"
     text = str(error).partition("\n")[0][:160]
-    return f"raised {type(error).__name__}: {text}" + (f" at {site}" if site else "")
+    return f"raised {type(error).__name__}: {text}{where}"
 
 
 class _Session:
@@ -223,6 +231,8 @@ class _Session:
         self._round = 1
         self._told = _Told()
         self._beat = 0
+        self._seen: set[tuple[Any, ...]] = set()
+        self._first_sights = _FIRST_SIGHTS
         self._published: dict[str, int] = {}
         self._swept: dict[str, int] = {}
         self._lagging: dict[str, tuple[int, int, float]] = {}
@@ -235,6 +245,19 @@ class _Session:
         self._thread.start()
 
     # -- on the threads of the program -------------------------------------------------------------
+
+    def note(self, log: GroupLog, entry: Entry) -> None:
+        """Publish a call of a new kind before it is made: it may be the end of this process."""
+        kind = entry[1:]
+        if kind in self._seen or not self._first_sights:
+            return
+        self._first_sights -= 1
+        if len(self._seen) > _MOST_KINDS:
+            self._seen.clear()
+        self._seen.add(kind)
+        with contextlib.suppress(RuntimeError):
+            group = GroupCalls(log.name, log.ranks, entry.seq, (log.call(entry),))
+            self._board.set(f"newest/{self._rank}", json.dumps(pack_groups([group])))
 
     def agree(self, log: GroupLog, entry: Entry, *, later: bool) -> None:
         assert self.agreement is not None
@@ -317,6 +340,7 @@ class _Session:
 
     def _publish(self) -> None:
         self._beat += 1
+        self._first_sights = _FIRST_SIGHTS
         logs = self._journal.logs()
         heart = {
             "beat": self._beat,
@@ -417,18 +441,24 @@ class _Session:
         return {} if text is None else _dict(json.loads(text))
 
     def _last_word(self) -> None:
-        """Publish how this rank went, and let the others compare once more."""
+        """Publish how this rank went, and compare once more when the others have done so, too."""
         self._publish()
-        self._board.add("left", 1)
         deadline = time.monotonic() + _LAST_WORD + self._options.interval
-        while True:
-            everybody = self._board.add("left", 0) >= self._world
-            alarm = bool(self._board.add(f"alarm/{self._round}", 0))
-            if alarm or (self._clean and self._trouble()):
+        self._together("left", deadline)
+        if self._clean and self._trouble():
+            self._conclude()
+        self._together("compared", deadline)
+
+    def _together(self, what: str, deadline: float) -> None:
+        """Wait until all ranks have come this far; for a moment only, since some never will."""
+        come = self._board.add(what, 1)
+        while come < self._world and time.monotonic() < deadline:
+            if self._board.add(f"alarm/{self._round}", 0):
                 self._conclude()
-            elif everybody or time.monotonic() > deadline:
-                return
-            self._wake.wait(min(0.05, self._options.interval))
+            time.sleep(min(0.02, self._options.interval))
+            come = self._board.add(what, 0)
+        if self._board.add(f"alarm/{self._round}", 0):
+            self._conclude()
 
     def _conclude(self) -> None:
         """Report, read the reports of the others, and say what is wrong."""
@@ -456,6 +486,10 @@ class _Session:
             if diagnosis.group in self._told.groups:
                 return
             self._told.groups.add(diagnosis.group)
+        difference = (diagnosis.kind, diagnosis.group, diagnosis.seq)
+        if difference in self._told.differences:
+            return
+        self._told.differences.add(difference)
         self._told.tables += 1
         if self._told.tables <= _MOST_TABLES:
             _write(text)
@@ -529,8 +563,11 @@ class _Session:
 
     def _remains(self, rank: int, heart: dict[str, Any]) -> RankReport:
         """What a rank that does not answer had said before."""
-        text = self._board.get(f"calls/{rank}")
-        groups = {} if text is None else unpack_groups(json.loads(text))
+        groups: dict[str, GroupCalls] = {}
+        for key in ("calls", "newest"):
+            text = self._board.get(f"{key}/{rank}")
+            for name, group in ({} if text is None else unpack_groups(json.loads(text))).items():
+                groups[name] = _joined(groups.get(name), group)
         left = heart.get("left", "")
         if not left and heart and self._gone(heart):
             left = f"was killed (process {heart['pid']} is gone)"
@@ -541,7 +578,6 @@ class _Session:
     def _alone(self) -> None:
         """The board is gone. Say what this rank was doing, if it was doing anything."""
         doing = self._journal.doing()
-        self.agreement = self.agreement
         if doing is None or self._left:
             return
         own = self._report()
@@ -554,6 +590,16 @@ class _Session:
         diagnosis = diagnose(reports)
         if diagnosis is not None:
             self._tell(diagnosis, reports)
+
+
+def _joined(before: GroupCalls | None, newest: GroupCalls) -> GroupCalls:
+    """What was published at a beat, and a later call; the calls between are not known."""
+    if before is None or newest.count > before.count + 1:
+        return newest
+    if newest.count <= before.count:
+        return before
+    calls = (*before.calls, *newest.calls)
+    return GroupCalls(before.name, before.ranks, newest.count, calls)
 
 
 def _alone(rank: int, calls: GroupCalls) -> RankReport:
