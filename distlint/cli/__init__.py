@@ -12,6 +12,7 @@ COMMANDS = {
     "check": "find the places where ranks part ways",
     "trace": "show the collectives of each group of ranks side by side",
     "rule": "explain a rule",
+    "run": "start a script on several processes, with a watch over its collectives",
 }
 
 USAGE = """\

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from distlint.runtime.collective_watch.hooks import Hooks
 from distlint.runtime.collective_watch.table import KnownFinding
-from distlint.runtime.collective_watch.watcher import Options, Watcher, how_it_ended
+from distlint.runtime.collective_watch.watcher import Options, Watcher
 
 _lock = threading.Lock()
 _running: Watcher | None = None
@@ -71,10 +71,10 @@ def watch(
         watcher.attach()
         yield
     except BaseException as error:
-        watcher.detach(how_it_ended(error), clean=False)
+        watcher.detach("", error)
         raise
     else:
-        watcher.detach("left the watch", clean=True)
+        watcher.detach("left the watch")
     finally:
         if os.getpid() == pid:
             hooks.uninstall()

@@ -81,6 +81,7 @@ class Hooks:
             setattr(owner, name, original)
         self._replaced.clear()
         self._attributes.clear()
+        _to_rebuild.clear()
 
     def _function(self, module: Any, name: str, wrap: Callable[[Function], Function]) -> None:
         original = getattr(module, name, None)
@@ -224,6 +225,7 @@ class Hooks:
                 sink.close()
 
         self._set(DistributedDataParallel, "forward", watched_forward)
+        self._rebuilding()
         self._set(torch.autograd, "backward", watched_backward)
         joined = getattr(DistributedDataParallel, "_match_all_reduce_for_bwd_pass", None)
         if joined is None:
@@ -231,7 +233,9 @@ class Hooks:
 
         @functools.wraps(joined)
         def watched_join(self: Any) -> Any:
-            begun = sink.begin("backward", _backward_of(self), later=False, depth=2)
+            described = _backward_of(self)
+            _to_rebuild.setdefault(id(self.reducer), described)
+            begun = sink.begin("backward", described, later=False, depth=2)
             try:
                 return joined(self)
             finally:
@@ -239,6 +243,32 @@ class Hooks:
                     sink.close()
 
         self._set(DistributedDataParallel, "_match_all_reduce_for_bwd_pass", watched_join)
+
+
+    def _rebuilding(self) -> None:
+        """In the first forward after a backward, the reducer agrees on new buckets."""
+        sink, rebuild = self._sink, dist.Reducer._rebuild_buckets
+
+        @functools.wraps(rebuild)
+        def watched_rebuild(self: Any) -> Any:
+            described = _to_rebuild.get(id(self))
+            if described is None:
+                return rebuild(self)
+            _to_rebuild[id(self)] = None
+            begun = sink.begin("rebuild_buckets", described, later=False, depth=2)
+            try:
+                return rebuild(self)
+            except Exception as error:
+                sink.failed(error)
+                raise
+            finally:
+                if begun is not None:
+                    sink.close()
+
+        self._set(dist.Reducer, "_rebuild_buckets", watched_rebuild)
+
+
+_to_rebuild: dict[int, Described | None] = {}
 
 
 def _arm(sink: Sink, model: Any, output: object) -> None:
@@ -249,6 +279,7 @@ def _arm(sink: Sink, model: Any, output: object) -> None:
     def reached(_: torch.Tensor) -> None:
         if armed:
             armed.clear()
+            _to_rebuild.setdefault(id(model.reducer), described)
             sink.begin("backward", described, later=False, depth=2)
 
     for tensor in _tensors(output, 3):

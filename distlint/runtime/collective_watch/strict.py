@@ -13,6 +13,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from itertools import combinations
+from typing import Any
 
 from distlint.runtime.collective_watch import sites
 from distlint.runtime.collective_watch.board import Board
@@ -42,8 +43,8 @@ class Agreement:
         self._rank = rank
         self._interrupt = interrupt
         self._posted: dict[tuple[str, int], int] = {}
-        self._crossings: dict[str, deque[tuple[int, int, sites.Path]]] = {}
-        self._verdicts: dict[tuple[int, ...], bool] = {}
+        self._recent: dict[str, deque[tuple[int, int]]] = {}
+        self._harmless: set[tuple[int, ...]] = set()
         self.agreed: dict[str, int] = {}
 
     def check(self, log: GroupLog, entry: Entry) -> None:
@@ -52,8 +53,19 @@ class Agreement:
         Raises:
             Disagreement: if they are about to do different things.
         """
+        recent = self._recent.setdefault(log.name, deque(maxlen=CROSSING))
+        while recent and entry.seq - recent[0][0] > CROSSING:
+            recent.popleft()
+        if recent:
+            self._leave_word(log, entry)
         self.post(log, entry)
-        self.verify(log, entry, final=True)
+        payloads = self.verify(log, entry)
+        fields = _Fields(len(log.ranks))
+        if payloads and payloads != len(log.ranks) * fields.cut(payload_number(entry.path)):
+            if not recent:
+                self._leave_word(log, entry)
+            recent.append((entry.seq, payloads))
+            self._look_for_crossing(log, entry)
 
     def post(self, log: GroupLog, entry: Entry) -> None:
         """Say what this rank is about to do, and wait for nobody."""
@@ -63,11 +75,11 @@ class Agreement:
         self._posted[log.name, entry.seq] = total
         self._compare(fields, log, entry, total)
 
-    def verify(self, log: GroupLog, entry: Entry, *, final: bool = False) -> None:
-        """Wait for the others at a call that was posted."""
+    def verify(self, log: GroupLog, entry: Entry) -> int:
+        """Wait for the others at a call that was posted; the result is the sum of the payloads."""
         total = self._posted.pop((log.name, entry.seq), None)
         if total is None:
-            return
+            return 0
         fields = _Fields(len(log.ranks))
         began = time.perf_counter()
         while 0 < fields.count(total) < len(log.ranks):
@@ -78,10 +90,7 @@ class Agreement:
             total = self._board.add(_key(log, entry), 0)
             self._compare(fields, log, entry, total)
         self.agreed[log.name] = max(entry.seq, self.agreed.get(log.name, 0))
-        if final and fields.count(total) and not fields.same_payload(
-            total, payload_number(entry.path)
-        ):
-            self._look_for_crossing(log, entry, fields.payloads(total))
+        return fields.payloads(total)
 
     def forget(self, board: Board, log: GroupLog, done: int) -> int:
         """Remove the numbers of calls that all members are past; for the thread of one of them."""
@@ -95,44 +104,38 @@ class Agreement:
         if count and not fields.same_key(total, log.key_number(entry)):
             raise Disagreement
 
-    def _look_for_crossing(self, log: GroupLog, entry: Entry, payloads: int) -> None:
-        recent = self._crossings.setdefault(log.name, deque(maxlen=CROSSING))
-        while recent and entry.seq - recent[0][0] > CROSSING:
-            recent.popleft()
-        recent.append((entry.seq, payloads, entry.path))
-        if len(recent) < 2:
+    def _leave_word(self, log: GroupLog, entry: Entry) -> None:
+        """Write what this rank passes, for those who compare after all have come."""
+        word = [entry.seq, log.key_number(entry), *sites.arguments(entry.path)]
+        self._board.set(_word(log, entry.seq, self._rank), json.dumps(word))
+
+    def _look_for_crossing(self, log: GroupLog, entry: Entry) -> None:
+        """Payloads differ here; if they did so shortly before, they may have crossed."""
+        recent = self._recent[log.name]
+        known = tuple(payloads for _, payloads in recent)
+        if len(recent) < 2 or known in self._harmless:
             return
-        known = tuple(each[1] for each in recent)
-        if known not in self._verdicts:
-            if len(self._verdicts) > _MOST_VERDICTS:
-                self._verdicts.clear()
-            self._verdicts[known] = self._crossed(log, entry, list(recent))
-        if self._verdicts[known]:
-            raise Disagreement
-
-    def _crossed(
-        self, log: GroupLog, entry: Entry, recent: list[tuple[int, int, sites.Path]]
-    ) -> bool:
-        """Lay the payloads of all members side by side."""
-        place = f"crossing/{log.name}/{entry.seq}/"
-        texts = {str(seq): sites.arguments(path) for seq, _, path in recent}
-        self._board.set(f"{place}{self._rank}", json.dumps(texts))
-        found = {json.dumps(self._read(f"{place}{rank}")) for rank in log.ranks}
-        rows = [json.loads(each) for each in sorted(found)]
+        seqs = [seq for seq, _ in recent]
+        rows = {tuple(self._read(log, seq, rank) for seq in seqs) for rank in log.ranks}
+        last = len(seqs) - 1
         for one, two in combinations(rows, 2):
-            for first, second in combinations(sorted(one.keys() & two.keys(), key=int), 2):
-                if (
-                    one[first] == two[second] != one[second] == two[first]
-                ):
-                    return True
-        return False
+            for earlier in range(last):
+                if one[earlier] is None or one[last] is None:  # asynchronous there
+                    continue
+                if one[earlier] == two[last] != one[last] == two[earlier]:
+                    raise Disagreement
+        if len(self._harmless) > _MOST_VERDICTS:
+            self._harmless.clear()
+        self._harmless.add(known)
 
-    def _read(self, key: str) -> object:
-        began = time.perf_counter()
-        while (text := self._board.get(key)) is None:
-            self._interrupt(time.perf_counter() - began)
-            time.sleep(0.001)
-        return json.loads(text)
+    def _read(self, log: GroupLog, seq: int, rank: int) -> tuple[Any, ...] | None:
+        text = self._board.get(_word(log, seq, rank))
+        word = [0] if text is None else json.loads(text)
+        return tuple(word[1:]) if word[0] == seq else None
+
+
+def _word(log: GroupLog, seq: int, rank: int) -> str:
+    return f"word/{log.name}/{seq % (2 * CROSSING)}/{rank}"
 
 
 def _key(log: GroupLog, entry: Entry) -> str:
@@ -162,5 +165,5 @@ class _Fields:
     def payloads(self, total: int) -> int:
         return total >> (self._head + self._wide)
 
-    def same_payload(self, total: int, payload: int) -> bool:
-        return self.payloads(total) == self.count(total) * (payload & self._cut)
+    def cut(self, number: int) -> int:
+        return number & self._cut

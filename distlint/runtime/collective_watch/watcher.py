@@ -34,6 +34,7 @@ from distlint.runtime.collective_watch.report import (
     GroupCalls,
     Now,
     RankReport,
+    State,
     from_json,
     pack_groups,
     to_json,
@@ -146,8 +147,7 @@ class Watcher:
         if group is None or group is distributed_c10d.GroupMember.WORLD:
             site = sites.user_site(sites.stack(sys._getframe(2)))
             error = sys.exc_info()[1]
-            how = how_it_ended(error) if error is not None else f"destroyed its process group at {site}"
-            self.detach(how, clean=error is None)
+            self.detach(f"destroyed its process group at {site}", error)
 
     def destroyed(self, group: object) -> None:
         self.journal.groups.pop(group, None)
@@ -162,11 +162,14 @@ class Watcher:
         self.journal = Journal()
         self._session = _Session(self.options, self.journal, self._generation)
 
-    def detach(self, how: str, *, clean: bool) -> None:
+    def detach(self, how: str, error: BaseException | None = None) -> None:
         """End: tell the others how, and wait a moment for their last word."""
         session, self._session = self._session, None
-        if session is not None and os.getpid() == self._pid:
-            session.leave(how, clean=clean)
+        if session is None or os.getpid() != self._pid:
+            return
+        if isinstance(error, RuntimeError) and not isinstance(error, WatchError):
+            session.ask("")  # perhaps what a collective in C++ has raised
+        session.leave(how if error is None else how_it_ended(error), clean=error is None)
 
 
 def _open_log(group: object) -> GroupLog | None:
@@ -236,7 +239,7 @@ class _Session:
         self._published: dict[str, int] = {}
         self._swept: dict[str, int] = {}
         self._lagging: dict[str, tuple[int, int, float]] = {}
-        self._asked = ""
+        self._asked: str | None = None
         self._left = ""
         self._clean = True
         self._verdict: tuple[Diagnosis, str] | None = None
@@ -261,6 +264,8 @@ class _Session:
 
     def agree(self, log: GroupLog, entry: Entry, *, later: bool) -> None:
         assert self.agreement is not None
+        if self._verdict is not None and self._verdict[0].certain:
+            raise self._error(log)
         with self._disagreements(log):
             if later:
                 self.agreement.post(log, entry)
@@ -376,7 +381,7 @@ class _Session:
 
     def _trouble(self) -> bool:
         """Is there a reason for an alarm?"""
-        if self._asked:
+        if self._asked is not None:
             return True
         doing = self._journal.doing()
         if doing is not None and (doing.log.name, doing.entry.seq) not in self._told.stalls:
@@ -473,7 +478,7 @@ class _Session:
         diagnosis = diagnose(reports)
         if diagnosis is not None:
             self._tell(diagnosis, reports)
-        self._asked = ""
+        self._asked = None
         self._answered.set()
 
     def _tell(self, diagnosis: Diagnosis, reports: Sequence[RankReport]) -> None:
@@ -525,12 +530,10 @@ class _Session:
         if doing is None:
             idle = self._journal.idle_since() or now
             return Now("out", round(now - idle, 1), "", 0, stack, site)
-        state = "waits" if doing.waits else "in"
-        seconds = round(now - doing.since, 1)
-        return Now(
-            "waits" if state == "waits" else "in",
-            seconds, doing.log.name, doing.entry.seq, stack, site,
-        )
+        state: State = "waits" if doing.waits else "in"
+        if not doing.waits:
+            site = doing.log.call(doing.entry).site or site
+        return Now(state, round(now - doing.since, 1), doing.log.name, doing.entry.seq, stack, site)
 
     def _gather(self, own: RankReport) -> list[RankReport]:
         """The reports of all ranks; of those that do not answer, what is known of them."""
