@@ -9,6 +9,7 @@ the same diagnosis.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import socket
@@ -71,6 +72,9 @@ class _Told:
     tables: int = 0
 
 
+_generations = itertools.count(1)  # so that a later watch does not read what an earlier one wrote
+
+
 class Watcher:
     """Watches one process; the hooks call it on the threads of the program."""
 
@@ -78,7 +82,6 @@ class Watcher:
         self.options = options
         self.journal = Journal()
         self._session: _Session | None = None
-        self._generation = 0
         self._pid = os.getpid()
 
     # -- what the hooks tell ---------------------------------------------------------------------
@@ -158,9 +161,8 @@ class Watcher:
         """Begin, if there is a default group of more than one rank."""
         if self._session is not None or not dist.is_initialized() or dist.get_world_size() < 2:
             return
-        self._generation += 1
         self.journal = Journal()
-        self._session = _Session(self.options, self.journal, self._generation)
+        self._session = _Session(self.options, self.journal, next(_generations))
 
     def detach(self, how: str, error: BaseException | None = None) -> None:
         """End: tell the others how, and wait a moment for their last word."""
@@ -234,6 +236,7 @@ class _Session:
         self._round = 1
         self._told = _Told()
         self._beat = 0
+        self.spent = 0.0  # CPU seconds of the thread so far
         self._seen: set[tuple[Any, ...]] = set()
         self._first_sights = _FIRST_SIGHTS
         self._published: dict[str, int] = {}
@@ -331,6 +334,7 @@ class _Session:
                 self._wake.wait(self._options.interval)
                 self._wake.clear()
                 self._tick()
+                self.spent = time.thread_time()
             self._last_word()
         except RuntimeError:  # the store is gone, and with it whoever held it
             self._alone()
