@@ -68,7 +68,7 @@ class _Told:
 
     stalls: set[tuple[str, int]] = field(default_factory=set)
     groups: set[str] = field(default_factory=set)
-    differences: set[tuple[str, str, int]] = field(default_factory=set)
+    news: set[tuple[object, ...]] = field(default_factory=set)
     tables: int = 0
 
 
@@ -83,6 +83,7 @@ class Watcher:
         self.journal = Journal()
         self._session: _Session | None = None
         self._pid = os.getpid()
+        self._known: BaseException | None = None
 
     # -- what the hooks tell ---------------------------------------------------------------------
 
@@ -119,6 +120,7 @@ class Watcher:
         doing = self.journal.slot().doing
         expected = isinstance(error, RuntimeError) and not isinstance(error, WatchError)
         if self._session is not None and doing is not None and expected:
+            self._known = error
             self._session.ask(doing.log.name)
 
     def close(self) -> None:
@@ -169,7 +171,8 @@ class Watcher:
         session, self._session = self._session, None
         if session is None or os.getpid() != self._pid:
             return
-        if isinstance(error, RuntimeError) and not isinstance(error, WatchError):
+        expected = isinstance(error, RuntimeError) and not isinstance(error, WatchError)
+        if expected and error is not self._known:
             session.ask("")  # perhaps what a collective in C++ has raised
         session.leave(how if error is None else how_it_ended(error), clean=error is None)
 
@@ -495,13 +498,24 @@ class _Session:
             if diagnosis.group in self._told.groups:
                 return
             self._told.groups.add(diagnosis.group)
-        difference = (diagnosis.kind, diagnosis.group, diagnosis.seq)
-        if difference in self._told.differences:
-            return
-        self._told.differences.add(difference)
+        else:
+            news = {
+                (*self._position(), diagnosis.certain),
+                (diagnosis.kind, diagnosis.group, diagnosis.seq),
+            }
+            if news & self._told.news or (self._left and self._told.tables):
+                return
+            self._told.news |= news
         self._told.tables += 1
         if self._told.tables <= _MOST_TABLES:
             _write(text)
+
+    def _position(self) -> tuple[str, int]:
+        """Where this rank stands: at one place it tells one table."""
+        doing = self._journal.doing()
+        if doing is None:
+            return "", sum(log.count for log in self._journal.logs())
+        return doing.log.name, doing.entry.seq
 
     def _report(self) -> RankReport:
         doing = self._journal.doing()
