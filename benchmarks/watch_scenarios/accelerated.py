@@ -15,7 +15,8 @@ class Accelerated:
         from accelerate import PartialState
 
         self._dist = dist
-        self._state = PartialState()
+        self._state = PartialState(cpu=True)
+        assert self._state.num_processes == dist.get_world_size()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._dist, name)

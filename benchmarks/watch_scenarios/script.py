@@ -44,14 +44,13 @@ def source(scenario: Scenario, mode: str) -> str:
 
 def texts(scenario: Scenario, mode: str) -> list[str]:
     """What the table must hold, with the lines of this script in place of their names."""
-    says = scenario.strict_says if mode == "strict" and scenario.strict_says else scenario.says
     lines = source(scenario, mode).splitlines()
     named = {
         match[1]: f"{FILE}:{number}"
         for number, line in enumerate(lines, start=1)
         if (match := re.search(r"# ([A-Z])$", line))
     }
-    return [re.sub(r"\{([A-Z])\}", lambda match: named[match[1]], text) for text in says]
+    return [re.sub(r"\{([A-Z])\}", lambda match: named[match[1]], text) for text in scenario.says]
 
 
 def tables(err: str) -> list[str]:

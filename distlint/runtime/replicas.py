@@ -88,7 +88,8 @@ def check_replicas(
     """
     if every < 1:
         raise ValueError(f"every must be at least 1: {every}")
-    if _alone(group):
+    ranks = _ranks(group)
+    if len(ranks) < 2:
         return ()
     _calls[model] = _calls.get(model, 0) + 1
     if _calls[model] % every:
@@ -97,7 +98,6 @@ def check_replicas(
     with torch.no_grad():
         sums = _stacked([_checksum(tensor) for _, _, tensor in named])
     rows = _gathered(sums, [f"{kind} {name}" for name, kind, _ in named], group)
-    ranks = _ranks(group)
     found = (
         _drift(name, kind, [row[index] for row in rows], ranks)
         for index, (name, kind, _) in enumerate(named)
@@ -134,11 +134,9 @@ def check_finite_grads(
     """
     names = [name for name, _ in model.named_parameters()]
     bad = _non_finite([parameter.grad for parameter in model.parameters()])
-    if _alone(group):
-        rows, ranks = [bad], (0,)
-    else:
+    rows, ranks = [bad], _ranks(group)
+    if len(ranks) > 1:
         rows = _gathered(torch.tensor(bad, dtype=torch.int64), names, group)
-        ranks = _ranks(group)
     return tuple(
         NonFinite(name, tuple(rank for rank, row in zip(ranks, rows, strict=True) if row[index]))
         for index, name in enumerate(names)
@@ -262,11 +260,9 @@ def _drift(name: str, kind: Kind, sums: list[int], ranks: tuple[int, ...]) -> Dr
     return Drift(name, kind, tuple(tuple(side) for side in sides.values()), missing)
 
 
-def _alone(group: dist.ProcessGroup | None) -> bool:
-    return not (dist.is_available() and dist.is_initialized()) or dist.get_world_size(group) < 2
-
-
 def _ranks(group: dist.ProcessGroup | None) -> tuple[int, ...]:
+    if not (dist.is_available() and dist.is_initialized()):
+        return (0,)
     return tuple(dist.get_process_group_ranks(group or dist.group.WORLD))
 
 

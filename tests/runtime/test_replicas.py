@@ -1,4 +1,4 @@
-"""Replicas that have drifted apart, and gradients that are not finite: named, on every rank alike."""
+"""Replicas that have drifted apart and gradients that are not finite, named alike on every rank."""
 
 from __future__ import annotations
 

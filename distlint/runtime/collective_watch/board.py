@@ -71,12 +71,12 @@ def bottom(store: Any) -> Any:
 
 def second_client(store: Any) -> Any:
     """A client of the same store that shares no lock with it, where such a thing exists."""
-    import torch.distributed as dist
+    from torch._C._distributed_c10d import FileStore, TCPStore
 
-    if isinstance(store, dist.TCPStore):
+    if isinstance(store, TCPStore):
         client = _second_tcp(store)
-    elif isinstance(store, dist.FileStore):
-        client = store.clone() if hasattr(store, "clone") else dist.FileStore(store.path, -1)
+    elif isinstance(store, FileStore):
+        client = store.clone() if hasattr(store, "clone") else _second_file(store)
         _kept.append(client)  # its end would count as that of a rank, and remove the file
     else:
         return store
@@ -87,12 +87,18 @@ def second_client(store: Any) -> Any:
 _kept: list[Any] = []
 
 
+def _second_file(store: Any) -> Any:
+    from torch._C._distributed_c10d import FileStore
+
+    return FileStore(store.path, -1)
+
+
 def _second_tcp(store: Any) -> Any:
-    import torch.distributed as dist
+    from torch._C._distributed_c10d import TCPStore
 
     if hasattr(store, "clone"):
         return store.clone()
-    return dist.TCPStore(store.host, store.port, is_master=False, wait_for_workers=False)
+    return TCPStore(store.host, store.port, is_master=False, wait_for_workers=False)
 
 
 def quick_store(store: Any, board: Board, rank: int, world: int) -> Any:
@@ -100,21 +106,21 @@ def quick_store(store: Any, board: Board, rank: int, world: int) -> Any:
 
     Otherwise rank 0 opens one and leaves its address on the board.
     """
-    import torch.distributed as dist
+    from torch._C._distributed_c10d import FileStore, TCPStore
 
-    if isinstance(store, dist.TCPStore):
+    if isinstance(store, TCPStore):
         return second_client(store)
-    if not isinstance(store, dist.FileStore):
+    if not isinstance(store, FileStore):
         return store
     board.set(f"host/{rank}", socket.gethostname())
     if rank == 0:
         hosts = {board.meet(f"host/{each}") for each in range(world)}
         host = "127.0.0.1" if len(hosts) == 1 else socket.gethostname()
-        server = dist.TCPStore(host, 0, is_master=True, wait_for_workers=False, timeout=_TIMEOUT)
+        server = TCPStore(host, 0, is_master=True, wait_for_workers=False, timeout=_TIMEOUT)
         board.set("quick", f"{host}:{server.port}")
         _kept.append(server)
         return _second_tcp(server)
     host, _, port = board.meet("quick").rpartition(":")
     if not host:
         raise WatchError("rank 0 left no address")
-    return dist.TCPStore(host, int(port), is_master=False, wait_for_workers=False, timeout=_TIMEOUT)
+    return TCPStore(host, int(port), is_master=False, wait_for_workers=False, timeout=_TIMEOUT)

@@ -46,11 +46,18 @@ class Call(NamedTuple):
 def call_from_json(row: list[Any]) -> Call:
     """A call as it comes out of JSON."""
     site, via = (None if each is None else Site(*each) for each in row[6:8])
-    return Call(*row[:6], site, via, tuple(row[8]))
+    op, reduce, root, dtype, shape, what = row[:6]
+    return Call(op, reduce, root, dtype, shape, what, site, via, tuple(row[8]))
 
 
-def _broadcast(tensor: Any, src: Any = None, group: Any = None, async_op: Any = False,
-               group_src: Any = None, **_: Any) -> Described:
+def _broadcast(
+    tensor: Any,
+    src: Any = None,
+    group: Any = None,
+    async_op: Any = False,
+    group_src: Any = None,
+    **_: Any,
+) -> Described:
     return group, (tensor.shape, tensor.dtype), _root(src, group_src), None
 
 
@@ -64,14 +71,19 @@ def _all_reduce_coalesced(
     return group, _many(tensors), None, op
 
 
-def _reduce(tensor: Any, dst: Any = None, op: Any = "SUM", group: Any = None,
-            async_op: Any = False, group_dst: Any = None, **_: Any) -> Described:
+def _reduce(
+    tensor: Any,
+    dst: Any = None,
+    op: Any = "SUM",
+    group: Any = None,
+    async_op: Any = False,
+    group_dst: Any = None,
+    **_: Any,
+) -> Described:
     return group, (tensor.shape, tensor.dtype), _root(dst, group_dst), op
 
 
-def _all_gather(
-    tensor_list: Any, tensor: Any, group: Any = None, *_: Any, **__: Any
-) -> Described:
+def _all_gather(tensor_list: Any, tensor: Any, group: Any = None, *_: Any, **__: Any) -> Described:
     first = tensor_list[0].shape if tensor_list else None
     if all(each.shape == first for each in tensor_list):
         return group, (tensor.shape, tensor.dtype), None, None
@@ -90,13 +102,27 @@ def _all_gather_coalesced(
     return group, _many(input_tensor_list), None, None
 
 
-def _gather(tensor: Any, gather_list: Any = None, dst: Any = None, group: Any = None,
-            async_op: Any = False, group_dst: Any = None, **_: Any) -> Described:
+def _gather(
+    tensor: Any,
+    gather_list: Any = None,
+    dst: Any = None,
+    group: Any = None,
+    async_op: Any = False,
+    group_dst: Any = None,
+    **_: Any,
+) -> Described:
     return group, (tensor.shape, tensor.dtype), _root(dst, group_dst, 0), None
 
 
-def _scatter(tensor: Any, scatter_list: Any = None, src: Any = None, group: Any = None,
-             async_op: Any = False, group_src: Any = None, **_: Any) -> Described:
+def _scatter(
+    tensor: Any,
+    scatter_list: Any = None,
+    src: Any = None,
+    group: Any = None,
+    async_op: Any = False,
+    group_src: Any = None,
+    **_: Any,
+) -> Described:
     return group, (tensor.shape, tensor.dtype), _root(src, group_src, 0), None
 
 
@@ -107,14 +133,25 @@ def _reduce_scatter(
 
 
 def _reduce_scatter_tensor(
-    output: Any, input: Any, op: Any = "SUM", group: Any = None, *_: Any, **__: Any  # noqa: A002
+    output: Any,
+    input: Any,  # noqa: A002
+    op: Any = "SUM",
+    group: Any = None,
+    *_: Any,
+    **__: Any,
 ) -> Described:
     return group, (input.shape, input.dtype), None, op
 
 
-def _all_to_all_single(output: Any, input: Any, output_split_sizes: Any = None,  # noqa: A002
-                       input_split_sizes: Any = None, group: Any = None,
-                       *_: Any, **__: Any) -> Described:
+def _all_to_all_single(
+    output: Any,
+    input: Any,  # noqa: A002
+    output_split_sizes: Any = None,
+    input_split_sizes: Any = None,
+    group: Any = None,
+    *_: Any,
+    **__: Any,
+) -> Described:
     if output_split_sizes or input_split_sizes:  # each rank has sizes of its own
         return group, (("*", *input.shape[1:]), input.dtype), None, None
     return group, (input.shape, input.dtype), None, None
@@ -135,18 +172,36 @@ def _all_gather_object(object_list: Any, obj: Any, group: Any = None, *_: Any) -
     return group, (), None, None
 
 
-def _gather_object(obj: Any, object_gather_list: Any = None, dst: Any = None, group: Any = None,
-                   group_dst: Any = None, **_: Any) -> Described:
+def _gather_object(
+    obj: Any,
+    object_gather_list: Any = None,
+    dst: Any = None,
+    group: Any = None,
+    group_dst: Any = None,
+    **_: Any,
+) -> Described:
     return group, (), _root(dst, group_dst, 0), None
 
 
-def _broadcast_object_list(object_list: Any, src: Any = None, group: Any = None,
-                           device: Any = None, group_src: Any = None, **_: Any) -> Described:
+def _broadcast_object_list(
+    object_list: Any,
+    src: Any = None,
+    group: Any = None,
+    device: Any = None,
+    group_src: Any = None,
+    **_: Any,
+) -> Described:
     return group, (f"{len(object_list)} objects", None), _root(src, group_src), None
 
 
-def _scatter_object_list(out: Any, input_list: Any = None, src: Any = None, group: Any = None,
-                         group_src: Any = None, **_: Any) -> Described:
+def _scatter_object_list(
+    out: Any,
+    input_list: Any = None,
+    src: Any = None,
+    group: Any = None,
+    group_src: Any = None,
+    **_: Any,
+) -> Described:
     return group, (), _root(src, group_src, 0), None
 
 
@@ -158,7 +213,13 @@ def _verify_params(process_group: Any, tensors: Any, *_: Any, **__: Any) -> Desc
     return process_group, (f"{len(tensors)} tensors", None), None, None
 
 
-def _f_all_reduce(self: Any, reduceOp: Any, group: Any, *_: Any, **__: Any) -> Described:  # noqa: N803
+def _f_all_reduce(
+    self: Any,
+    reduceOp: Any,  # noqa: N803
+    group: Any,
+    *_: Any,
+    **__: Any,
+) -> Described:
     return group, (self.shape, self.dtype), None, reduceOp
 
 
@@ -173,14 +234,22 @@ def _f_all_gather(self: Any, *args: Any, group: Any = None, **_: Any) -> Describ
 
 
 def _f_reduce_scatter(
-    self: Any, reduceOp: Any, *args: Any, group: Any = None, **_: Any  # noqa: N803
+    self: Any,
+    reduceOp: Any,  # noqa: N803
+    *args: Any,
+    group: Any = None,
+    **_: Any,
 ) -> Described:
     chosen = group if group is not None else args[1] if isinstance(args[0], int) else args[0]
     return chosen, (self.shape, self.dtype), None, reduceOp
 
 
 def _f_all_reduce_coalesced(
-    self: Any, reduceOp: Any, group: Any, *_: Any, **__: Any  # noqa: N803
+    self: Any,
+    reduceOp: Any,  # noqa: N803
+    group: Any,
+    *_: Any,
+    **__: Any,
 ) -> Described:
     return group, _many(self), None, reduceOp
 
@@ -250,8 +319,13 @@ FUNCTIONAL: dict[str, tuple[str, Describer]] = {
 """The functions of torch.distributed._functional_collectives."""
 
 
-def words(op: str, payload: tuple[Any, ...], root: Any, reduce: Any, ranks: Sequence[int],
-          ) -> tuple[str, str, str, str, str, str]:
+def words(
+    op: str,
+    payload: tuple[Any, ...],
+    root: Any,
+    reduce: Any,
+    ranks: Sequence[int],
+) -> tuple[str, str, str, str, str, str]:
     """The key of a call: op, reduce op, root, dtype, shape, detail."""
     detail = ""
     if payload and payload[0] is _DETAIL:

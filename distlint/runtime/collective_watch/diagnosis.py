@@ -125,11 +125,10 @@ def _aspects(a: int, b: int, calls: Mapping[int, Call]) -> str:
     one, two = calls[a], calls[b]
     if one.op != two.op:
         return f"different operations: {_said(a, one)}, {_said(b, two)}"
-    differ = [
-        name for name, x, y in zip(_ASPECTS, one.key, two.key, strict=True) if x != y
-    ]
-    return f"the {' and the '.join(differ)} of {one.op} differ{'' if len(differ) > 1 else 's'}: " + (
-        f"{_said(a, one)}, {_said(b, two)}"
+    differ = [name for name, x, y in zip(_ASPECTS, one.key, two.key, strict=True) if x != y]
+    return (
+        f"the {' and the '.join(differ)} of {one.op} differ{'' if len(differ) > 1 else 's'}: "
+        + (f"{_said(a, one)}, {_said(b, two)}")
     )
 
 
@@ -143,9 +142,7 @@ def _swapped(group: _Group) -> Diagnosis | None:
         left, right = group.members[a], group.members[b]
         first = max(left.first, right.first)
         last = min(left.count, right.count)
-        pair = crossing(
-            [(seq, left.get(seq), right.get(seq)) for seq in range(first, last + 1)]
-        )
+        pair = crossing([(seq, left.get(seq), right.get(seq)) for seq in range(first, last + 1)])
         if pair is None:
             continue
         one, two = left.get(pair[0]), left.get(pair[1])

@@ -9,11 +9,13 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from types import FunctionType
 from typing import Any, Protocol
 
 import torch
 import torch.distributed as dist
+from torch._C._distributed_c10d import Reducer
 from torch.distributed import distributed_c10d
 
 from distlint.runtime.collective_watch import calls
@@ -67,10 +69,10 @@ class Hooks:
         """Replace them."""
         for name, (op, describe) in calls.COLLECTIVES.items():
             for module in (distributed_c10d, dist):
-                self._function(module, name, lambda f, o=op, d=describe: self._collective(o, f, d))
+                self._function(module, name, partial(self._collective, op, describe))
         self._groups()
         self._functional()
-        self._everywhere({before: after for before, after in self._replaced.values()})
+        self._everywhere(dict(self._replaced.values()))
         self._set(dist.Work, "wait", self._wait(dist.Work.wait))
         self._backward()
 
@@ -107,7 +109,7 @@ class Hooks:
                 if type(value) is FunctionType and id(value) in by_id:
                     names[name] = by_id[id(value)]
 
-    def _collective(self, op: str, original: Function, describe: Describer) -> Function:
+    def _collective(self, op: str, describe: Describer, original: Function) -> Function:
         sink = self._sink
         compiling = torch.compiler.is_compiling
 
@@ -138,7 +140,7 @@ class Hooks:
     def _groups(self) -> None:
         for name, describe in (("new_group", _new_group), ("split_group", _split_group)):
             for module in (distributed_c10d, dist):
-                self._function(module, name, lambda f, n=name, d=describe: self._collective(n, f, d))
+                self._function(module, name, partial(self._collective, name, describe))
         for module in (distributed_c10d, dist):
             self._function(module, "init_process_group", self._init)
             self._function(module, "destroy_process_group", self._destroy)
@@ -174,9 +176,7 @@ class Hooks:
         for name, (op, describe) in calls.FUNCTIONAL.items():
             original = getattr(functional, name, None)
             if original is not None:
-                self._function(
-                    functional, name, lambda f, o=op, d=describe: self._collective(o, f, d)
-                )
+                self._function(functional, name, partial(self._collective, op, describe))
 
     def _wait(self, original: Function) -> Function:
         sink = self._sink
@@ -199,7 +199,8 @@ class Hooks:
         from torch.nn.parallel import DistributedDataParallel
 
         sink = self._sink
-        forward, backward = DistributedDataParallel.forward, torch.autograd.backward
+        forward: Function = DistributedDataParallel.forward
+        backward: Function = torch.autograd.backward
 
         @functools.wraps(forward)
         def watched_forward(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -244,10 +245,9 @@ class Hooks:
 
         self._set(DistributedDataParallel, "_match_all_reduce_for_bwd_pass", watched_join)
 
-
     def _rebuilding(self) -> None:
         """In the first forward after a backward, the reducer agrees on new buckets."""
-        sink, rebuild = self._sink, dist.Reducer._rebuild_buckets
+        sink, rebuild = self._sink, Reducer._rebuild_buckets
 
         @functools.wraps(rebuild)
         def watched_rebuild(self: Any) -> Any:
@@ -265,7 +265,7 @@ class Hooks:
                 if begun is not None:
                     sink.close()
 
-        self._set(dist.Reducer, "_rebuild_buckets", watched_rebuild)
+        self._set(Reducer, "_rebuild_buckets", watched_rebuild)
 
 
 _to_rebuild: dict[int, Described | None] = {}
@@ -284,7 +284,7 @@ def _arm(sink: Sink, model: Any, output: object) -> None:
 
     for tensor in _tensors(output, 3):
         if tensor.requires_grad:
-            tensor.register_hook(reached)
+            tensor.register_hook(reached)  # type: ignore[no-untyped-call]
 
 
 def _backward_of(model: Any) -> Described:
@@ -304,16 +304,20 @@ def _tensors(value: object, depth: int) -> Iterator[torch.Tensor]:
         yield from _tensors(vars(value), depth - 1)
 
 
-def _new_group(ranks: Any = None, timeout: Any = None, backend: Any = None,
-               pg_options: Any = None, use_local_synchronization: bool = False,
-               *_: Any, **__: Any) -> Described:
+def _new_group(
+    ranks: Any = None,
+    timeout: Any = None,
+    backend: Any = None,
+    pg_options: Any = None,
+    use_local_synchronization: bool = False,
+    *_: Any,
+    **__: Any,
+) -> Described:
     members = None if ranks is None else tuple(int(rank) for rank in ranks)
     text = calls.detail("all ranks" if members is None else f"ranks {sorted(members)}")
     group = ("local", tuple(sorted(members))) if use_local_synchronization and members else None
     return group, text, None, None
 
 
-def _split_group(
-    parent_pg: Any = None, split_ranks: Any = None, *_: Any, **__: Any
-) -> Described:
+def _split_group(parent_pg: Any = None, split_ranks: Any = None, *_: Any, **__: Any) -> Described:
     return parent_pg, calls.detail(str(split_ranks)), None, None

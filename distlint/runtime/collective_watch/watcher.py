@@ -180,21 +180,19 @@ class Watcher:
 def _open_log(group: object) -> GroupLog | None:
     if isinstance(group, tuple) and group and group[0] == "local":
         return GroupLog(f"those of {list(group[1])}", group[1])
-    if not isinstance(group, dist.ProcessGroup):
-        group = _functional_group(group)
-    if group is None:
+    found = group if isinstance(group, dist.ProcessGroup) else _functional_group(group)
+    if found is None:
         return None
-    ranks = tuple(dist.get_process_group_ranks(group))
-    return GroupLog(group.group_name, ranks)
+    return GroupLog(found.group_name, tuple(dist.get_process_group_ranks(found)))
 
 
-def _functional_group(group: object) -> Any:
+def _functional_group(group: Any) -> dist.ProcessGroup | None:
     """The process group behind what functional collectives take: a mesh, a name, ranks."""
     try:
+        from torch._C._distributed_c10d import _resolve_process_group
         from torch.distributed import _functional_collectives as functional
 
-        name = functional._resolve_group_name(group, "")
-        return distributed_c10d._resolve_process_group(name)
+        return _resolve_process_group(functional._resolve_group_name(group, ""))
     except Exception:  # whatever it is, the collective itself will say so
         return None
 
@@ -231,9 +229,7 @@ class _Session:
         self._broom: Board | None = None
         if options.strict:
             quick = boards.quick_store(store, self._board, self._rank, self._world)
-            self.agreement = Agreement(
-                Board(quick, prefix + "agree/"), self._rank, self._interrupt
-            )
+            self.agreement = Agreement(Board(quick, prefix + "agree/"), self._rank, self._interrupt)
             self._broom = Board(boards.second_client(quick), prefix + "agree/")
         self._limit = options.timeout or _timeout_of_group()
         self._round = 1
@@ -491,8 +487,10 @@ class _Session:
     def _tell(self, diagnosis: Diagnosis, reports: Sequence[RankReport]) -> None:
         text = table(diagnosis, reports, self._options.findings, self._rank)
         self._verdict = (diagnosis, text)
-        last = max((r.groups[diagnosis.group].count for r in reports
-                    if diagnosis.group in r.groups), default=0)
+        last = max(
+            (r.groups[diagnosis.group].count for r in reports if diagnosis.group in r.groups),
+            default=0,
+        )
         self._told.stalls.add((diagnosis.group, last))
         if diagnosis.kind in ("mismatch", "swapped", "skipped"):
             if diagnosis.group in self._told.groups:
@@ -603,7 +601,9 @@ class _Session:
             return
         own = self._report()
         others = [
-            RankReport(rank, "cannot be asked: the store is gone, and with it the rank that held it")
+            RankReport(
+                rank, "cannot be asked: the store is gone, and with it the rank that held it"
+            )
             for rank in doing.log.ranks
             if rank != self._rank
         ]
@@ -650,7 +650,7 @@ def _alive(pid: int) -> bool:
 
 def _timeout_of_group() -> float:
     """How long the default group's own collectives would wait."""
-    default = distributed_c10d.GroupMember.WORLD
+    default: Any = distributed_c10d.GroupMember.WORLD
     for device in getattr(default, "_device_types", ()):
         with contextlib.suppress(Exception):
             return float(default._get_backend(device).options._timeout.total_seconds())
