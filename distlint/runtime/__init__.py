@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from distlint.runtime.collective_watch import watch as watch
+    from distlint.runtime.collective_watch.api import watch as watch
     from distlint.runtime.collective_watch.errors import CollectiveMismatch as CollectiveMismatch
     from distlint.runtime.collective_watch.errors import RankMissing as RankMissing
     from distlint.runtime.collective_watch.errors import WatchError as WatchError
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from distlint.runtime.replicas import check_replicas as check_replicas
 
 _HOMES = {
-    "watch": "distlint.runtime.collective_watch",
+    "watch": "distlint.runtime.collective_watch.api",
     "WatchError": "distlint.runtime.collective_watch.errors",
     "CollectiveMismatch": "distlint.runtime.collective_watch.errors",
     "RankMissing": "distlint.runtime.collective_watch.errors",

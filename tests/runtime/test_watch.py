@@ -274,8 +274,25 @@ def test_run_hands_on_arguments_and_the_exit_status(tmp_path: Path) -> None:
     assert "['--watch', '-n', '3'] beside the script" in out
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_it_at_once(tmp_path: Path, number: signal.Signals) -> None:
+def test_a_table_is_printed_before_the_launcher_ends_the_others(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import os, time\nimport torch, torch.distributed as dist\n"
+        "dist.init_process_group('gloo')\ndist.barrier()\n"
+        "if os.environ['RANK'] == '1':\n    time.sleep(1)\n    os._exit(3)\n"
+        "work = dist.all_reduce(torch.ones(1), async_op=True)\n"
+        "try:\n    work.wait()\nexcept RuntimeError:\n    time.sleep(60)\n"
+    )
+    run = start("-n", "2", "--watch", str(script), cwd=tmp_path)
+    _, err = run.communicate(timeout=60)
+    assert run.returncode not in (0, 130), err
+    (table,) = tables(err)
+    assert "rank 0: waits for all_reduce(SUM) float32[1] (call 2)" in table
+    assert "rank 1: was killed" in table
+
+
+def test_ctrl_c_ends_it_at_once(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     script = tmp_path / "script.py"
     script.write_text(
@@ -289,10 +306,10 @@ def test_a_signal_ends_it_at_once(tmp_path: Path, number: signal.Signals) -> Non
         assert time.monotonic() < deadline
         time.sleep(0.05)
     began = time.monotonic()
-    run.send_signal(number)
+    run.send_signal(signal.SIGINT)
     run.communicate(timeout=30)
     assert time.monotonic() - began < 6
-    assert run.returncode == 128 + number
+    assert run.returncode == 130
     for note in notes:
         with pytest.raises(ProcessLookupError):
             os.kill(int(note.read_text()), 0)

@@ -5,11 +5,17 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import signal
 import sys
+import threading
 from contextlib import ExitStack
-from types import TracebackType
+from types import FrameType, TracebackType
+from typing import TYPE_CHECKING
 
 from distlint.runtime.collective_watch.table import KnownFinding
+
+if TYPE_CHECKING:
+    from distlint.runtime.collective_watch.watcher import Watcher
 
 WATCH = "DISTLINT_WATCH"
 PATIENCE = "DISTLINT_WATCH_PATIENCE"
@@ -29,9 +35,9 @@ def start_from_environment() -> None:
     if _started or level in _OFF:
         return
     _started = True
-    from distlint.runtime.collective_watch import watch
+    from distlint.runtime.collective_watch.api import watch
 
-    _stack.enter_context(
+    watcher = _stack.enter_context(
         watch(
             strict=level == "strict",
             patience=_number(PATIENCE) or 5.0,
@@ -50,6 +56,40 @@ def start_from_environment() -> None:
 
     sys.excepthook = remember
     atexit.register(_end, os.getpid())
+    if watcher is not None:
+        _report_on_sigterm(watcher)
+
+
+def _report_on_sigterm(watcher: Watcher) -> None:
+    """Print the table before SIGTERM ends this process, as launchers do when one rank has failed.
+
+    Python's own handler would run on the main thread, which may be stuck in a collective; but the
+    number of the signal is written to a descriptor at once, and a thread waits for that.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return
+    if signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        return
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    before = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    if before != -1:  # somebody else listens
+        signal.set_wakeup_fd(before)
+        return
+    signal.signal(signal.SIGTERM, _nothing)
+
+    def listen() -> None:
+        while True:
+            if signal.SIGTERM in os.read(reader, 1):
+                watcher.last_call()
+                if signal.getsignal(signal.SIGTERM) is _nothing:
+                    os._exit(128 + signal.SIGTERM)
+
+    threading.Thread(target=listen, name="distlint-sigterm", daemon=True).start()
+
+
+def _nothing(number: int, frame: FrameType | None) -> None:
+    """Stands in for the default action, which the thread takes."""
 
 
 def _end(pid: int) -> None:

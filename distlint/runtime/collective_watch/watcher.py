@@ -157,6 +157,12 @@ class Watcher:
     def destroyed(self, group: object) -> None:
         self.journal.groups.pop(group, None)
 
+    def last_call(self) -> None:
+        """This process is about to be ended from outside: report, if it is in a collective."""
+        session = self._session
+        if session is not None and (doing := self.journal.doing()) is not None:
+            session.ask(doing.log.name)
+
     # -- life ------------------------------------------------------------------------------------
 
     def attach(self) -> None:
@@ -241,6 +247,7 @@ class _Session:
         self._published: dict[str, int] = {}
         self._swept: dict[str, int] = {}
         self._lagging: dict[str, tuple[int, int, float]] = {}
+        self._latest: dict[int, dict[str, GroupCalls]] = {}
         self._asked: str | None = None
         self._left = ""
         self._clean = True
@@ -418,10 +425,11 @@ class _Session:
                 return True
         text = self._board.get(f"calls/{leader}")
         if text is not None:
-            other = unpack_groups(json.loads(text)).get(log.name)
+            self._latest[leader] = unpack_groups(json.loads(text))
+            other = self._latest[leader].get(log.name)
             if other is not None:
                 own = self._calls(log, _WINDOW)
-                pair = [_alone(self._rank, own), _alone(leader, other)]
+                pair = [_only(self._rank, own), _only(leader, other)]
                 if diagnose(pair) is not None:
                     return True
         return self._stalled(log, theirs, bool(heart.get("left")))
@@ -599,16 +607,18 @@ class _Session:
         doing = self._journal.doing()
         if doing is None or self._left:
             return
+        log = doing.log
+        self._asked = log.name
         own = self._report()
-        others = [
-            RankReport(
-                rank, "cannot be asked: the store is gone, and with it the rank that held it"
-            )
-            for rank in doing.log.ranks
-            if rank != self._rank
+        assumed = {log.name: GroupCalls(log.name, log.ranks, doing.entry.seq - 1, ())}
+        left = "cannot be asked: the store is gone, and with it the rank that held it"
+        reports = [
+            own if rank == self._rank else RankReport(rank, left, groups=known or {})
+            for rank in range(self._world)
+            if (known := self._latest.get(rank, assumed if rank == 0 else None)) is not None
+            or rank == self._rank
         ]
-        reports = sorted([own, *others], key=lambda report: report.rank)
-        diagnosis = diagnose(reports)
+        diagnosis = diagnose([each for each in reports if log.name in each.groups])
         if diagnosis is not None:
             self._tell(diagnosis, reports)
 
@@ -623,7 +633,7 @@ def _joined(before: GroupCalls | None, newest: GroupCalls) -> GroupCalls:
     return GroupCalls(before.name, before.ranks, newest.count, calls)
 
 
-def _alone(rank: int, calls: GroupCalls) -> RankReport:
+def _only(rank: int, calls: GroupCalls) -> RankReport:
     return RankReport(rank, groups={calls.name: calls})
 
 
