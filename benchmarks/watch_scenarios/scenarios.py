@@ -707,6 +707,20 @@ else:
     ),
     _s(
         "async",
+        "rank 1 starts nothing, and rank 0 does not wait",
+        """
+import time
+if rank == 0:
+    work = dist.all_reduce(t, async_op=True)  # A
+time.sleep(2)  # B
+""",
+        "rank 1 did not come to call 1",
+        "rank 0: all_reduce(SUM) float32[4] at {A}",
+        "s, at {B}",
+        error="",
+    ),
+    _s(
+        "async",
         "different shapes are started",
         """
 work = dist.all_reduce(torch.ones(4 + rank), async_op=True)  # A

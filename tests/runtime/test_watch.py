@@ -68,7 +68,7 @@ def outcomes(
     ordered = sorted(selected, key=lambda run: (run[0].kind != "infinite loop", run[0].name))
     return {
         (scenario, mode): cluster.submit(
-            source(scenario, mode), ranks=scenario.ranks, name="scenario", limit=7
+            source(scenario, mode), ranks=scenario.ranks, name="scenario", limit=5
         )
         for scenario, mode in ordered
     }
@@ -135,6 +135,22 @@ dist.barrier()
         assert "rank 0 did not come to call 1" in table
         assert "not in a collective since" in table
         assert rank.values["sum"] == ["8.0"]
+
+
+def test_a_mismatch_that_is_long_past_is_found(cluster: Cluster) -> None:
+    quick = Scenario(
+        "reduce op",
+        "one of many calls, while the watch sleeps",
+        """\
+for step in range(700):
+    dist.all_reduce(t, dist.ReduceOp.MIN if rank and step == 30 else dist.ReduceOp.MAX)  # A
+""",
+    )
+    outcome = cluster.run(source(quick, "watch"), name="scenario")
+    for rank in outcome.ranks:
+        (table,) = tables(rank.err)
+        assert "first difference: call 31\n" in table
+        assert "rank 1: all_reduce(MIN) float32[4]" in table
 
 
 def test_a_watch_that_begins_late_and_ends_early(cluster: Cluster) -> None:

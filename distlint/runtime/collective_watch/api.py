@@ -6,10 +6,14 @@ import contextlib
 import os
 import threading
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from distlint.runtime.collective_watch.hooks import Hooks
+import torch.distributed as dist
+
 from distlint.runtime.collective_watch.table import KnownFinding
-from distlint.runtime.collective_watch.watcher import Options, Watcher
+
+if TYPE_CHECKING:
+    from distlint.runtime.collective_watch.watcher import Watcher
 
 _lock = threading.Lock()
 _running: Watcher | None = None
@@ -55,6 +59,12 @@ def watch(
         ...     total = torch.ones(1)  # train here
     """
     global _running
+    if not dist.is_available():
+        yield None
+        return
+    from distlint.runtime.collective_watch.hooks import Hooks
+    from distlint.runtime.collective_watch.watcher import Options, Watcher
+
     options = Options(strict, patience, timeout, interval, findings)
     with _lock:
         if _running is not None:

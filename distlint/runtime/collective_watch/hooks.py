@@ -38,6 +38,9 @@ class Sink(Protocol):
     def end(self, begun: Begun, work: object) -> None:
         """It has returned."""
 
+    def opened(self, group: object) -> None:
+        """A group has been made, of which this rank may be a member."""
+
     def failed(self, error: Exception) -> None:
         """It has raised."""
 
@@ -128,6 +131,8 @@ class Hooks:
             try:
                 result = original(*args, **kwargs)
                 sink.end(begun, result if later else None)
+                if isinstance(result, dist.ProcessGroup):
+                    sink.opened(result)
                 return result
             except Exception as error:
                 sink.failed(error)

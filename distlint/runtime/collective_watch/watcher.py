@@ -81,6 +81,7 @@ class Watcher:
     def __init__(self, options: Options) -> None:
         self.options = options
         self.journal = Journal()
+        self.journal.log_of(distributed_c10d.GroupMember.WORLD, _open_log)
         self._session: _Session | None = None
         self._pid = os.getpid()
         self._known: BaseException | None = None
@@ -115,6 +116,9 @@ class Watcher:
     def end(self, begun: Begun, work: object) -> None:
         if work is not None:
             self.journal.started(work, *begun)
+
+    def opened(self, group: object) -> None:
+        self.journal.log_of(group, _open_log)
 
     def failed(self, error: Exception) -> None:
         doing = self.journal.slot().doing
@@ -170,6 +174,7 @@ class Watcher:
         if self._session is not None or not dist.is_initialized() or dist.get_world_size() < 2:
             return
         self.journal = Journal()
+        self.journal.log_of(distributed_c10d.GroupMember.WORLD, _open_log)
         self._session = _Session(self.options, self.journal, next(_generations))
 
     def detach(self, how: str, error: BaseException | None = None) -> None:
