@@ -305,6 +305,7 @@ def test_a_table_is_printed_before_the_launcher_ends_the_others(tmp_path: Path) 
     assert run.returncode not in (0, 130), err
     (table,) = tables(err)
     assert "rank 0: waits for all_reduce(SUM) float32[1] (call 2)" in table
+    assert f"at {script.name}:8" in table
     assert "rank 1: was killed" in table
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import importlib.util
 import itertools
 import linecache
 import os
@@ -110,22 +111,20 @@ def _classify(code: CodeType) -> int:
 
 @functools.lru_cache(maxsize=8192)
 def _kind_of_file(file: str) -> int:
-    if file.startswith("<frozen") or file.startswith(_OURS):
+    if file.startswith(("<frozen", *_inside())):
         return _PASSED_OVER
     if any(file.startswith(folder) for folder in _packages()):
         return _LIBRARY
     return _PASSED_OVER if file.startswith(_standard_library()) else _USER
 
 
-def _folder_of(module: str) -> str:
-    file = getattr(sys.modules.get(module), "__file__", None) or ""
-    return os.path.dirname(file) + os.sep
-
-
-_OURS = (
-    os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep,
-    _folder_of("torch"),
-)
+@functools.lru_cache(maxsize=1)
+def _inside() -> tuple[str, ...]:
+    """The folders of distlint.runtime and of torch, whose frames nobody asks for."""
+    ours = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    torch = importlib.util.find_spec("torch")  # it may not have been imported yet
+    theirs = [os.path.dirname(torch.origin)] if torch is not None and torch.origin else []
+    return tuple(folder + os.sep for folder in (ours, *theirs))
 
 
 @functools.lru_cache(maxsize=1)
