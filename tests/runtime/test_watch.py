@@ -309,6 +309,27 @@ def test_a_table_is_printed_before_the_launcher_ends_the_others(tmp_path: Path) 
     assert "rank 1: was killed" in table
 
 
+def test_forked_workers_can_be_ended_and_do_not_end_their_parent() -> None:
+    pytest.importorskip("torch")
+    script = """\
+import multiprocessing, os, signal, time
+os.environ["DISTLINT_WATCH"] = "1"
+import distlint.runtime
+assert callable(signal.getsignal(signal.SIGTERM))
+worker = multiprocessing.get_context("fork").Process(target=time.sleep, args=(60,))
+worker.start()
+time.sleep(0.2)
+worker.terminate()
+worker.join(10)
+time.sleep(0.2)
+print("worker", worker.exitcode)
+"""
+    run = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, timeout=60
+    )
+    assert (run.stdout, run.returncode) == ("worker -15\n", 0), run.stderr
+
+
 def test_ctrl_c_ends_it_at_once(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     script = tmp_path / "script.py"

@@ -27,7 +27,7 @@ def watch(
     timeout: float | None = None,
     interval: float = 0.5,
     findings: tuple[KnownFinding, ...] = (),
-) -> Iterator[Watcher | None]:
+) -> Iterator[None]:
     """Watch the collectives of this process, and say where ranks part ways.
 
     Every collective of torch.distributed is numbered per group, with its operation, shapes,
@@ -51,6 +51,7 @@ def watch(
     Raises:
         CollectiveMismatch: under ``strict``, when ranks come to different collectives.
         RankMissing: under ``strict``, when a rank has left or does not come in time.
+        ValueError: if a number of seconds is not positive.
 
     Example:
         >>> import torch
@@ -58,7 +59,25 @@ def watch(
         >>> with watch(strict=True):
         ...     total = torch.ones(1)  # train here
     """
+    with watching(
+        strict=strict, patience=patience, timeout=timeout, interval=interval, findings=findings
+    ):
+        yield
+
+
+@contextlib.contextmanager
+def watching(
+    *,
+    strict: bool,
+    patience: float,
+    timeout: float | None,
+    findings: tuple[KnownFinding, ...],
+    interval: float = 0.5,
+) -> Iterator[Watcher | None]:
+    """What :func:`watch` does; the value is None within another watch and without groups."""
     global _running
+    if min(patience, interval, 1.0 if timeout is None else timeout) <= 0:
+        raise ValueError("patience, interval and timeout are seconds, and more than 0")
     if not dist.is_available():
         yield None
         return

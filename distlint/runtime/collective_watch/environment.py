@@ -35,10 +35,10 @@ def start_from_environment() -> None:
     if _started or level in _OFF:
         return
     _started = True
-    from distlint.runtime.collective_watch.api import watch
+    from distlint.runtime.collective_watch.api import watching
 
     watcher = _stack.enter_context(
-        watch(
+        watching(
             strict=level == "strict",
             patience=_number(PATIENCE) or 5.0,
             timeout=_number(TIMEOUT),
@@ -77,6 +77,7 @@ def _report_on_sigterm(watcher: Watcher) -> None:
         signal.set_wakeup_fd(before)
         return
     signal.signal(signal.SIGTERM, _nothing)
+    os.register_at_fork(after_in_child=_unwatched)
 
     def listen() -> None:
         while True:
@@ -86,6 +87,13 @@ def _report_on_sigterm(watcher: Watcher) -> None:
                     os._exit(128 + signal.SIGTERM)
 
     threading.Thread(target=listen, name="distlint-sigterm", daemon=True).start()
+
+
+def _unwatched() -> None:
+    """A forked process, such as a worker of a DataLoader, has no thread that would act."""
+    signal.set_wakeup_fd(-1)  # it would wake the thread of its parent
+    if signal.getsignal(signal.SIGTERM) is _nothing:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def _nothing(number: int, frame: FrameType | None) -> None:
