@@ -79,7 +79,7 @@ def measure(pairs: int) -> dict[str, dict[str, list[list[float]]]]:
                     found[str(size)][mode].append(turns[mode])
     if dist.get_rank() == 0:
         _print_threads()
-    dist.barrier()
+    _end_threads()
     return found
 
 
@@ -154,6 +154,11 @@ def _print_threads() -> None:
             f"thread of {mode}: {1e3 * session.spent / session._beat:.1f} ms CPU a beat, "
             f"{100 * session.spent / lasted:.2f} % of a core"
         )
+
+
+def _end_threads() -> None:
+    for watcher, _ in _watchers.values():
+        watcher.detach("has measured")
 
 
 def _count(mode: Mode, tensor: object) -> int:

@@ -134,6 +134,12 @@ def test_a_circle_of_three() -> None:
     assert "the ranks wait for one another" in certain(diagnose(reports)).what
 
 
+def test_a_group_whose_trouble_is_known_is_left_out() -> None:
+    reports = [report(0, call()), report(1, call(op="barrier"))]
+    assert diagnose(reports) is not None
+    assert diagnose(reports, {"0"}) is None
+
+
 def test_a_report_survives_the_board() -> None:
     now = Now("waits", 1.5, "0", 2, (Site("/a.py", 3, "f"),), Site("/a.py", 3, "f"))
     via = call()._replace(via=Site("/lib.py", 7, "g"))

@@ -105,6 +105,50 @@ def test_the_sums_of_strict_tell_who_came_and_whether_they_agree() -> None:
         assert not fields.same_key(total - own + fields.pack(0x89AB_CDEE, 0), 0x89AB_CDEF)
 
 
+def entries(log: Any, *ops: str) -> None:
+    from distlint.runtime.collective_watch.journal import Entry
+
+    for op in ops:
+        log.calls.append(Entry(log.count + 1, op, (), None, None, ()))
+        log.count += 1
+
+
+def test_blocks_tell_where_rings_differ() -> None:
+    from distlint.runtime.collective_watch.journal import BLOCK, GroupLog
+
+    one, two = GroupLog("0", (0, 1)), GroupLog("0", (0, 1))
+    entries(one, *["barrier"] * (3 * BLOCK + 5))
+    entries(two, *["barrier"] * (BLOCK + 3), "gather", *["barrier"] * (2 * BLOCK))
+    one.sum_up()
+    two.sum_up()
+    assert set(one.blocks) == set(two.blocks) == {1, 2, 3}
+    assert [number for number in (1, 2, 3) if one.blocks[number] != two.blocks[number]] == [2]
+
+
+def test_a_block_that_was_not_seen_whole_has_no_sum() -> None:
+    from distlint.runtime.collective_watch.journal import BLOCK, RING, GroupLog
+
+    log = GroupLog("0", (0, 1))
+    entries(log, *["barrier"] * 10)
+    log.sum_up()
+    entries(log, *["barrier"] * (RING + 2 * BLOCK))
+    log.sum_up()
+    assert 1 not in log.blocks
+    assert max(log.blocks) == log.count // BLOCK
+
+
+def test_a_call_that_torch_refuses_is_not_counted() -> None:
+    from distlint.runtime.collective_watch.journal import GroupLog
+
+    log = GroupLog("0", (0, 1))
+    entries(log, "barrier", "gather")
+    log.sum_up()
+    log.retract(log.calls[-1])
+    entries(log, "broadcast")
+    assert [entry.op for entry in log.calls] == ["barrier", "broadcast"]
+    assert log.count == log.calls[-1].seq == 2
+
+
 def test_the_table_of_findings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from distlint.runtime.collective_watch.environment import findings_of
 

@@ -31,6 +31,14 @@ class Board:
         with self._lock:
             self._store.set(self._prefix + key, text)
 
+    def set_unless_busy(self, key: str, text: str) -> None:
+        """Write a value, but do not wait while another thread uses the board."""
+        if self._lock.acquire(timeout=0.001):
+            try:
+                self._store.set(self._prefix + key, text)
+            finally:
+                self._lock.release()
+
     def get(self, key: str) -> str | None:
         """The value, or None where there is none yet."""
         with self._lock:

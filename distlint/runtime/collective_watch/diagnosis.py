@@ -7,7 +7,7 @@ rank against B then A on another.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
@@ -35,11 +35,14 @@ class Diagnosis:
     certain: bool
 
 
-def diagnose(reports: Sequence[RankReport]) -> Diagnosis | None:
-    """The first difference between the ranks, or None where they agree."""
+def diagnose(reports: Sequence[RankReport], known: Collection[str] = ()) -> Diagnosis | None:
+    """The first difference between the ranks, or None where they agree.
+
+    Groups in ``known`` are left out: what is wrong there has been said.
+    """
     by_rank = {report.rank: report for report in reports}
     names = dict.fromkeys(name for report in reports for name in report.groups)
-    groups = [_Group(name, by_rank) for name in names]
+    groups = [_Group(name, by_rank) for name in names if name not in known]
     for find in (_mismatch, _swapped, _missing):
         found = [diagnosis for group in groups if (diagnosis := find(group)) is not None]
         if found:

@@ -51,6 +51,14 @@ class GroupLog:
         entries = self.calls.copy()
         return list(entries)[-most:]
 
+    def retract(self, entry: Entry) -> None:
+        """The newest call was not made after all."""
+        if self.calls and self.calls[-1] is entry:
+            self.calls.pop()
+            self.count -= 1
+            if self._summed >= entry.seq:
+                self._summed, self._whole = self.count, False
+
     def sum_up(self) -> None:
         """Bring the sums of blocks up to date; a block that has left the ring is given up."""
         entries = list(self.calls.copy())

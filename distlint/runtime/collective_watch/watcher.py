@@ -30,7 +30,7 @@ from distlint.runtime.collective_watch.calls import Described
 from distlint.runtime.collective_watch.diagnosis import Diagnosis, diagnose
 from distlint.runtime.collective_watch.errors import CollectiveMismatch, RankMissing, WatchError
 from distlint.runtime.collective_watch.hooks import Begun
-from distlint.runtime.collective_watch.journal import Doing, Entry, GroupLog, Journal
+from distlint.runtime.collective_watch.journal import BLOCK, Doing, Entry, GroupLog, Journal
 from distlint.runtime.collective_watch.report import (
     GroupCalls,
     Now,
@@ -68,6 +68,7 @@ class _Told:
 
     stalls: set[tuple[str, int]] = field(default_factory=set)
     groups: set[str] = field(default_factory=set)
+    blocks: set[tuple[str, int]] = field(default_factory=set)
     news: set[tuple[object, ...]] = field(default_factory=set)
     tables: int = 0
 
@@ -122,6 +123,8 @@ class Watcher:
 
     def failed(self, error: Exception) -> None:
         doing = self.journal.slot().doing
+        if doing is not None and isinstance(error, (ValueError, TypeError)) and not doing.waits:
+            doing.log.retract(doing.entry)  # refused by torch: the other ranks see no call
         expected = isinstance(error, RuntimeError) and not isinstance(error, WatchError)
         if self._session is not None and doing is not None and expected:
             self._known = error
@@ -254,6 +257,7 @@ class _Session:
         self._lagging: dict[str, tuple[int, int, float]] = {}
         self._latest: dict[int, dict[str, GroupCalls]] = {}
         self._asked: str | None = None
+        self._forgotten = ""
         self._left = ""
         self._clean = True
         self._verdict: tuple[Diagnosis, str] | None = None
@@ -274,7 +278,7 @@ class _Session:
         self._seen.add(kind)
         with contextlib.suppress(RuntimeError):
             group = GroupCalls(log.name, log.ranks, entry.seq, (log.call(entry),))
-            self._board.set(f"newest/{self._rank}", json.dumps(pack_groups([group])))
+            self._board.set_unless_busy(f"newest/{self._rank}", json.dumps(pack_groups([group])))
 
     def agree(self, log: GroupLog, entry: Entry, *, later: bool) -> None:
         assert self.agreement is not None
@@ -329,7 +333,8 @@ class _Session:
         self._answered.clear()
         self._asked = group
         self._wake.set()
-        self._answered.wait(4.0 + 4 * self._options.interval)
+        if self._thread.is_alive():
+            self._answered.wait(4.0 + 4 * self._options.interval)
 
     def leave(self, how: str, *, clean: bool) -> None:
         self._clean = clean
@@ -341,6 +346,7 @@ class _Session:
 
     def _run(self) -> None:
         try:
+            self._publish()
             while not self._left:
                 self._wake.wait(self._options.interval)
                 self._wake.clear()
@@ -349,6 +355,8 @@ class _Session:
             self._last_word()
         except RuntimeError:  # the store is gone, and with it whoever held it
             self._alone()
+        except Exception as error:  # the program matters more than the watch over it
+            _write(f"distlint watch: ended by {type(error).__name__}: {error}")
         finally:
             self._answered.set()
 
@@ -426,7 +434,14 @@ class _Session:
         if not theirs or not log.count:
             return self._stalled(log, theirs, bool(heart.get("left")))
         for number, total in heart["blocks"].get(log.name, {}).items():
-            if log.blocks.get(int(number), total) != total:
+            block = (log.name, int(number))
+            if log.blocks.get(block[1], total) != total and block not in self._told.blocks:
+                self._told.blocks.add(block)
+                last = block[1] * BLOCK
+                self._forgotten = (
+                    f"calls {last - BLOCK + 1} to {last} of group {log.name} were not the same on "
+                    f"rank {leader}; what they were is no longer remembered"
+                )
                 return True
         text = self._board.get(f"calls/{leader}")
         if text is not None:
@@ -489,11 +504,14 @@ class _Session:
         reports = self._gather(own)
         self._round += 1
         for report in reports:
-            if report.now is not None and report.now.state != "out":
+            if report.now is not None and report.now.seconds > self._options.patience / 2:
                 self._told.stalls.add((report.now.group, report.now.seq))
-        diagnosis = diagnose(reports)
+        diagnosis = diagnose(reports, self._told.groups)
         if diagnosis is not None:
             self._tell(diagnosis, reports)
+        elif self._forgotten:
+            _write(f"distlint watch, seen by rank {self._rank}: {self._forgotten}")
+        self._forgotten = ""
         self._asked = None
         self._answered.set()
 
@@ -506,8 +524,6 @@ class _Session:
         )
         self._told.stalls.add((diagnosis.group, last))
         if diagnosis.kind in ("mismatch", "swapped", "skipped"):
-            if diagnosis.group in self._told.groups:
-                return
             self._told.groups.add(diagnosis.group)
         else:
             news = {
