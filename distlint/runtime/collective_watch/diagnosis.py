@@ -18,6 +18,7 @@ from distlint.runtime.collective_watch.report import GroupCalls, RankReport
 Kind = Literal["mismatch", "swapped", "skipped", "left", "missing"]
 CROSSING = 8  # how many calls apart two payloads may be and still be taken to have crossed
 
+_MOST_PLACES = 4
 _ASPECTS = ("operation", "reduce op", "root", "dtype", "shape", "argument")
 
 
@@ -33,6 +34,13 @@ class Diagnosis:
     calls: dict[int, Call | None]
     common: dict[int, Call]
     certain: bool
+
+    @property
+    def message(self) -> str:
+        """What differs, and where the ranks are that have come to it."""
+        places = [f"rank {r} at {c.site}" for r, c in self.calls.items() if c and c.site]
+        more = ["..."] if len(places) > _MOST_PLACES else []
+        return f"{self.what} ({', '.join(places[:_MOST_PLACES] + more)})" if places else self.what
 
 
 def diagnose(reports: Sequence[RankReport], known: Collection[str] = ()) -> Diagnosis | None:

@@ -20,7 +20,7 @@ from torch.distributed import distributed_c10d
 
 from distlint.runtime.collective_watch import calls
 from distlint.runtime.collective_watch.calls import Described, Describer
-from distlint.runtime.collective_watch.journal import Entry, GroupLog
+from distlint.runtime.collective_watch.journal import Entry, GroupLog, Local
 
 Function = Callable[..., Any]
 Begun = tuple[GroupLog, Entry]
@@ -29,17 +29,14 @@ Begun = tuple[GroupLog, Entry]
 class Sink(Protocol):
     """What the hooks tell."""
 
-    def busy(self) -> bool:
-        """Is this thread inside a collective already, or nothing watched?"""
+    local: Local
+    """``inside`` is true while the thread is in a collective already."""
 
     def begin(self, op: str, described: Described, *, later: bool, depth: int) -> Begun | None:
         """A collective is about to be called ``depth`` frames further out."""
 
-    def end(self, begun: Begun, work: object) -> None:
-        """It has returned."""
-
-    def opened(self, group: object) -> None:
-        """A group has been made, of which this rank may be a member."""
+    def end(self, begun: Begun, result: object, *, later: bool) -> None:
+        """It has returned something: a work if it is asynchronous, or perhaps a new group."""
 
     def failed(self, error: Exception) -> None:
         """It has raised."""
@@ -113,12 +110,12 @@ class Hooks:
                     names[name] = by_id[id(value)]
 
     def _collective(self, op: str, describe: Describer, original: Function) -> Function:
-        sink = self._sink
+        sink, local = self._sink, self._sink.local
         compiling = torch.compiler.is_compiling
 
         @functools.wraps(original)
         def call(*args: Any, **kwargs: Any) -> Any:
-            if compiling() or sink.busy():
+            if local.inside or compiling():
                 return original(*args, **kwargs)
             try:
                 described = describe(*args, **kwargs)
@@ -130,9 +127,8 @@ class Hooks:
                 return original(*args, **kwargs)
             try:
                 result = original(*args, **kwargs)
-                sink.end(begun, result if later else None)
-                if isinstance(result, dist.ProcessGroup):
-                    sink.opened(result)
+                if result is not None:
+                    sink.end(begun, result, later=later)
                 return result
             except Exception as error:
                 sink.failed(error)
@@ -184,11 +180,11 @@ class Hooks:
                 self._function(functional, name, partial(self._collective, op, describe))
 
     def _wait(self, original: Function) -> Function:
-        sink = self._sink
+        sink, local = self._sink, self._sink.local
 
         @functools.wraps(original)
         def wait(self: Any, *args: Any, **kwargs: Any) -> Any:
-            if sink.busy() or not sink.waits(self):
+            if local.inside or not sink.waits(self):
                 return original(self, *args, **kwargs)
             try:
                 return original(self, *args, **kwargs)
@@ -220,7 +216,7 @@ class Hooks:
 
         @functools.wraps(backward)
         def watched_backward(*args: Any, **kwargs: Any) -> Any:
-            if torch.compiler.is_compiling() or sink.busy():
+            if torch.compiler.is_compiling() or sink.local.inside:
                 return backward(*args, **kwargs)
             try:
                 return backward(*args, **kwargs)

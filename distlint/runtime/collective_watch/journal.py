@@ -124,15 +124,22 @@ class Doing(NamedTuple):
 class Slot:
     """One thread of the program."""
 
+    __slots__ = ("doing", "idle_since", "thread")
+
     def __init__(self) -> None:
         self.thread = threading.get_ident()
         self.doing: Doing | None = None
         self.idle_since = time.monotonic()
 
 
-class _Local(threading.local):
+class Local(threading.local):
+    """What belongs to one thread; ``inside`` while it is in a collective that is watched."""
+
     inside = False
     slot: Slot | None = None
+
+
+_new: Any = tuple.__new__  # named tuples are made in half the time
 
 
 class Journal:
@@ -141,8 +148,16 @@ class Journal:
     def __init__(self) -> None:
         self.groups: dict[object, GroupLog | None] = {}
         self.slots: list[Slot] = []
-        self.local = _Local()
+        self.local = Local()
         self.works: OrderedDict[int, tuple[GroupLog, Entry]] = OrderedDict()
+
+    def reset(self) -> None:
+        """Forget all calls: a default group begins its life."""
+        self.groups.clear()
+        self.works.clear()
+        for slot in self.slots:
+            slot.doing = None
+            slot.idle_since = time.monotonic()
 
     def logs(self) -> list[GroupLog]:
         """The groups of more than one rank, in the order of their first use."""
@@ -166,11 +181,12 @@ class Journal:
     ) -> Entry:
         """A thread enters a collective."""
         seq = log.count + 1
-        entry = Entry(seq, op, payload, root, reduce, path)
+        entry = _new(Entry, (seq, op, payload, root, reduce, path))
         log.calls.append(entry)
         log.count = seq
-        self.slot().doing = Doing(log, entry, time.monotonic(), False)
-        return entry
+        slot = self.local.slot or self.slot()
+        slot.doing = _new(Doing, (log, entry, time.monotonic(), False))
+        return entry  # type: ignore[no-any-return]
 
     def wait(self, log: GroupLog, entry: Entry) -> None:
         """A thread waits for a collective that it had started before."""
@@ -178,7 +194,7 @@ class Journal:
 
     def leave(self) -> None:
         """The thread is out of it."""
-        slot = self.slot()
+        slot = self.local.slot or self.slot()
         slot.doing = None
         slot.idle_since = time.monotonic()
 

@@ -1,7 +1,9 @@
 """Where a call comes from: cheap to take while the program runs, put into words by the thread.
 
 A *path* is a tuple ``(code, instruction, code, instruction, ...)`` from the inside out: the first
-frame outside torch and distlint, then frames of the user's own files, at most ``DEPTH`` in all.
+frame outside torch and distlint, then frames of the user's own files, at most ``DEPTH`` in all. A
+code object stands there as its ``id``, since its hash is computed anew each time from all that it
+holds; it is kept alive here, so that the number remains its own.
 """
 
 from __future__ import annotations
@@ -15,15 +17,16 @@ import os
 import sys
 import sysconfig
 from types import CodeType, FrameType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-Path = tuple[Any, ...]
+Path = tuple[int, ...]
 
 DEPTH = 4
 _PASSED_OVER, _LIBRARY, _USER = 0, 1, 2
-_MOST_CODES = 20_000
+_MOST_CODES = 50_000
 
-_kinds: dict[CodeType, int] = {}
+_kinds: dict[int, int] = {}
+_codes: dict[int, CodeType] = {}
 
 
 class Site(NamedTuple):
@@ -40,14 +43,14 @@ class Site(NamedTuple):
 
 def path(frame: FrameType | None) -> Path:
     """The path of a call that was made in this frame or further out."""
-    found: list[Any] = []
+    found: list[int] = []
     while frame is not None:
         code = frame.f_code
-        kind = _kinds.get(code)
+        kind = _kinds.get(id(code))
         if kind is None:
             kind = _classify(code)
         if kind == _USER or (kind == _LIBRARY and not found):
-            found += (code, frame.f_lasti)
+            found += (id(code), frame.f_lasti)
             if len(found) == 2 * DEPTH:
                 break
         frame = frame.f_back
@@ -56,14 +59,13 @@ def path(frame: FrameType | None) -> Path:
 
 def stack(frame: FrameType | None) -> list[Site]:
     """All frames of the user and of libraries other than torch, from the inside out."""
-    sites = []
+    found = []
     while frame is not None:
-        kind = _kinds.get(frame.f_code)
-        if (_classify(frame.f_code) if kind is None else kind) != _PASSED_OVER:
-            code = frame.f_code
-            sites.append(Site(code.co_filename, frame.f_lineno or 0, code.co_name))
+        code = frame.f_code
+        if _kind_of_file(code.co_filename) != _PASSED_OVER:
+            found.append(Site(code.co_filename, frame.f_lineno or 0, code.co_name))
         frame = frame.f_back
-    return sites
+    return found
 
 
 def user_site(sites: list[Site]) -> Site | None:
@@ -77,11 +79,11 @@ def user_site(sites: list[Site]) -> Site | None:
 @functools.lru_cache(maxsize=8192)
 def resolve(place: Path) -> tuple[Site | None, Site | None]:
     """The user's own line of a path, and the line of the library that it went through, if any."""
-    frames = list(zip(place[::2], place[1::2], strict=True))
+    frames = [(_codes[code], at) for code, at in zip(place[::2], place[1::2], strict=True)]
     if not frames:
         return None, None
     first = _site(*frames[0])
-    if _kinds.get(frames[0][0]) == _LIBRARY and len(frames) > 1:
+    if _kinds.get(place[0]) == _LIBRARY and len(frames) > 1:
         return _site(*frames[1]), first
     return first, None
 
@@ -93,7 +95,7 @@ def arguments(place: Path) -> tuple[str, ...]:
     Two calls with the same texts are taken to carry the same payload, wherever they stand.
     """
     frames = zip(place[::2], place[1::2], strict=True)
-    return tuple(_argument(code, instruction) for code, instruction in frames)
+    return tuple(_argument(_codes[code], instruction) for code, instruction in frames)
 
 
 def shown(file: str) -> str:
@@ -103,9 +105,10 @@ def shown(file: str) -> str:
 
 
 def _classify(code: CodeType) -> int:
-    if len(_kinds) > _MOST_CODES:
-        _kinds.clear()
-    kind = _kinds[code] = _kind_of_file(code.co_filename)
+    if len(_kinds) >= _MOST_CODES:  # a program that makes code without end
+        return _PASSED_OVER
+    _codes[id(code)] = code
+    kind = _kinds[id(code)] = _kind_of_file(code.co_filename)
     return kind
 
 

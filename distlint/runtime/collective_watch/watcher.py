@@ -16,7 +16,8 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+import weakref
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -82,30 +83,38 @@ class Watcher:
     def __init__(self, options: Options) -> None:
         self.options = options
         self.journal = Journal()
-        self.journal.log_of(distributed_c10d.GroupMember.WORLD, _open_log)
+        self.local = self.journal.local
         self._session: _Session | None = None
         self._pid = os.getpid()
         self._known: BaseException | None = None
+        self._backward = False
+        os.register_at_fork(after_in_child=_forgetting(weakref.ref(self)))
 
     # -- what the hooks tell ---------------------------------------------------------------------
 
-    def busy(self) -> bool:
-        return self._session is None or self.journal.local.inside
-
     def begin(self, op: str, described: Described, *, later: bool, depth: int) -> Begun | None:
         session = self._session
-        if session is None or os.getpid() != self._pid:
+        if session is None:
             return None
         group, payload, root, reduce = described
         if group is None:
             group = distributed_c10d.GroupMember.WORLD
-        log = self.journal.log_of(group, _open_log)
+        journal = self.journal
+        try:
+            log = journal.groups[group]
+        except (KeyError, TypeError):
+            log = journal.log_of(group, _open_log)
         if log is None:
             return None
         place = sites.path(sys._getframe(depth))
-        entry = self.journal.enter(log, op, payload, root, reduce, place)
-        session.note(log, entry)
-        self.journal.local.inside = op != "backward"
+        entry = journal.enter(log, op, payload, root, reduce, place)
+        kind = (op, id(reduce), root, payload, place)
+        if kind not in session.seen:
+            session.note(kind, log, entry)
+        if op == "backward":
+            self._backward = True
+        else:
+            self.local.inside = True
         if session.agreement is not None and len(log.ranks) > 1:
             try:
                 session.agree(log, entry, later=later)
@@ -114,12 +123,11 @@ class Watcher:
                 raise
         return log, entry
 
-    def end(self, begun: Begun, work: object) -> None:
-        if work is not None:
-            self.journal.started(work, *begun)
-
-    def opened(self, group: object) -> None:
-        self.journal.log_of(group, _open_log)
+    def end(self, begun: Begun, result: object, *, later: bool) -> None:
+        if later:
+            self.journal.started(result, *begun)
+        elif isinstance(result, dist.ProcessGroup):
+            self.journal.log_of(result, _open_log)
 
     def failed(self, error: Exception) -> None:
         doing = self.journal.slot().doing
@@ -131,11 +139,13 @@ class Watcher:
             self._session.ask(doing.log.name)
 
     def close(self) -> None:
-        self.journal.local.inside = False
+        self.local.inside = False
         self.journal.leave()
-        for slot in self.journal.slots:  # the autograd engine may have a thread of its own
-            if slot.doing is not None and slot.doing.entry.op == "backward":
-                slot.doing = None
+        if self._backward:  # the autograd engine may have a thread of its own
+            self._backward = False
+            for slot in self.journal.slots:
+                if slot.doing is not None and slot.doing.entry.op == "backward":
+                    slot.doing = None
 
     def waits(self, work: object) -> bool:
         begun = self.journal.works.pop(id(work), None)
@@ -143,7 +153,7 @@ class Watcher:
         if begun is None or session is None:
             return False
         self.journal.wait(*begun)
-        self.journal.local.inside = True
+        self.local.inside = True
         if session.agreement is not None:
             try:
                 session.agree_later(*begun)
@@ -176,7 +186,7 @@ class Watcher:
         """Begin, if there is a default group of more than one rank."""
         if self._session is not None or not dist.is_initialized() or dist.get_world_size() < 2:
             return
-        self.journal = Journal()
+        self.journal.reset()
         self.journal.log_of(distributed_c10d.GroupMember.WORLD, _open_log)
         self._session = _Session(self.options, self.journal, next(_generations))
 
@@ -189,6 +199,15 @@ class Watcher:
         if expected and error is not self._known:
             session.ask("")  # perhaps what a collective in C++ has raised
         session.leave(how if error is None else how_it_ended(error), clean=error is None)
+
+
+def _forgetting(watcher: weakref.ref[Watcher]) -> Callable[[], None]:
+    def forget() -> None:
+        """A forked process has no thread of the watch, and no part in the collectives."""
+        if (found := watcher()) is not None:
+            found._session = None
+
+    return forget
 
 
 def _open_log(group: object) -> GroupLog | None:
@@ -250,7 +269,7 @@ class _Session:
         self._told = _Told()
         self._beat = 0
         self.spent = 0.0  # CPU seconds of the thread so far
-        self._seen: set[tuple[Any, ...]] = set()
+        self.seen: set[tuple[object, ...]] = set()
         self._first_sights = _FIRST_SIGHTS
         self._published: dict[str, int] = {}
         self._swept: dict[str, int] = {}
@@ -267,15 +286,14 @@ class _Session:
 
     # -- on the threads of the program -------------------------------------------------------------
 
-    def note(self, log: GroupLog, entry: Entry) -> None:
+    def note(self, kind: tuple[object, ...], log: GroupLog, entry: Entry) -> None:
         """Publish a call of a new kind before it is made: it may be the end of this process."""
-        kind = entry[1:]
-        if kind in self._seen or not self._first_sights:
+        if not self._first_sights:
             return
         self._first_sights -= 1
-        if len(self._seen) > _MOST_KINDS:
-            self._seen.clear()
-        self._seen.add(kind)
+        if len(self.seen) > _MOST_KINDS:
+            self.seen.clear()
+        self.seen.add(kind)
         with contextlib.suppress(RuntimeError):
             group = GroupCalls(log.name, log.ranks, entry.seq, (log.call(entry),))
             self._board.set_unless_busy(f"newest/{self._rank}", json.dumps(pack_groups([group])))
@@ -313,7 +331,7 @@ class _Session:
             return CollectiveMismatch(f"group {log.name}: {why.partition(chr(10))[0]}")
         diagnosis, text = self._verdict
         kind = RankMissing if diagnosis.kind in ("left", "missing") else CollectiveMismatch
-        return kind(diagnosis.what, text)
+        return kind(diagnosis.message, text)
 
     def _interrupt(self, waited: float) -> None:
         """End the waiting of a strict call: for ever is too long."""
