@@ -543,6 +543,7 @@ class _Session:
         self._told.stalls.add((diagnosis.group, last))
         if diagnosis.kind in ("mismatch", "swapped", "skipped"):
             self._told.groups.add(diagnosis.group)
+            self._told.news |= {(*self._position(), certain) for certain in (True, False)}
         else:
             news = {
                 (*self._position(), diagnosis.certain),
