@@ -63,7 +63,10 @@ def outcomes(
     selected = {
         (params["scenario"], params["mode"])
         for item in request.session.items
-        if "scenario" in (params := getattr(getattr(item, "callspec", None), "params", {}))
+        if isinstance(
+            (params := getattr(getattr(item, "callspec", None), "params", {})).get("scenario"),
+            Scenario,
+        )
     }
     ordered = sorted(selected, key=lambda run: (run[0].kind != "infinite loop", run[0].name))
     return {

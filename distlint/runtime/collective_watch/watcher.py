@@ -188,7 +188,12 @@ class Watcher:
             return
         self.journal.reset()
         self.journal.log_of(distributed_c10d.GroupMember.WORLD, _open_log)
-        self._session = _Session(self.options, self.journal, next(_generations))
+        number = next(_generations)  # also where it fails, since it is equal on all ranks
+        try:
+            self._session = _Session(self.options, self.journal, number)
+        except RuntimeError as error:
+            reason = str(error).partition("\n")[0]
+            _write(f"distlint watch: rank {dist.get_rank()} is not watched: {reason}")
 
     def detach(self, how: str, error: BaseException | None = None) -> None:
         """End: tell the others how, and wait a moment for their last word."""
