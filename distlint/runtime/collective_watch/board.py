@@ -11,9 +11,12 @@ import socket
 import threading
 from typing import Any
 
+from torch.distributed import DistStoreError
+
 from distlint.runtime.collective_watch.errors import WatchError
 
 _TIMEOUT = datetime.timedelta(seconds=5)
+SLICE = datetime.timedelta(seconds=0.2)  # after which one who waits looks around
 _MEETING = datetime.timedelta(seconds=60)  # for a rank that is slow to start
 
 
@@ -59,6 +62,15 @@ class Board:
         """Forget a number."""
         with self._lock:
             self._store.delete_key(self._prefix + key)
+
+    def wait_for(self, key: str) -> str | None:
+        """The value as soon as there is one; None if there is none within ``SLICE``."""
+        with self._lock:
+            try:
+                value: bytes = self._store.get(self._prefix + key)
+            except DistStoreError:
+                return None
+            return value.decode()
 
     def meet(self, key: str) -> str:
         """Wait for a value that another rank is about to write."""
@@ -107,6 +119,12 @@ def _second_tcp(store: Any) -> Any:
     if hasattr(store, "clone"):
         return store.clone()
     return TCPStore(store.host, store.port, is_master=False, wait_for_workers=False)
+
+
+def for_waiting(store: Any) -> Any:
+    """The client, which from now on gives up waiting after ``SLICE``."""
+    store.set_timeout(SLICE)
+    return store
 
 
 def quick_store(store: Any, board: Board, rank: int, world: int) -> Any:

@@ -1,9 +1,10 @@
 """Agreement before each call: the members of a group add up what they are about to do.
 
 Each call has a number on the store. A member adds ``1 + digest + payload``, packed in one integer,
-and reads the sum: it tells how many have come, and whether all of their digests are its own. That
-is one round trip for the last to come, and a few for those who wait. Nothing is exchanged but when
-payloads differ twice within a few calls: only then may they have crossed.
+and reads the sum: it tells how many have come, and whether all of their digests are its own. The
+last to come, or the first that sees a difference, writes the sum for those who wait: they sleep
+until then. Nothing more is exchanged but when payloads differ twice within a few calls: only then
+may they have crossed.
 """
 
 from __future__ import annotations
@@ -20,8 +21,7 @@ from distlint.runtime.collective_watch.board import Board
 from distlint.runtime.collective_watch.diagnosis import CROSSING
 from distlint.runtime.collective_watch.journal import Entry, GroupLog, payload_number
 
-_SPIN = 0.0005
-_LONGEST_SLEEP = 0.01
+_KEPT = 1024
 _MOST_VERDICTS = 1024
 
 
@@ -70,10 +70,14 @@ class Agreement:
     def post(self, log: GroupLog, entry: Entry) -> None:
         """Say what this rank is about to do, and wait for nobody."""
         fields = _Fields(len(log.ranks))
-        own = fields.pack(log.key_number(entry), payload_number(entry.path))
-        total = self._board.add(_key(log, entry), own)
+        digest = log.key_number(entry)
+        total = self._board.add(_key(log, entry), fields.pack(digest, payload_number(entry.path)))
         self._posted[log.name, entry.seq] = total
-        self._compare(fields, log, entry, total)
+        agrees = fields.same_key(total, digest)
+        if not agrees or fields.count(total) == len(log.ranks):
+            self._board.set(_sum(log, entry), str(total))
+        if not agrees:
+            raise Disagreement
 
     def verify(self, log: GroupLog, entry: Entry) -> int:
         """Wait for the others at a call that was posted; the result is the sum of the payloads."""
@@ -81,28 +85,31 @@ class Agreement:
         if total is None:
             return 0
         fields = _Fields(len(log.ranks))
-        began = time.perf_counter()
-        while 0 < fields.count(total) < len(log.ranks):
-            waited = time.perf_counter() - began
-            if waited > _SPIN:
-                self._interrupt(waited)
-                time.sleep(min(_LONGEST_SLEEP, waited / 8))
-            total = self._board.add(_key(log, entry), 0)
-            self._compare(fields, log, entry, total)
+        if fields.count(total) < len(log.ranks):
+            total = self._final(log, entry)
+            if not fields.same_key(total, log.key_number(entry)):
+                raise Disagreement
         self.agreed[log.name] = max(entry.seq, self.agreed.get(log.name, 0))
         return fields.payloads(total)
 
+    def _final(self, log: GroupLog, entry: Entry) -> int:
+        began = time.perf_counter()
+        while (text := self._board.wait_for(_sum(log, entry))) is None:
+            if not self._board.add(_key(log, entry), 0):  # removed, since all were past it
+                return 0
+            self._interrupt(time.perf_counter() - began)
+        return int(text)
+
     def forget(self, board: Board, log: GroupLog, done: int) -> int:
-        """Remove the numbers of calls that all members are past; for the thread of one of them."""
-        upto = self.agreed.get(log.name, 0) - 1
+        """Remove what is left of calls that all members are past; for the thread of one of them.
+
+        Asynchronous calls may be verified long after they were made.
+        """
+        upto = self.agreed.get(log.name, 0) - _KEPT
         for seq in range(done + 1, upto + 1):
             board.delete(f"{log.name}/{seq}")
+            board.delete(f"sum/{log.name}/{seq}")
         return max(done, upto)
-
-    def _compare(self, fields: _Fields, log: GroupLog, entry: Entry, total: int) -> None:
-        count = fields.count(total)
-        if count and not fields.same_key(total, log.key_number(entry)):
-            raise Disagreement
 
     def _leave_word(self, log: GroupLog, entry: Entry) -> None:
         """Write what this rank passes, for those who compare after all have come."""
@@ -140,6 +147,10 @@ def _word(log: GroupLog, seq: int, rank: int) -> str:
 
 def _key(log: GroupLog, entry: Entry) -> str:
     return f"{log.name}/{entry.seq}"
+
+
+def _sum(log: GroupLog, entry: Entry) -> str:
+    return f"sum/{log.name}/{entry.seq}"
 
 
 class _Fields:

@@ -267,8 +267,9 @@ class _Session:
         self._broom: Board | None = None
         if options.strict:
             quick = boards.quick_store(store, self._board, self._rank, self._world)
-            self.agreement = Agreement(Board(quick, prefix + "agree/"), self._rank, self._interrupt)
             self._broom = Board(boards.second_client(quick), prefix + "agree/")
+            quick = Board(boards.for_waiting(quick), prefix + "agree/")
+            self.agreement = Agreement(quick, self._rank, self._interrupt)
         self._limit = options.timeout or _timeout_of_group()
         self._round = 1
         self._told = _Told()
