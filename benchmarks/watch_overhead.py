@@ -27,7 +27,7 @@ SIZES = (1, 1024, 64 * 1024, 1024 * 1024)
 MODES = ("plain", "watch", "strict", "detail", "accelerate", "accelerate debug")
 BASES = {"accelerate debug": "accelerate"}
 SECONDS = 0.02  # that one turn of a mode takes, about
-TURNS = 20  # of each mode in a pair; a pair counts by the median of its turns
+TURNS = 10  # of each mode in a pair; a pair counts by the median of its turns
 
 
 def main() -> int:

@@ -16,7 +16,6 @@ from torch.distributed import DistStoreError
 from distlint.runtime.collective_watch.errors import WatchError
 
 _TIMEOUT = datetime.timedelta(seconds=5)
-SLICE = datetime.timedelta(seconds=0.2)  # after which one who waits looks around
 _MEETING = datetime.timedelta(seconds=60)  # for a rank that is slow to start
 
 
@@ -64,7 +63,7 @@ class Board:
             self._store.delete_key(self._prefix + key)
 
     def wait_for(self, key: str) -> str | None:
-        """The value as soon as there is one; None if there is none within ``SLICE``."""
+        """The value as soon as there is one; None if the client's patience is at its end."""
         with self._lock:
             try:
                 value: bytes = self._store.get(self._prefix + key)
@@ -121,9 +120,9 @@ def _second_tcp(store: Any) -> Any:
     return TCPStore(store.host, store.port, is_master=False, wait_for_workers=False)
 
 
-def for_waiting(store: Any) -> Any:
-    """The client, which from now on gives up waiting after ``SLICE``."""
-    store.set_timeout(SLICE)
+def for_waiting(store: Any, seconds: float) -> Any:
+    """The client, which from now on waits for so long."""
+    store.set_timeout(datetime.timedelta(seconds=seconds))
     return store
 
 

@@ -10,6 +10,7 @@ may they have crossed.
 from __future__ import annotations
 
 import json
+import threading
 import time
 from collections import deque
 from collections.abc import Callable
@@ -22,6 +23,7 @@ from distlint.runtime.collective_watch.diagnosis import CROSSING
 from distlint.runtime.collective_watch.journal import Entry, GroupLog, payload_number
 
 _KEPT = 1024
+_STOP = "stop"
 _MOST_VERDICTS = 1024
 
 
@@ -33,19 +35,31 @@ class Agreement:
     """The strict level of the watch, for the threads of the program.
 
     Args:
-        board: on a store that answers quickly, used by nothing else.
+        connect: makes a board on a store that answers quickly; one for each thread, since a
+            thread that waits must not keep another from saying what it does.
         rank: of this process in the world.
-        interrupt: called while a rank waits; raises to end the waiting.
+        interrupt: called when the waiting was ended from outside, to raise the reason.
     """
 
-    def __init__(self, board: Board, rank: int, interrupt: Callable[[float], None]) -> None:
-        self._board = board
+    def __init__(
+        self, connect: Callable[[], Board], rank: int, interrupt: Callable[[float], None]
+    ) -> None:
+        self._connect = connect
+        self._own = threading.local()
         self._rank = rank
         self._interrupt = interrupt
         self._posted: dict[tuple[str, int], int] = {}
         self._recent: dict[str, deque[tuple[int, int]]] = {}
         self._harmless: set[tuple[int, ...]] = set()
+        self._waits_for: dict[int, str] = {}
         self.agreed: dict[str, int] = {}
+
+    @property
+    def _board(self) -> Board:
+        board: Board | None = getattr(self._own, "board", None)
+        if board is None:
+            board = self._own.board = self._connect()
+        return board
 
     def check(self, log: GroupLog, entry: Entry) -> None:
         """Wait until all members have come to this call, and compare.
@@ -93,12 +107,25 @@ class Agreement:
         return fields.payloads(total)
 
     def _final(self, log: GroupLog, entry: Entry) -> int:
+        """Sleep until somebody writes the sum."""
+        if self.agreed.get(log.name, 0) > entry.seq and not self._board.add(_key(log, entry), 0):
+            return 0  # removed, since all were past it
         began = time.perf_counter()
-        while (text := self._board.wait_for(_sum(log, entry))) is None:
-            if not self._board.add(_key(log, entry), 0):  # removed, since all were past it
-                return 0
+        key, thread = _sum(log, entry), threading.get_ident()
+        self._waits_for[thread] = key
+        try:
+            text = self._board.wait_for(key)
+        finally:
+            del self._waits_for[thread]
+        if text in (None, _STOP):
             self._interrupt(time.perf_counter() - began)
-        return int(text)
+            raise Disagreement
+        return int(text or 0)
+
+    def stop_waiting(self, board: Board) -> None:
+        """Wake those who wait for the same as this rank; called by the thread of the watch."""
+        for key in list(self._waits_for.values()):
+            board.set(key, _STOP)
 
     def forget(self, board: Board, log: GroupLog, done: int) -> int:
         """Remove what is left of calls that all members are past; for the thread of one of them.

@@ -263,14 +263,18 @@ class _Session:
         attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
         prefix = f"distlint/watch/{attempt}/{generation}/"
         self._board = Board(boards.second_client(store), prefix)
+        self._limit = options.timeout or _timeout_of_group()
         self.agreement: Agreement | None = None
         self._broom: Board | None = None
         if options.strict:
             quick = boards.quick_store(store, self._board, self._rank, self._world)
-            self._broom = Board(boards.second_client(quick), prefix + "agree/")
-            quick = Board(boards.for_waiting(quick), prefix + "agree/")
-            self.agreement = Agreement(quick, self._rank, self._interrupt)
-        self._limit = options.timeout or _timeout_of_group()
+            self._broom = Board(quick, prefix + "agree/")
+
+            def connect() -> Board:
+                client = boards.for_waiting(boards.second_client(quick), 2 * self._limit + 60)
+                return Board(client, prefix + "agree/")
+
+            self.agreement = Agreement(connect, self._rank, self._interrupt)
         self._round = 1
         self._told = _Told()
         self._beat = 0
@@ -340,10 +344,10 @@ class _Session:
         return kind(diagnosis.message, text)
 
     def _interrupt(self, waited: float) -> None:
-        """End the waiting of a strict call: for ever is too long."""
+        """Say why the waiting of a strict call has been ended."""
         if self._verdict is not None and self._verdict[0].certain:
             raise self._error(self._journal.logs()[0])
-        if waited > self._limit:
+        if waited > self._limit - self._options.interval:
             doing = self._journal.slot().doing
             name = doing.log.name if doing is not None else ""
             self._told.stalls.clear()
@@ -389,6 +393,16 @@ class _Session:
         self._sweep()
         if self._board.add(f"alarm/{self._round}", 0) or self._trouble():
             self._conclude()
+        self._release()
+
+    def _release(self) -> None:
+        """Wake a strict call that waits for what will not come."""
+        doing = self._journal.doing()
+        if self.agreement is None or self._broom is None or doing is None:
+            return
+        late = time.monotonic() - doing.since > self._limit
+        if late or (self._verdict is not None and self._verdict[0].certain):
+            self.agreement.stop_waiting(self._broom)
 
     def _publish(self) -> None:
         self._beat += 1
