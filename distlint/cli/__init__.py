@@ -13,6 +13,7 @@ COMMANDS = {
     "trace": "show the collectives of each group of ranks side by side",
     "rule": "explain a rule",
     "vendor": "write the runtime library as one file of your own",
+    "run": "start a script on several processes, with a watch over its collectives",
 }
 
 USAGE = """\

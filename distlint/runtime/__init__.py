@@ -1,4 +1,4 @@
-"""Correct utilities for distributed PyTorch training.
+"""Correct utilities for distributed PyTorch training, and a watch over its collectives.
 
 Names are loaded when they are first used, so that importing this package costs nothing and works
 where torch is missing.
@@ -6,6 +6,7 @@ where torch is missing.
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
     from distlint.runtime.checkpoints import save_checkpoint as save_checkpoint
     from distlint.runtime.checkpoints import strip_prefixes as strip_prefixes
     from distlint.runtime.checkpoints import unwrap as unwrap
+    from distlint.runtime.collective_watch.api import watch as watch
+    from distlint.runtime.collective_watch.errors import CollectiveMismatch as CollectiveMismatch
+    from distlint.runtime.collective_watch.errors import RankMissing as RankMissing
+    from distlint.runtime.collective_watch.errors import WatchError as WatchError
     from distlint.runtime.data import MicroBatch as MicroBatch
     from distlint.runtime.data import ShardReport as ShardReport
     from distlint.runtime.data import accumulate as accumulate
@@ -65,6 +70,8 @@ if TYPE_CHECKING:
     from distlint.runtime.order import main_process_first as main_process_first
     from distlint.runtime.order import named_barrier as named_barrier
     from distlint.runtime.order import on_main as on_main
+    from distlint.runtime.replicas import check_finite_grads as check_finite_grads
+    from distlint.runtime.replicas import check_replicas as check_replicas
     from distlint.runtime.setup import World as World
     from distlint.runtime.setup import distributed as distributed
     from distlint.runtime.setup import free_port as free_port
@@ -145,7 +152,20 @@ EXPORTS = {
         "free_port",
     ),
 }
-_HOME = {name: module for module, names in EXPORTS.items() for name in names}
+
+WATCH_EXPORTS = {
+    "collective_watch.api": ("watch",),
+    "collective_watch.errors": ("CollectiveMismatch", "RankMissing", "WatchError"),
+    "replicas": ("check_finite_grads", "check_replicas"),
+}
+"""Instruments: scripts that run do not need them, so they are not vendored."""
+
+_HOME = {
+    name: module
+    for exports in (EXPORTS, WATCH_EXPORTS)
+    for module, names in exports.items()
+    for name in names
+}
 
 
 def __getattr__(name: str) -> object:
@@ -164,3 +184,9 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return sorted([*globals(), *_HOME])
+
+
+if os.environ.get("DISTLINT_WATCH"):
+    from distlint.runtime.collective_watch.environment import start_from_environment
+
+    start_from_environment()

@@ -1,0 +1,220 @@
+"""``distlint run``: start a script on several processes, with a watch over its collectives."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib.util
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from distlint.cli import INTERRUPTED, options
+from distlint.engine.errors import ConfigError
+from distlint.engine.settings import Resolver
+
+if TYPE_CHECKING:
+    from distlint.source.finding import Finding, Place
+
+# What the processes read; the names are those of distlint.runtime, which is not imported here.
+WATCH = "DISTLINT_WATCH"
+PATIENCE = "DISTLINT_WATCH_PATIENCE"
+TIMEOUT = "DISTLINT_WATCH_TIMEOUT"
+FINDINGS = "DISTLINT_WATCH_FINDINGS"
+FOLDER = "DISTLINT_RUN_FOLDER"
+
+_LEVELS = {"on": "1", "strict": "strict"}
+_VALUED = ("-n", "--nproc", "--patience", "--timeout", "--config")
+_GRACE = 3.0  # seconds for the launcher to end once its processes have
+
+
+def run(arguments: Sequence[str]) -> int:
+    chosen = _parser().parse_args(_spelled_out(list(arguments)))
+    script = Path(chosen.script)
+    if not script.is_file():
+        raise ConfigError(f"no such script: {script}")
+    if importlib.util.find_spec("torch") is None:
+        raise ConfigError("`distlint run` needs torch: pip install torch")
+    with tempfile.TemporaryDirectory(prefix="distlint-run-") as folder:
+        return _launch(chosen, script, Path(folder))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "distlint run",
+        description="Start a script on several processes of this machine, as torchrun does.",
+        epilog="Exit status: that of the first process that failed, 0 if none did.",
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "-n",
+        "--nproc",
+        type=_positive,
+        metavar="N",
+        help="processes to start (default: one for each GPU, or 2)",
+    )
+    group = parser.add_argument_group("watching")
+    group.add_argument(
+        "--watch",
+        choices=tuple(_LEVELS),
+        metavar="strict",
+        help="say where ranks part ways; --watch=strict checks before each collective and raises "
+        "on every rank",
+    )
+    group.add_argument(
+        "--patience",
+        type=_seconds,
+        metavar="SECONDS",
+        help="report a rank that is missing for so long (default: 5)",
+    )
+    group.add_argument(
+        "--timeout",
+        type=_seconds,
+        metavar="SECONDS",
+        help="under --watch=strict, raise after so long (default: the process group's time-out)",
+    )
+    options.add_configuration(parser)
+    options.add_display(parser)
+    parser.add_argument("script", help="the script")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")
+    return parser
+
+
+def _spelled_out(arguments: list[str]) -> list[str]:
+    """``--watch`` without a value must not take the script for one."""
+    index = 0
+    while index < len(arguments) and arguments[index].startswith("-"):
+        if arguments[index] == "--watch":
+            arguments[index] = "--watch=on"
+        index += 2 if arguments[index] in _VALUED else 1
+    return arguments
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"not a number of processes: {text}")
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < float("inf"):
+        raise argparse.ArgumentTypeError(f"not a number of seconds: {text}")
+    return seconds
+
+
+def _launch(chosen: argparse.Namespace, script: Path, folder: Path) -> int:
+    environment = os.environ | {FOLDER: str(folder)}
+    if chosen.watch:
+        environment[WATCH] = _LEVELS[chosen.watch]
+    for name, value in ((PATIENCE, chosen.patience), (TIMEOUT, chosen.timeout)):
+        if value is not None:
+            environment[name] = str(value)
+    if environment.get(WATCH):
+        environment[FINDINGS] = str(_write_findings(chosen, script, folder))
+    launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
+    command = [
+        *launcher,
+        f"--nproc-per-node={chosen.nproc or _gpus() or 2}",
+        "-m",
+        "distlint.runtime.launch",
+        str(script),
+        *chosen.arguments,
+    ]
+    with _terminable():
+        process = subprocess.Popen(command, env=environment)
+        try:
+            status = process.wait()
+        except BaseException as stop:
+            _end(process, folder)
+            if isinstance(stop, KeyboardInterrupt):
+                return INTERRUPTED
+            raise
+    return _status(status, folder)
+
+
+def _gpus() -> int:
+    """How many GPUs there are, as far as can be seen without torch."""
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if visible is not None:
+        return len([name for name in visible.split(",") if name.strip() not in ("", "-1")])
+    return sum(entry.name[6:].isdecimal() for entry in Path("/dev").glob("nvidia[0-9]*"))
+
+
+@contextlib.contextmanager
+def _terminable() -> Iterator[None]:
+    """While this lasts, SIGTERM ends the processes, too."""
+
+    def stop(number: int, _: object) -> None:
+        sys.exit(128 + number)
+
+    previous = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, previous)
+
+
+def _end(process: subprocess.Popen[bytes], folder: Path) -> None:
+    """End the launcher and what it has started: at once, where it would wait for half a minute."""
+    process.terminate()
+    for note in folder.glob("*.pid"):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(int(note.stem), signal.SIGKILL)
+    try:
+        process.wait(_GRACE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _status(launcher: int, folder: Path) -> int:
+    """The status of the process that failed first; the launcher's own tells only that one did."""
+    if launcher == 0:
+        return 0
+    notes = sorted(folder.glob("*.status"), key=lambda note: note.stat().st_mtime_ns)
+    for note in notes:
+        if status := int(note.read_text() or 0) & 255:
+            return status
+    return launcher if launcher > 0 else 128 - launcher
+
+
+def _write_findings(chosen: argparse.Namespace, script: Path, folder: Path) -> Path:
+    """What the static analysis says of the script, for the watch to name rule and line."""
+    from distlint.engine.run import check_paths
+
+    resolver = Resolver(options.overrides(chosen))
+    try:
+        findings = check_paths([script], resolver).findings
+    except ConfigError:
+        raise
+    except Exception as error:  # the run matters more than what is said about it
+        print(f"distlint: not analysed: {type(error).__name__}: {error}", file=sys.stderr)
+        findings = ()
+    file = folder / "findings.json"
+    file.write_text(json.dumps([_row(finding) for finding in findings]), encoding="utf-8")
+    return file
+
+
+def _row(finding: Finding) -> dict[str, object]:
+    return {
+        "code": finding.code,
+        "name": finding.name,
+        "message": finding.message,
+        "file": _file(finding.place),
+        "line": finding.place.span.row,
+        "related": [[_file(each.place), each.place.span.row] for each in finding.related],
+    }
+
+
+def _file(place: Place) -> str:
+    return os.path.abspath(place.path)

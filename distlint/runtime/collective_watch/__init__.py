@@ -1,0 +1,1 @@
+"""The collective watch: it names the rank that went astray. :mod:`.api` has the way in."""

@@ -1,0 +1,277 @@
+"""Have the replicas of a model drifted apart, and are the gradients finite on every rank?"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+from weakref import WeakKeyDictionary
+
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+
+Kind = Literal["parameter", "buffer", "gradient"]
+
+_CHUNK = 1 << 20
+_NONE = -1
+_calls: WeakKeyDictionary[nn.Module, int] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True)
+class Drift:
+    """A tensor that is not the same on all ranks.
+
+    ``groups`` are the ranks that agree with one another, beginning with the lowest rank's;
+    ``missing`` are the ranks on which the gradient is None.
+    """
+
+    name: str
+    kind: Kind
+    groups: tuple[tuple[int, ...], ...]
+    missing: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        sides = " and ".join(f"rank{'s' * (len(g) > 1)} {_listed(g)}" for g in self.groups)
+        none = f"; None on {_listed(self.missing)}" if self.missing else ""
+        return f"{self.kind} {self.name} differs between {sides}{none}"
+
+
+@dataclass(frozen=True)
+class NonFinite:
+    """A parameter whose gradient holds inf or nan on these ranks."""
+
+    name: str
+    ranks: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return f"gradient of {self.name} is not finite on rank{'s' * (len(self.ranks) > 1)} " + (
+            _listed(self.ranks)
+        )
+
+
+def check_replicas(
+    model: nn.Module,
+    *,
+    every: int = 1,
+    gradients: bool = True,
+    buffers: bool = False,
+    group: dist.ProcessGroup | None = None,
+) -> tuple[Drift, ...]:
+    """Tell which parameters and gradients differ between the ranks that should hold replicas.
+
+    Collective over ``group``: two small all_gather, once in ``every`` calls; the other calls do
+    nothing. All ranks get the same answer. Values are compared bit for bit by a checksum, on the
+    device where they are. Call it after ``optimizer.step()``, before gradients are set to None;
+    within ``no_sync`` gradients differ by design. Parameters that are sharded (DTensor) are left
+    out. Without a process group there is nothing to compare.
+
+    Args:
+        model: any module, wrapped or not; parameters of any shape, dtype and device.
+        every: compare at each ``every``-th call for this model.
+        gradients: compare gradients, too.
+        buffers: compare buffers, too, such as the running means of BatchNorm.
+        group: the ranks that hold replicas; by default all.
+
+    Returns:
+        What differs, in the order in which the model registers it; empty if nothing does.
+
+    Raises:
+        ValueError: on every rank, if the ranks do not hold models of the same parameters.
+
+    Example:
+        >>> import torch
+        >>> from distlint.runtime import check_replicas
+        >>> for drift in check_replicas(torch.nn.Linear(2, 2)):
+        ...     print(drift)
+    """
+    if every < 1:
+        raise ValueError(f"every must be at least 1: {every}")
+    ranks = _ranks(group)
+    if len(ranks) < 2:
+        return ()
+    _calls[model] = _calls.get(model, 0) + 1
+    if _calls[model] % every:
+        return ()
+    named = list(_tensors(model, gradients=gradients, buffers=buffers))
+    with torch.no_grad():
+        sums = _stacked([_checksum(tensor) for _, _, tensor in named])
+    rows = _gathered(sums, [f"{kind} {name}" for name, kind, _ in named], group)
+    found = (
+        _drift(name, kind, [row[index] for row in rows], ranks)
+        for index, (name, kind, _) in enumerate(named)
+    )
+    return tuple(drift for drift in found if drift is not None)
+
+
+def check_finite_grads(
+    model: nn.Module, *, group: dist.ProcessGroup | None = None
+) -> tuple[NonFinite, ...]:
+    """Name the parameters whose gradients hold inf or nan, the same on every rank.
+
+    Collective over ``group``: two small all_gather. Works before and after gradients have been
+    averaged; under a GradScaler call it after ``unscale_``. Gradients may have any shape, dtype
+    and device; those that are None are fine.
+
+    Args:
+        model: any module, wrapped or not.
+        group: the ranks to ask; by default all.
+
+    Returns:
+        The offenders, in the order in which the model registers them; empty if all is well.
+
+    Raises:
+        ValueError: on every rank, if the ranks do not hold models of the same parameters.
+
+    Example:
+        >>> import torch
+        >>> from distlint.runtime import check_finite_grads
+        >>> model = torch.nn.Linear(1, 1)
+        >>> model(torch.full((1, 1), float("inf"))).sum().backward()
+        >>> [each.name for each in check_finite_grads(model)]
+        ['weight']
+    """
+    names = [name for name, _ in model.named_parameters()]
+    bad = _non_finite([parameter.grad for parameter in model.parameters()])
+    rows, ranks = [bad], _ranks(group)
+    if len(ranks) > 1:
+        rows = _gathered(torch.tensor(bad, dtype=torch.int64), names, group)
+    return tuple(
+        NonFinite(name, tuple(rank for rank, row in zip(ranks, rows, strict=True) if row[index]))
+        for index, name in enumerate(names)
+        if any(row[index] for row in rows)
+    )
+
+
+def _tensors(
+    model: nn.Module, *, gradients: bool, buffers: bool
+) -> Iterator[tuple[str, Kind, Tensor | None]]:
+    for name, parameter in model.named_parameters():
+        if _sharded(parameter):
+            continue
+        yield name, "parameter", parameter
+        if gradients:
+            yield name, "gradient", parameter.grad
+    if buffers:
+        for name, buffer in model.named_buffers():
+            yield name, "buffer", buffer
+
+
+def _sharded(tensor: Tensor) -> bool:
+    return hasattr(tensor, "placements") or hasattr(tensor, "_local_shards")
+
+
+def _checksum(tensor: Tensor | None) -> Tensor:
+    """A number of the bits; unlike a sum of floats, it does not depend on the order."""
+    if tensor is None:
+        return torch.tensor(_NONE)
+    if tensor.is_sparse:
+        tensor = tensor.coalesce()
+        return _checksum(tensor.indices()) * 31 + _checksum(tensor.values())
+    flat = tensor.detach().contiguous().view(-1)
+    if flat.is_complex():
+        flat = torch.view_as_real(flat).view(-1)
+    total = torch.zeros((), dtype=torch.int64, device=flat.device)
+    for start in range(0, flat.numel(), _CHUNK):
+        bits = _bits(flat[start : start + _CHUNK])
+        place = torch.arange(start, start + len(bits), device=bits.device)
+        total = total * 31 + (bits * (place * 2_654_435_761 + 1)).sum()
+    return total
+
+
+def _stacked(numbers: list[Tensor]) -> Tensor:
+    """The numbers on the CPU, with one synchronisation for each device."""
+    found = torch.empty(len(numbers), dtype=torch.int64)
+    for device in {each.device for each in numbers}:
+        places = [index for index, each in enumerate(numbers) if each.device == device]
+        found[places] = torch.stack([numbers[index] for index in places]).cpu()
+    return found
+
+
+def _bits(flat: Tensor) -> Tensor:
+    integers = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+    if flat.dtype == torch.bool:
+        return flat.to(torch.int64)
+    return flat.view(integers[flat.element_size()]).to(torch.int64)
+
+
+def _non_finite(gradients: list[Tensor | None]) -> list[int]:
+    """1 for each gradient that holds inf or nan: one synchronisation where all is well."""
+    values = [
+        None if each is None else each._values() if each.is_sparse else each for each in gradients
+    ]
+    dense = [_local(each.detach()) for each in values if each is not None]
+    flags = [each.float().abs().sum() if each.is_floating_point() else None for each in dense]
+    sums: dict[torch.device, list[Tensor]] = {}
+    for flag in flags:
+        if flag is not None:
+            sums.setdefault(flag.device, []).append(flag)
+    if all(bool(torch.stack(each).isfinite().all()) for each in sums.values()):
+        return [0] * len(gradients)
+    return [
+        0 if each is None else int(not bool(_local(each.detach()).isfinite().all()))
+        for each in values
+    ]
+
+
+def _local(tensor: Tensor) -> Tensor:
+    """This rank's part of a sharded tensor, or the tensor itself."""
+    to_local: Any = getattr(tensor, "to_local", None)
+    return tensor if to_local is None else to_local()
+
+
+def _gathered(row: Tensor, names: list[str], group: dist.ProcessGroup | None) -> list[list[int]]:
+    """The rows of all ranks, which must have the same names."""
+    device = _device(group)
+    number = zlib.crc32("\n".join(names).encode())
+    head = torch.tensor([len(names), number], dtype=torch.int64, device=device)
+    heads = [torch.empty_like(head) for _ in _ranks(group)]
+    dist.all_gather(heads, head, group=group)
+    if any(bool((each != heads[0]).any()) for each in heads):
+        raise ValueError(_unlike(names, group))
+    row = row.to(device)
+    rows = [torch.empty_like(row) for _ in heads]
+    dist.all_gather(rows, row, group=group)
+    return [each.tolist() for each in rows]
+
+
+def _unlike(names: list[str], group: dist.ProcessGroup | None) -> str:
+    everybody: list[Any] = [None] * len(_ranks(group))
+    dist.all_gather_object(everybody, names, group=group)
+    ranks = _ranks(group)
+    for rank, theirs in zip(ranks[1:], everybody[1:], strict=True):
+        if theirs != everybody[0]:
+            ours = everybody[0]
+            only = [f"{name} on rank {ranks[0]} only" for name in ours if name not in theirs]
+            only += [f"{name} on rank {rank} only" for name in theirs if name not in ours]
+            what = ", ".join(only[:3]) or "their order"
+            return f"ranks {ranks[0]} and {rank} do not hold the same model: {what}"
+    return "the ranks do not hold the same model"
+
+
+def _drift(name: str, kind: Kind, sums: list[int], ranks: tuple[int, ...]) -> Drift | None:
+    if len(set(sums)) == 1:
+        return None
+    sides: dict[int, list[int]] = {}
+    for rank, number in zip(ranks, sums, strict=True):
+        sides.setdefault(number, []).append(rank)
+    missing = tuple(sides.get(_NONE, ()))
+    return Drift(name, kind, tuple(tuple(side) for side in sides.values()), missing)
+
+
+def _ranks(group: dist.ProcessGroup | None) -> tuple[int, ...]:
+    if not (dist.is_available() and dist.is_initialized()):
+        return (0,)
+    return tuple(dist.get_process_group_ranks(group or dist.group.WORLD))
+
+
+def _device(group: dist.ProcessGroup | None) -> torch.device:
+    """Where the tensors of a collective of this group must be."""
+    if dist.get_backend(group) == "nccl":
+        return torch.device("cuda", torch.cuda.current_device())
+    return torch.device("cpu")
+
+
+def _listed(ranks: tuple[int, ...]) -> str:
+    return ", ".join(map(str, ranks))

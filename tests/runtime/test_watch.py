@@ -1,0 +1,357 @@
+"""The collective watch: it names operation, line and rank; silent on correct scripts."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future
+from pathlib import Path
+
+import pytest
+
+from benchmarks.watch_scenarios.judge import problems
+from benchmarks.watch_scenarios.scenarios import SCENARIOS, Scenario
+from benchmarks.watch_scenarios.script import source, tables
+from tests.executed.cluster import ROOT, Cluster, Outcome, missing
+
+EXAMPLES = ROOT / "examples"
+CHOSEN = {
+    "missing": ("one call of three alike is skipped",),
+    "early exit": ("rank 1 is killed",),
+    "exception": ("rank 0 raises, which may hold the store",),
+    "infinite loop": ("rank 1 loops for ever",),
+    "swapped": (
+        "different shapes in opposite order",
+        "same shapes in opposite order, through a helper",
+        "one rank of four in opposite order",
+    ),
+    "reduce op": ("SUM on rank 0, MAX on rank 1",),
+    "root": ("broadcast from oneself",),
+    "dtype": ("int32 and float32, of one size, so that nothing hangs",),
+    "shape": ("the last batch of one rank is smaller",),
+    "group": ("two groups of the same ranks in opposite order", "new_group on its members only"),
+    "sub-group": ("different operations within a sub-group",),
+    "async": ("different operations are started",),
+    "object": ("all_gather_object on rank 0 only",),
+    "functional": ("sum on rank 0, max on rank 1",),
+    "wrapper": ("an additional training step on rank 0",),
+}
+WRONG = [s for s in SCENARIOS if s.name in CHOSEN.get(s.kind, ())]
+CORRECT = [s for s in SCENARIOS if s.correct]
+RUNS = [(s, mode) for s in [*WRONG, *CORRECT] for mode in ("watch", "strict")]
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    reason = missing()
+    if reason is not None:
+        pytest.skip(f"scripts are executed under torch.distributed, and {reason}")
+    with Cluster() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def outcomes(
+    request: pytest.FixtureRequest, cluster: Cluster
+) -> dict[tuple[Scenario, str], Future[Outcome]]:
+    """All selected scenarios, queued at once; those that end only when killed go first."""
+    selected = {
+        (params["scenario"], params["mode"])
+        for item in request.session.items
+        if isinstance(
+            (params := getattr(getattr(item, "callspec", None), "params", {})).get("scenario"),
+            Scenario,
+        )
+    }
+    ordered = sorted(selected, key=lambda run: (run[0].kind != "infinite loop", run[0].name))
+    return {
+        (scenario, mode): cluster.submit(
+            source(scenario, mode), ranks=scenario.ranks, name="scenario", limit=5
+        )
+        for scenario, mode in ordered
+    }
+
+
+def test_every_choice_is_a_scenario() -> None:
+    assert len(WRONG) == sum(map(len, CHOSEN.values()))
+    assert len({(s.kind, s.name) for s in SCENARIOS}) == len(SCENARIOS)
+    assert len([s for s in SCENARIOS if not s.correct]) >= 40
+
+
+@pytest.mark.parametrize(
+    ("scenario", "mode"), RUNS, ids=[f"{mode}: {s.kind}, {s.name}" for s, mode in RUNS]
+)
+def test_scenario(
+    scenario: Scenario, mode: str, outcomes: dict[tuple[Scenario, str], Future[Outcome]]
+) -> None:
+    outcome = outcomes[scenario, mode].result(timeout=120)
+    assert problems(scenario, mode, outcome) == [], str(outcome)
+
+
+@pytest.mark.parametrize(
+    ("style", "needs"),
+    [("nanogpt", ()), ("accelerate", ("accelerate",)), ("lightning", ("lightning",))],
+)
+def test_correct_example_is_silent_under_the_strict_watch(
+    cluster: Cluster, style: str, needs: tuple[str, ...]
+) -> None:
+    reason = missing(needs)
+    if reason is not None:
+        pytest.skip(reason)
+    script = EXAMPLES / f"{style}_style" / "correct.py"
+    start = f"""\
+import os, sys
+os.environ["DISTLINT_WATCH"] = "strict"
+from distlint.runtime import launch
+sys.argv = ["launch", {str(script)!r}]
+launch.main()
+from distlint.runtime.collective_watch import environment
+environment._end(os.getpid())
+"""
+    outcome = cluster.run(start, needs=needs, limit=30)
+    assert outcome.effect == "finishes", str(outcome)
+    assert not any(tables(rank.err) for rank in outcome.ranks), str(outcome)
+
+
+def test_a_stall_that_ends_is_reported_once_and_does_no_harm(cluster: Cluster) -> None:
+    slow = Scenario(
+        "correct",
+        "a very slow rank",
+        """\
+import time
+if rank == 0:
+    time.sleep(1.2)
+dist.all_reduce(t)
+print("sum =", t.sum().item())
+dist.barrier()
+""",
+    )
+    outcome = cluster.run(source(slow, "strict"), name="scenario")
+    assert outcome.effect == "finishes", str(outcome)
+    for rank in outcome.ranks:
+        (table,) = tables(rank.err)
+        assert "rank 0 did not come to call 1" in table
+        assert "not in a collective since" in table
+        assert rank.values["sum"] == ["8.0"]
+
+
+def test_a_mismatch_that_is_long_past_is_found(cluster: Cluster) -> None:
+    quick = Scenario(
+        "reduce op",
+        "one of many calls, while the watch sleeps",
+        """\
+for step in range(700):
+    dist.all_reduce(t, dist.ReduceOp.MIN if rank and step == 30 else dist.ReduceOp.MAX)  # A
+""",
+    )
+    outcome = cluster.run(source(quick, "watch"), name="scenario")
+    for rank in outcome.ranks:
+        (table,) = tables(rank.err)
+        assert "first difference: call 31\n" in table
+        assert "rank 1: all_reduce(MIN) float32[4]" in table
+
+
+def test_a_watch_that_begins_late_and_ends_early(cluster: Cluster) -> None:
+    script = """\
+import torch
+import torch.distributed as dist
+from torch.distributed import all_reduce
+from distlint.runtime import CollectiveMismatch, watch
+
+dist.init_process_group("gloo")
+rank = dist.get_rank()
+before = [all_reduce]
+all_reduce(torch.ones(1))
+for _ in range(2):
+    try:
+        with watch(strict=True, interval=0.1):
+            assert all_reduce is not before[0]
+            all_reduce(torch.ones(1))
+            with watch():
+                all_reduce(torch.ones(1 + rank))
+    except CollectiveMismatch as error:
+        print("found =", error)
+        assert "call 2" in error.table
+assert all_reduce is before[0] is dist.all_reduce
+all_reduce(torch.ones(1))
+"""
+    outcome = cluster.run(script)
+    assert outcome.effect == "finishes", str(outcome)
+    for rank in outcome.ranks:
+        said = "the shape of all_reduce differs: rank 0 all_reduce(SUM) float32[1], rank 1 all_"
+        assert [text.startswith(said) for text in rank.values["found"]] == [True, True]
+
+
+def test_a_rank_that_never_comes_is_an_error_after_the_timeout(cluster: Cluster) -> None:
+    script = """\
+import time
+import torch.distributed as dist
+from distlint.runtime import RankMissing, watch
+
+dist.init_process_group("gloo")
+with watch(strict=True, timeout=0.6, interval=0.1):
+    if dist.get_rank() == 0:
+        began = time.monotonic()
+        try:
+            dist.barrier()
+        except RankMissing as error:
+            print("waited =", 0.5 < time.monotonic() - began < 4)
+            print("said =", error)
+    else:
+        time.sleep(3)
+"""
+    outcome = cluster.run(script)
+    values = outcome.ranks[0].values
+    assert values["waited"] == ["True"]
+    (said,) = values["said"]
+    assert re.fullmatch(r"rank 1 did not come to call 1 \(rank 0 at .*script.py:10\)", said), said
+
+
+def test_what_a_call_costs() -> None:
+    pytest.importorskip("torch")
+    run = subprocess.run(
+        [sys.executable, "-c", COST],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=True,
+        timeout=60,
+    )
+    assert float(run.stdout) < 30, "microseconds that the asynchronous watch adds to a call"
+
+
+COST = """\
+import time, torch, torch.distributed as dist
+from distlint.runtime.collective_watch import calls, hooks, watcher
+
+dist.init_process_group("gloo", rank=0, world_size=1, store=dist.HashStore())
+watch = watcher.Watcher(watcher.Options())
+watch._session = type("Session", (), {"agreement": None, "seen": set()})()
+watch._session.note = lambda kind, *_: watch._session.seen.add(kind)
+
+def nothing(tensor, op=dist.ReduceOp.SUM, group=None, async_op=False):
+    return None
+
+watched = hooks.Hooks(watch)._collective(*calls.COLLECTIVES["all_reduce"], nothing)
+tensor = torch.ones(4)
+
+def spent(call):
+    began = time.perf_counter()
+    for _ in range(2000):
+        call(tensor)
+    return (time.perf_counter() - began) / 2000 * 1e6
+
+print(min(spent(watched) for _ in range(9)) - min(spent(nothing) for _ in range(9)))
+assert watch.journal.groups[dist.group.WORLD].count == 18000
+"""
+
+
+# -- distlint run ---------------------------------------------------------------------------------
+
+
+def start(*arguments: str, cwd: Path = ROOT) -> subprocess.Popen[str]:
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+    return subprocess.Popen(
+        [sys.executable, "-m", "distlint", "run", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=cwd,
+        env=environment,
+    )
+
+
+def test_run_names_the_rule_and_the_line() -> None:
+    pytest.importorskip("torch")
+    run = start("-n", "2", "--watch=strict", "examples/nanogpt_style/buggy.py")
+    _, err = run.communicate(timeout=60)
+    assert run.returncode == 1
+    table = tables(err)[0]
+    (line,) = re.findall(r"rank 0: (all_reduce.*)", table)[:1]
+    assert "buggy.py:79 in average" in line
+    assert "rank 1: backward(CharModel) at examples/nanogpt_style/buggy.py:121" in table
+    assert "DST101 collective-in-rank-branch, examples/nanogpt_style/buggy.py:113" in table
+    assert "CollectiveMismatch: different operations" in err
+
+
+def test_run_hands_on_arguments_and_the_exit_status(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import os, sys, time\nimport helper\nassert __name__ == '__main__'\n"
+        "print(sys.argv[1:], helper.NAME)\n"
+        "if os.environ['RANK'] == '1':\n    sys.exit(7)\ntime.sleep(60)\n"
+    )
+    (tmp_path / "helper.py").write_text("NAME = 'beside the script'\n")
+    run = start("-n", "2", "--watch", str(script), "--watch", "-n", "3", cwd=tmp_path)
+    out, err = run.communicate(timeout=60)
+    assert run.returncode == 7, err
+    assert "['--watch', '-n', '3'] beside the script" in out
+
+
+def test_a_table_is_printed_before_the_launcher_ends_the_others(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import os, time\nimport torch, torch.distributed as dist\n"
+        "dist.init_process_group('gloo')\ndist.barrier()\n"
+        "if os.environ['RANK'] == '1':\n    time.sleep(1)\n    os._exit(3)\n"
+        "work = dist.all_reduce(torch.ones(1), async_op=True)\n"
+        "try:\n    work.wait()\nexcept RuntimeError:\n    time.sleep(60)\n"
+    )
+    run = start("-n", "2", "--watch", str(script), cwd=tmp_path)
+    _, err = run.communicate(timeout=60)
+    assert run.returncode not in (0, 130), err
+    (table,) = tables(err)
+    assert "rank 0: waits for all_reduce(SUM) float32[1] (call 2)" in table
+    assert f"at {script.name}:8" in table
+    assert "rank 1: was killed" in table
+
+
+def test_forked_workers_can_be_ended_and_do_not_end_their_parent() -> None:
+    pytest.importorskip("torch")
+    script = """\
+import multiprocessing, os, signal, time
+os.environ["DISTLINT_WATCH"] = "1"
+import distlint.runtime
+assert callable(signal.getsignal(signal.SIGTERM))
+worker = multiprocessing.get_context("fork").Process(target=time.sleep, args=(60,))
+worker.start()
+time.sleep(0.2)
+worker.terminate()
+worker.join(10)
+time.sleep(0.2)
+print("worker", worker.exitcode)
+"""
+    run = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, timeout=60
+    )
+    assert (run.stdout, run.returncode) == ("worker -15\n", 0), run.stderr
+
+
+def test_ctrl_c_ends_it_at_once(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import os, signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        "open('pid' + os.environ['RANK'], 'w').write(str(os.getpid()))\ntime.sleep(60)\n"
+    )
+    run = start("-n", "2", str(script), cwd=tmp_path)
+    notes = [tmp_path / "pid0", tmp_path / "pid1"]
+    deadline = time.monotonic() + 40
+    while not all(note.exists() and note.read_text() for note in notes):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    began = time.monotonic()
+    run.send_signal(signal.SIGINT)
+    run.communicate(timeout=30)
+    assert time.monotonic() - began < 6
+    assert run.returncode == 130
+    for note in notes:
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(note.read_text()), 0)

@@ -1,0 +1,172 @@
+"""From reports to a diagnosis and a table: no processes, no torch."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from distlint.runtime.collective_watch.calls import Call, words
+from distlint.runtime.collective_watch.diagnosis import Diagnosis, diagnose
+from distlint.runtime.collective_watch.report import (
+    GroupCalls,
+    Now,
+    RankReport,
+    from_json,
+    to_json,
+)
+from distlint.runtime.collective_watch.sites import Site
+from distlint.runtime.collective_watch.table import KnownFinding, table
+
+WORLD = (0, 1)
+
+
+def call(op: str = "all_reduce", line: int = 1, passed: str = "t", **more: str) -> Call:
+    site = Site("/train.py", line, "step")
+    found = Call(op, "SUM", "", "float32", "[4]", "", site, None, (passed,))
+    return found._replace(**more)  # type: ignore[arg-type]
+
+
+def report(rank: int, *calls: Call, ranks: tuple[int, ...] = WORLD, **more: object) -> RankReport:
+    found = RankReport(rank, groups={"0": GroupCalls("0", ranks, len(calls), calls)})
+    return replace(found, **more)  # type: ignore[arg-type]
+
+
+def inside(seq: int, group: str = "0") -> Now:
+    return Now("in", 6.0, group, seq, (), None)
+
+
+def certain(diagnosis: Diagnosis | None) -> Diagnosis:
+    assert diagnosis is not None
+    assert diagnosis.certain
+    return diagnosis
+
+
+def test_ranks_that_agree_have_no_difference() -> None:
+    assert diagnose([report(0, call(), call()), report(1, call(), call())]) is None
+
+
+def test_another_line_is_no_difference() -> None:
+    assert diagnose([report(0, call(line=3)), report(1, call(line=9))]) is None
+
+
+def test_a_snapshot_taken_later_is_no_difference() -> None:
+    ahead = report(0, call(), call(), now=inside(2))
+    assert diagnose([ahead, report(1, call())]) is None
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("reduce", "MAX", "the reduce op of all_reduce differs"),
+        ("dtype", "int64", "the dtype of all_reduce differs"),
+        ("shape", "[5]", "the shape of all_reduce differs"),
+        ("op", "barrier", "different operations"),
+    ],
+)
+def test_what_differs_is_named(field: str, value: str, said: str) -> None:
+    found = certain(diagnose([report(0, call()), report(1, call(**{field: value}))]))
+    assert found.what.startswith(said)
+    assert found.seq == 1
+
+
+def test_a_payload_that_crosses_is_a_swap_and_one_that_only_differs_is_none() -> None:
+    a, b, c = (call(passed=name) for name in "abc")
+    assert certain(diagnose([report(0, a, b), report(1, b, a)])).kind == "swapped"
+    assert diagnose([report(0, a, b), report(1, b, c)]) is None
+    assert diagnose([report(0, a, b, a, b), report(1, c, c, c, c)]) is None
+
+
+def test_payloads_do_not_cross_between_different_calls() -> None:
+    """Each rank broadcasts its own in turn: what it passes swaps with the root."""
+    one = [call(passed="mine", root="root 0"), call(passed="other", root="root 1")]
+    two = [call(passed="other", root="root 0"), call(passed="mine", root="root 1")]
+    assert diagnose([report(0, *one), report(1, *two)]) is None
+
+
+def test_payloads_that_cross_far_apart_are_not_taken_for_a_swap() -> None:
+    a, b, same = call(passed="a"), call(passed="b"), [call()] * 20
+    assert diagnose([report(0, a, *same, b), report(1, b, *same, a)]) is None
+
+
+def test_a_skipped_call_is_found_by_what_follows() -> None:
+    lines = [call(line=number) for number in range(1, 6)]
+    long = report(0, *lines, stuck="0", now=inside(5))
+    short = report(1, *lines[:2], *lines[3:], left="exited")
+    found = certain(diagnose([long, short]))
+    assert (found.kind, found.seq) == ("skipped", 3)
+    assert "rank 1 has skipped all_reduce" in found.what
+
+
+def test_a_rank_that_is_merely_late_is_not_certain() -> None:
+    late = report(1, now=Now("out", 6.0, "", 0, (), None))
+    found = diagnose([report(0, call(), stuck="0", now=inside(1)), late])
+    assert found is not None
+    assert (found.kind, found.certain) == ("missing", False)
+
+
+def test_ranks_that_wait_for_each_other_are_certain() -> None:
+    groups = {name: GroupCalls(name, WORLD, 0, ()) for name in "AB"}
+    one = {**groups, "A": GroupCalls("A", WORLD, 1, (call(),))}
+    two = {**groups, "B": GroupCalls("B", WORLD, 1, (call(),))}
+    found = diagnose(
+        [
+            RankReport(0, stuck="A", now=inside(1, "A"), groups=one),
+            RankReport(1, stuck="B", now=inside(1, "B"), groups=two),
+        ]
+    )
+    assert "the ranks wait for one another" in certain(found).what
+
+
+def test_a_circle_of_three() -> None:
+    names = {"A": (0, 1), "B": (1, 2), "C": (2, 0)}
+    empty = {name: GroupCalls(name, ranks, 0, ()) for name, ranks in names.items()}
+    reports = [
+        RankReport(
+            rank,
+            stuck=name,
+            now=inside(1, name),
+            groups={n: g for n, g in empty.items() if rank in g.ranks}
+            | {name: GroupCalls(name, names[name], 1, (call(),))},
+        )
+        for rank, name in enumerate("ABC")
+    ]
+    assert "the ranks wait for one another" in certain(diagnose(reports)).what
+
+
+def test_a_group_whose_trouble_is_known_is_left_out() -> None:
+    reports = [report(0, call()), report(1, call(op="barrier"))]
+    assert diagnose(reports) is not None
+    assert diagnose(reports, {"0"}) is None
+
+
+def test_a_report_survives_the_board() -> None:
+    now = Now("waits", 1.5, "0", 2, (Site("/a.py", 3, "f"),), Site("/a.py", 3, "f"))
+    via = call()._replace(via=Site("/lib.py", 7, "g"))
+    before = report(1, call(), via, call(), stuck="0", left="raised", now=now)
+    assert from_json(to_json(before)) == before
+
+
+def test_the_table_names_the_rule_of_the_differing_line_first() -> None:
+    reports = [report(0, call(line=79), now=inside(1)), report(1, call(op="barrier", line=121))]
+    found = diagnose(reports)
+    assert found is not None
+    elsewhere = KnownFinding("DST102", "unsynced-break", "break", "/train.py", 128, (("/x.py", 1),))
+    here = KnownFinding("DST101", "in-rank-branch", "parts", "/train.py", 113, (("/train.py", 79),))
+    text = table(found, reports, [elsewhere, here], rank=1)
+    assert "DST101 in-rank-branch, /train.py:113: parts" in text
+    assert "DST102" not in text
+    assert "rank 1: barrier(SUM) float32[4] at /train.py:121 in step" in text
+
+
+def test_words() -> None:
+    assert words("all_gather", ((3,), "torch.int64", (4,), "torch.int64"), None, None, (0, 1)) == (
+        "all_gather",
+        "",
+        "",
+        "int64",
+        "[3], [4]",
+        "",
+    )
+    assert words("broadcast", (), ("group", 1), None, (4, 6))[2] == "root 6"
+    assert words("all_reduce", (), None, "RedOpType.MAX", (0,))[1] == "MAX"
