@@ -11,7 +11,7 @@ from typing import Any
 from distlint.analyzer import ir
 from distlint.analyzer import values as v
 from distlint.analyzer.expressions import SIDES
-from distlint.analyzer.liveness import FACTS, Live, Liveness
+from distlint.analyzer.liveness import FACTS, Live
 from distlint.analyzer.machine import ABORT, END, JOIN, Machine, Place
 from distlint.analyzer.rehearsal import Rehearsal
 from distlint.analyzer.state import (
@@ -41,13 +41,16 @@ _LAST = float("inf")
 CROWD = 4
 """States that may wait at one place before they are joined at a loss."""
 
+ATTEMPT = 240
+"""What an attempt to join two states costs, as variables of a state."""
+
 MANY_TRIES = 100
 """Choices that are taken back in search of a way that agrees with itself."""
 
 WAY = "way"
 """Operator of the atoms that say on which of two ways a state was reached."""
 
-MOST = 16
+MOST = 24
 """States of which no more wait at one place, if they cannot be joined."""
 
 
@@ -206,7 +209,7 @@ class Walk:
             OverBudget: when there are too many states.
         """
         machines = (Machine(self.rehearsal, first, "A"), Machine(self.rehearsal, second, "B"))
-        agenda = _Agenda(self.liveness)
+        agenda = _Agenda(self.rehearsal)
         agenda.add(_Item((self.start,), {}, frozenset(), Past()))
         seen: set[Any] = set()
         while (item := agenda.pop()) is not None:
@@ -338,8 +341,9 @@ class Walk:
 class _Agenda:
     """What is still to be walked, in the order of the program."""
 
-    def __init__(self, liveness: Liveness) -> None:
-        self.liveness = liveness
+    def __init__(self, rehearsal: Rehearsal) -> None:
+        self.rehearsal = rehearsal
+        self.liveness = rehearsal.liveness
         self.heap: list[tuple[Position, int, _Item]] = []
         self.waiting: dict[Any, list[_Item]] = {}
         self.crowds: Counter[Any] = Counter()
@@ -392,6 +396,7 @@ class _Agenda:
         for distance, number in order:
             if distance > 2 and not is_crowded:
                 return
+            self.rehearsal.spend(ATTEMPT)
             joined = _join(item, waiting[number], self.count if is_crowded else None)
             if joined is not None:
                 yield waiting[number], joined
@@ -488,16 +493,19 @@ def _joined(
     found: dict[Any, Value] = {}
     for key in then.keys() | orelse.keys():
         left, right = then.get(key), orelse.get(key)
-        if left is not right:
-            unset = unknown("unset", str(key[1]))
-            value = v.phi(atom, left or unset, right or unset)
-            if not isinstance(value, v.Phi) and not (
-                v.is_plain(left or unset) and v.is_plain(right or unset)
-            ):
-                return None
-            if key[0] in FACTS:
-                return None
-            found[key] = value
+        if left is right:
+            continue
+        if key[0] in FACTS:
+            return None
+        if left is None:
+            left = unknown("unset", str(key[1]))
+        elif right is None:
+            right = unknown("unset", str(key[1]))
+        assert right is not None
+        value = v.phi(atom, left, right)
+        if not isinstance(value, v.Phi) and not (v.is_plain(left) and v.is_plain(right)):
+            return None
+        found[key] = value
     return found
 
 

@@ -29,7 +29,7 @@ ENOUGH_ALIKE = 2
 ENOUGH_TRIED = 60
 """Partings like those already seen after which a pair of ranks is left."""
 
-LEVELS = ((9, 40_000), (1, 4_000))
+LEVELS = ((9, 30_000), (1, 3_000))
 """How deep calls into other modules are followed, and the budget: the next when one is spent."""
 
 FUNCTION_LEVELS = ((9, 2_000), (1, 1_000))

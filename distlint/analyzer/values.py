@@ -43,7 +43,7 @@ class Value:
         return f"{type(self).__name__}({fields})"
 
 
-_DERIVED = frozenset({"atoms", "tokens", "depth"})
+_DERIVED = frozenset({"atoms", "tokens", "depth", "plain"})
 
 
 class Const(Value):
@@ -225,12 +225,14 @@ def unknown(
 class Phi(Value):
     """One value or the other, by a condition that has not been decided yet."""
 
-    __slots__ = ("atoms", "depth", "local", "orelse", "test", "then", "wrapped")
+    __slots__ = ("atoms", "depth", "local", "orelse", "plain", "test", "then", "wrapped")
     test: Unknown
     then: Value
     orelse: Value
     depth: int
     local: bool  # type: ignore[misc]
+    plain: bool
+    """Can the ranks do nothing with it but test it, all alike?"""
     wrapped: frozenset[int]
     atoms: frozenset[Unknown]  # type: ignore[misc]
 
@@ -256,6 +258,7 @@ def phi(test: Unknown, then: Value, orelse: Value) -> Value:
         found.local = test.local or then.local or orelse.local
         found.wrapped = getattr(then, "wrapped", _NOTHING) | getattr(orelse, "wrapped", _NOTHING)
         found.atoms = test.atoms | then.atoms | orelse.atoms
+        found.plain = not found.local and is_plain(then) and is_plain(orelse)
         _TABLE[key] = found
     result: Phi = found
     return result
@@ -541,7 +544,7 @@ def vector(value: Value, size: int) -> list[Any]:
 def is_plain(value: Value) -> bool:
     """Can the ranks do nothing with a value but test it, all alike?"""
     if isinstance(value, Phi):
-        return not value.local and is_plain(value.then) and is_plain(value.orelse)
+        return value.plain
     if isinstance(value, Unknown):
         return not (value.local or value.wrapped)
     return isinstance(value, (Const, World, External))

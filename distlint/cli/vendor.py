@@ -40,7 +40,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "distlint vendor",
         description="Write what the project uses of distlint.runtime as one file of its own, which "
-        "needs torch and nothing else. A file that this command did not write is left alone.",
+        "needs torch and nothing else. A file that this command did not write is left alone. The "
+        "watch and the checks of replicas are instruments and stay in distlint.",
         allow_abbrev=False,
     )
     parser.add_argument("path", metavar="PATH", help="the file, such as mypackage/ranks.py")
