@@ -41,9 +41,6 @@ _LAST = float("inf")
 CROWD = 4
 """States that may wait at one place before they are joined at a loss."""
 
-ATTEMPT = 240
-"""What an attempt to join two states costs, as variables of a state."""
-
 MANY_TRIES = 100
 """Choices that are taken back in search of a way that agrees with itself."""
 
@@ -396,9 +393,10 @@ class _Agenda:
         for distance, number in order:
             if distance > 2 and not is_crowded:
                 return
-            self.rehearsal.spend(ATTEMPT)
+            self.rehearsal.step()
             joined = _join(item, waiting[number], self.count if is_crowded else None)
             if joined is not None:
+                self.rehearsal.spend(4 * len(joined.lives[0]))
                 yield waiting[number], joined
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _TABLE: dict[tuple[Any, ...], Any] = {}
 _NOTHING: frozenset[Any] = frozenset()
 MAX_TERM_DEPTH = 14
-MAX_PHI_DEPTH = 8
+MAX_PHI_DEPTH = 4
 
 V = TypeVar("V", bound="_Plain")
 
