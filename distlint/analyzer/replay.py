@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from distlint.analyzer import values as v
 from distlint.analyzer.machine import ABORT, Machine
 from distlint.analyzer.product import Parting, alone, resume
 from distlint.analyzer.rehearsal import Rehearsal
@@ -95,6 +96,7 @@ class Player:
         self.machine = Machine(rehearsal, rank, side)
         self.machine.load(start)
         self.machine.known = dict(parting.assumed)
+        self.assumed = parting.assumed
         self.machine.log = []
         self.trace = Trace(rank, log=self.machine.log)
         self.partner = second if rank == first else first
@@ -147,11 +149,52 @@ class Player:
             except Need as need:
                 # the statement in hand is evaluated again
                 del self.trace.log[self.machine.mark :]
-                self.machine.known[need.key] = _answer(need.atom, self.default, self.once)
-                self.trace.asked = True
+                answer = self.recall(need)
+                if answer is None:
+                    answer = _answer(need.atom, self.default, self.once)
+                    self.trace.asked = True
+                self.machine.known[need.key] = answer
             except Cut:
                 return ABORT
         return ABORT
+
+    def recall(self, need: Need) -> bool | None:
+        """What was assumed about the same question where it stood for several, on joined ways."""
+        for key, outcome in self.assumed.items():
+            if isinstance(key, tuple) != isinstance(need.key, tuple):
+                continue
+            if isinstance(key, tuple) and key[0] != need.key[0]:
+                continue
+            atom = key[1] if isinstance(key, tuple) else key
+            if resembles(atom, need.atom):
+                return outcome
+        return None
+
+
+def resembles(joined: Any, value: Any) -> bool:
+    """Is a value what a joined one stands for on one of the ways?"""
+    if joined is value:
+        return True
+    if isinstance(joined, v.Phi):
+        return resembles(joined.then, value) or resembles(joined.orelse, value)
+    if isinstance(joined, Unknown):
+        if joined.op == "either":
+            return any(resembles(arg, value) for arg in joined.args[1:])
+        if joined.op == "deep":  # what it was made of is not known any more
+            return isinstance(value, Unknown) and value.op == "deep"
+        return (
+            isinstance(value, Unknown)
+            and joined.op == value.op
+            and len(joined.args) == len(value.args)
+            and all(map(resembles, joined.args, value.args))
+        )
+    if isinstance(joined, v.Seq):
+        return (
+            isinstance(value, v.Seq)
+            and len(joined.items) == len(value.items)
+            and all(map(resembles, joined.items, value.items))
+        )
+    return not isinstance(joined, v.Value) and bool(joined == value)
 
 
 def _get_stuck(players: list[Player]) -> bool:

@@ -24,7 +24,10 @@ MAX_RANKS = 16
 ENOUGH = 8
 """Ways to part that are looked at for one pair of ranks, once they have been proven."""
 ENOUGH_ALIKE = 2
-"""Partings between the same collectives that are proven, or refuted, before they are passed."""
+"""Partings between the same collectives that are proven before they are passed."""
+
+ENOUGH_REFUTED = 8
+"""The same for those that the replay refutes: the way back to them is sometimes a wrong one."""
 
 ENOUGH_TRIED = 60
 """Partings like those already seen after which a pair of ranks is left."""
@@ -138,7 +141,7 @@ class Rehearser:
             found = 0
             for parting in walk.partings(first, second):
                 kind = parting.kind
-                if ENOUGH_ALIKE in (trials[kind, True], trials[kind, False]):
+                if trials[kind, True] >= ENOUGH_ALIKE or trials[kind, False] >= ENOUGH_REFUTED:
                     trials["alike"] += 1
                 else:
                     proven = self.prove(rehearsal, start, parting, function)
