@@ -9,6 +9,7 @@ from pathlib import Path
 
 from distlint.analyzer import ir
 from distlint.analyzer.lower import ParseError, lower, parse
+from distlint.analyzer.screen import worth_following
 from distlint.catalogue.catalogue import Catalogue, frameworks
 from distlint.source.document import Document, DocumentError
 
@@ -246,6 +247,7 @@ class Project:
         self._modules: dict[Path, Module | None] = {}
         self._found: dict[tuple[Path, str], Path | None] = {}
         self._exists: dict[Path, bool] = {}
+        self._telling: dict[Path, bool] = {}
 
     def catalogue(self, roots: frozenset[str]) -> Catalogue:
         """What is known about the frameworks that a file imports."""
@@ -274,7 +276,23 @@ class Project:
         return module
 
     def module(self, path: Path) -> Module | None:
-        """The module at a path; None when it cannot be read or parsed."""
+        """The module at a path that is imported.
+
+        None when it cannot be read or parsed, or has nothing in it that could matter.
+        """
+        return self._loaded(path) if self._is_telling(path) else None
+
+    def _is_telling(self, path: Path) -> bool:
+        known = self._telling.get(path)
+        if known is None:
+            try:
+                known = worth_following(path.read_bytes())
+            except OSError:
+                known = False
+            self._telling[path] = known
+        return known
+
+    def _loaded(self, path: Path) -> Module | None:
         if path not in self._modules:
             self._modules[path] = None
             try:
@@ -285,7 +303,8 @@ class Project:
         return self._modules[path]
 
     def by_key(self, key: str) -> Module | None:
-        return self.module(Path(key))
+        """A module that is known already: the one that is checked, or one that it imports."""
+        return self._loaded(Path(key))
 
     def forget(self, path: Path) -> None:
         """Drop a module (and its tree) that nothing will ask for soon."""

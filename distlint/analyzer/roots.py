@@ -21,7 +21,7 @@ from distlint.analyzer.values import Value, unknown
 from distlint.catalogue.catalogue import Catalogue
 
 MAX_RANKS = 16
-ENOUGH = 8
+ENOUGH = 24
 """Ways to part that are looked at for one pair of ranks, once they have been proven."""
 ENOUGH_ALIKE = 2
 """Partings between the same collectives that are proven before they are passed."""
@@ -29,7 +29,7 @@ ENOUGH_ALIKE = 2
 ENOUGH_REFUTED = 8
 """The same for those that the replay refutes: the way back to them is sometimes a wrong one."""
 
-ENOUGH_TRIED = 60
+ENOUGH_TRIED = 200
 """Partings like those already seen after which a pair of ranks is left."""
 
 LEVELS = ((9, 30_000), (1, 3_000))

@@ -18,6 +18,21 @@ _MEETING = re.compile(
 )
 
 
+_TELLING = re.compile(
+    rb"rank|RANK|world_size|WORLD_SIZE|main_process|is_main|is_master|is_primary|is_chief"
+    rb"|torch\.distributed|import distributed|\bdist\.|all_reduce|all_gather|allreduce|barrier"
+    rb"|broadcast_object|new_group|accelerat|deepspeed|torchmetrics|lightning|DataParallel|DDP\b|FSDP"
+    rb"|fully_shard|sys\.exit|os\._exit|\bsignal\b|^\s*(?:global|nonlocal) |horovod|\bhvd\b|idist"
+    rb"|xm\.|\.backward\(|random\.random|time\.time|should_stop|is_world_process",
+    re.MULTILINE,
+)
+
+
+def worth_following(data: bytes) -> bool:
+    """Could an imported file tell ranks apart, or let them meet?"""
+    return _TELLING.search(data) is not None
+
+
 def worth_analysing(data: bytes) -> bool:
     """Could the file hold a collective at all?"""
     return _WORLD.search(data) is not None and _MEETING.search(data) is not None

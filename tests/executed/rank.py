@@ -8,6 +8,7 @@ import functools
 import os
 import sys
 import tempfile
+import time
 import traceback
 import types
 from pathlib import Path
@@ -42,6 +43,7 @@ def shorten_timeouts() -> None:
         kwargs["timeout"] = limit
         result = original(**kwargs)
         _kept.append(distributed_c10d.GroupMember.WORLD)
+        Path(f"{os.environ['DISTLINT_TEST_STORE']}.met{kwargs['rank']}").touch()
         return result
 
     for module in (dist, distributed_c10d):
@@ -72,7 +74,17 @@ def run(script: str, arguments: list[str], folder: str, rank: int, world: int) -
     status = _execute(script, arguments)
     sys.stdout.flush()
     sys.stderr.flush()
+    if _kept and status == 0:
+        _let_the_others_connect(world)
     os._exit(status)
+
+
+def _let_the_others_connect(world: int) -> None:
+    """A rank that has nothing to do may be at its end while gloo still connects the others."""
+    files = [Path(f"{os.environ['DISTLINT_TEST_STORE']}.met{rank}") for rank in range(world)]
+    give_up = time.monotonic() + COLLECTIVE_TIMEOUT
+    while time.monotonic() < give_up and not all(file.exists() for file in files):
+        time.sleep(0.01)
 
 
 def _environment(folder: str, rank: int, world: int) -> dict[str, str]:
