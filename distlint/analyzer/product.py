@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
+from itertools import islice
 from typing import Any
 
 from distlint.analyzer import ir
@@ -82,50 +83,41 @@ class Past:
         length = min(self.length, otherwise.length)
         return Past(self, split=split, otherwise=otherwise, length=length)
 
-    def steps(self, found: dict[Any, bool]) -> list[Past]:
-        """A way back to the start that agrees with itself; its decisions go into ``found``.
+    def ways(self) -> Iterator[tuple[list[Past], Known]]:
+        """Ways back to the start that agree with themselves, and what is decided on them.
 
-        Where ways have been joined at a loss, the first choice may contradict what came later.
+        Where ways have been joined at a loss, a choice may contradict what came later.
         """
         steps: list[Past] = []
-        choices: list[tuple[Past, int, dict[Any, bool]]] = []
+        found: Known = {}
+        choices: list[tuple[Past, int, Known]] = []
         tries = MANY_TRIES
         step: Past | None = self
         while step is not None:
-            if any(found.get(key, outcome) is not outcome for key, outcome in step.decided):
-                if choices and tries:
-                    tries -= 1
-                    step, length, known = choices.pop()
-                    del steps[length:]
-                    found.clear()
-                    found.update(known)
-                    continue
-            steps.append(step)
-            for key, outcome in reversed(step.decided):
-                found.setdefault(key, outcome)
-            before, otherwise = step.before, step.otherwise
-            if before is None or otherwise is None:
-                step = before
-                continue
-            outcome_here = found.get(step.split)
-            if outcome_here is None:  # either will do
-                outcome_here = before.length < otherwise.length
-                other = otherwise if outcome_here else before
-                choices.append((other, len(steps), dict(found)))
-            step = before if outcome_here else otherwise
-        return steps
+            agrees = all(found.get(key, outcome) is outcome for key, outcome in step.decided)
+            if agrees or not choices:
+                steps.append(step)
+                for key, outcome in reversed(step.decided):
+                    found.setdefault(key, outcome)
+                step = step.back(found, len(steps), choices)
+                if step is None:
+                    yield steps, found
+            if (step is None or not agrees) and choices and tries:
+                tries -= 1
+                step, length, known = choices.pop()
+                steps, found = steps[:length], dict(known)
 
-    def parting(
-        self, ranks: tuple[int, int], events: tuple[Event | None, Event | None], differs: str
-    ) -> Parting:
-        assumed: dict[Any, bool] = {}
-        steps = self.steps(assumed)
-        met = [step.met for step in steps if step.met is not None]
-        names = {step.renamed[0]: step.renamed[1] for step in reversed(steps) if step.renamed}
-        assumed = {
-            key: outcome for key, outcome in assumed.items() if getattr(key, "op", "") != WAY
-        }
-        return Parting(ranks, events, assumed, len(met), differs, met[0] if met else -1, names)
+    def back(
+        self, found: Known, length: int, choices: list[tuple[Past, int, Known]]
+    ) -> Past | None:
+        """What was before; where two ways were joined and either will do, the other is noted."""
+        if self.before is None or self.otherwise is None:
+            return self.before
+        outcome = found.get(self.split)
+        if outcome is None:
+            outcome = self.before.length < self.otherwise.length
+            choices.append((self.otherwise if outcome else self.before, length, dict(found)))
+        return self.before if outcome else self.otherwise
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +133,27 @@ class Parting:
     """Site of the last common collective."""
     names: dict[Place, Place] = field(default_factory=dict)
     """Collectives that the second rank has met elsewhere than the first, by the second's place."""
+    past: Past = field(default_factory=Past)
+
+    @classmethod
+    def on_ways(
+        cls,
+        past: Past,
+        ranks: tuple[int, int],
+        events: tuple[Event | None, Event | None],
+        differs: str,
+    ) -> Iterator[Parting]:
+        """A parting at the end of each way that leads there."""
+        for steps, found in past.ways():
+            met = [step.met for step in steps if step.met is not None]
+            names = {step.renamed[0]: step.renamed[1] for step in reversed(steps) if step.renamed}
+            assumed = {key: truth for key, truth in found.items() if getattr(key, "op", "") != WAY}
+            common = met[0] if met else -1
+            yield cls(ranks, events, assumed, len(met), differs, common, names, past)
+
+    def others(self) -> Iterator[Parting]:
+        """The same parting, on other ways that lead there."""
+        return islice(Parting.on_ways(self.past, self.ranks, self.events, self.differs), 1, None)
 
     @property
     def kind(self) -> tuple[Any, ...]:
@@ -227,6 +240,7 @@ class Walk:
                     past = past.meet(step.met)
                 states = (step.state, step.state) if step.apart else (step.state,)
                 agenda.add(_Item(states, step.known, step.asked, past))
+        self.is_complete = self.is_complete and agenda.is_complete
 
     # ---- ranks that do the same
 
@@ -307,7 +321,8 @@ class Walk:
         differs = _difference(self.rehearsal, (first, second), ranks)
         if differs is not None:
             if not _is_open((first, second)):
-                yield past.parting(ranks, (_event(first), _event(second)), differs)
+                events = (_event(first), _event(second))
+                yield from islice(Parting.on_ways(past, ranks, events, differs), 1)
             return
         assert isinstance(first, Event)
         assert isinstance(second, Event)

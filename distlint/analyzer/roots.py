@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain, islice
 from typing import Any
 
 from distlint.analyzer import hooks, ir
@@ -26,8 +27,11 @@ ENOUGH = 24
 ENOUGH_ALIKE = 2
 """Partings between the same collectives that are proven before they are passed."""
 
-ENOUGH_REFUTED = 8
-"""The same for those that the replay refutes: the way back to them is sometimes a wrong one."""
+ENOUGH_REFUTED = 4
+"""The same for those that the replay refutes."""
+
+OTHER_WAYS = 6
+"""Ways to a parting that are tried beside the first; some are none, where others were joined."""
 
 ENOUGH_TRIED = 200
 """Partings like those already seen after which a pair of ranks is left."""
@@ -154,18 +158,21 @@ class Rehearser:
     def prove(
         self, rehearsal: Rehearsal, start: State, parting: Parting, root: ir.Function | None
     ) -> bool:
-        """Replay a parting; keep it when somebody gets stuck."""
+        """Replay a parting; keep it when somebody gets stuck on one of the ways that lead there."""
         budget = rehearsal.steps
-        rehearsal.steps = 0
-        try:
-            traces, is_stuck = replay(rehearsal, start, parting)
-        except OverBudget:
-            return False
-        finally:
-            rehearsal.steps = budget
-        if is_stuck:
-            self.outcome.proofs.append(Proof(parting, tuple(traces), rehearsal.cluster, root))
-        return is_stuck
+        for candidate in chain([parting], islice(parting.others(), OTHER_WAYS)):
+            rehearsal.steps = 0
+            try:
+                traces, is_stuck = replay(rehearsal, start, candidate)
+            except OverBudget:
+                return False
+            finally:
+                rehearsal.steps = budget
+            if is_stuck:
+                proof = Proof(candidate, tuple(traces), rehearsal.cluster, root)
+                self.outcome.proofs.append(proof)
+                return True
+        return False
 
     def prepared(self, nodes: int, local: int) -> Rehearsal:
         """A rehearsal of this size, with what earlier roots have taught it about the module."""

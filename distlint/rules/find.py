@@ -142,8 +142,21 @@ def _moved(finding: Finding, witness: Witness, document: Document) -> Finding:
 
 
 def _merged(findings: Iterable[Finding]) -> list[Finding]:
-    """Several roots that lead to the same place under one code are one finding."""
+    """Several roots that lead to the same place under one code are one finding.
+
+    What follows from an exception that is swallowed is not told beside the handler itself.
+    """
     found: dict[tuple[str, Place], Finding] = {}
     for finding in findings:
         found.setdefault((finding.code, finding.place), finding)
-    return list(found.values())
+    places = {place for _, place in found}
+    return [
+        finding
+        for finding in found.values()
+        if not any(
+            decision.kind == "failure path"
+            and decision.place in places
+            and decision.place != finding.place
+            for decision in (finding.explanation.decisions if finding.explanation else ())
+        )
+    ]
