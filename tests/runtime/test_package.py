@@ -59,7 +59,7 @@ def test_names_for_type_checkers_are_those_at_run_time() -> None:
 
 
 @needs_torch
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", NAMES + INSTRUMENTS)
 def test_documentation_says_what_it_has_to(name: str) -> None:
     thing: Any = getattr(runtime, name)
     text = inspect.getdoc(thing) or ""
@@ -72,7 +72,7 @@ def test_documentation_says_what_it_has_to(name: str) -> None:
 
 
 @needs_torch
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", NAMES + INSTRUMENTS)
 def test_examples_run_alone(name: str) -> None:
     thing = getattr(runtime, name)
     for test in doctest.DocTestFinder(recurse=False).find(thing, name):
