@@ -9,7 +9,7 @@ whose kind matters.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from distlint.analyzer.cluster import WORLD_SAMPLES, Cluster
@@ -43,7 +43,7 @@ class Value:
         return f"{type(self).__name__}({fields})"
 
 
-_DERIVED = frozenset({"atoms", "tokens", "depth", "plain"})
+_DERIVED = frozenset({"atoms", "tokens", "depth", "plain", "weak"})
 
 
 class Const(Value):
@@ -178,9 +178,7 @@ def unknown(
     if not clean:
         local = bool(local) or any(part.local for part in parts)
         if local and weak is None:
-            # one strong cause is enough to make the whole strong
-            causes = [part for part in parts if part.local]
-            weak = bool(causes) and all(getattr(part, "weak", False) for part in causes)
+            weak = _are_weak(parts)
     for part in parts:
         source = getattr(part, "wrapped", None)
         if source:
@@ -225,12 +223,13 @@ def unknown(
 class Phi(Value):
     """One value or the other, by a condition that has not been decided yet."""
 
-    __slots__ = ("atoms", "depth", "local", "orelse", "plain", "test", "then", "wrapped")
+    __slots__ = ("atoms", "depth", "local", "orelse", "plain", "test", "then", "weak", "wrapped")
     test: Unknown
     then: Value
     orelse: Value
     depth: int
     local: bool  # type: ignore[misc]
+    weak: bool
     plain: bool
     """Can the ranks do nothing with it but test it, all alike?"""
     wrapped: frozenset[int]
@@ -258,10 +257,17 @@ def phi(test: Unknown, then: Value, orelse: Value) -> Value:
         found.local = test.local or then.local or orelse.local
         found.wrapped = getattr(then, "wrapped", _NOTHING) | getattr(orelse, "wrapped", _NOTHING)
         found.atoms = test.atoms | then.atoms | orelse.atoms
+        found.weak = _are_weak((test, then, orelse))
         found.plain = not found.local and is_plain(then) and is_plain(orelse)
         _TABLE[key] = found
     result: Phi = found
     return result
+
+
+def _are_weak(parts: Iterable[Value]) -> bool:
+    """Is all that is rank-local weak? One strong cause makes the whole strong."""
+    causes = [part for part in parts if part.local]
+    return bool(causes) and all(getattr(part, "weak", False) for part in causes)
 
 
 def _phi_depth(value: Value) -> int:
@@ -271,10 +277,11 @@ def _phi_depth(value: Value) -> int:
 class Seq(Value):
     """A list, tuple or set whose items are known."""
 
-    __slots__ = ("atoms", "items", "kind", "local")
+    __slots__ = ("atoms", "items", "kind", "local", "weak")
     kind: str
     items: tuple[Value, ...]
     local: bool  # type: ignore[misc]
+    weak: bool
     atoms: frozenset[Unknown]  # type: ignore[misc]
 
 
@@ -286,6 +293,7 @@ def seq(kind: str, items: Sequence[Value]) -> Seq:
         found.kind = kind
         found.items = tuple(items)
         found.local = any(item.local for item in items)
+        found.weak = _are_weak(items)
         found.atoms = frozenset().union(*(item.atoms for item in items))
         _TABLE[key] = found
     result: Seq = found
@@ -295,9 +303,10 @@ def seq(kind: str, items: Sequence[Value]) -> Seq:
 class Map(Value):
     """A dict with known keys."""
 
-    __slots__ = ("atoms", "items", "local")
+    __slots__ = ("atoms", "items", "local", "weak")
     items: tuple[tuple[Value, Value], ...]
     local: bool  # type: ignore[misc]
+    weak: bool
     atoms: frozenset[Unknown]  # type: ignore[misc]
 
 
@@ -308,6 +317,7 @@ def mapping(items: Sequence[tuple[Value, Value]]) -> Map:
         found = Map()
         found.items = tuple(items)
         found.local = any(value.local for _, value in items)
+        found.weak = _are_weak([value for _, value in items])
         found.atoms = frozenset().union(*(value.atoms for _, value in items))
         _TABLE[key] = found
     result: Map = found

@@ -724,8 +724,6 @@ def _asks_whether_made(value: Value) -> bool:
 
 
 def _is_weak(value: Value) -> bool:
-    if isinstance(value, v.Phi):
-        return all(_is_weak(part) for part in (value.test, value.then, value.orelse) if part.local)
     return bool(getattr(value, "weak", False))
 
 
