@@ -30,7 +30,7 @@ ENOUGH_ALIKE = 2
 ENOUGH_REFUTED = 4
 """The same for those that the replay refutes."""
 
-OTHER_WAYS = 6
+OTHER_WAYS = 3
 """Ways to a parting that are tried beside the first; some are none, where others were joined."""
 
 ENOUGH_TRIED = 200
@@ -41,6 +41,9 @@ LEVELS = ((9, 30_000), (1, 3_000))
 
 FUNCTION_LEVELS = ((9, 2_000), (1, 1_000))
 """The same for a function without a caller: a script runs from its module body."""
+
+REPLAY_BUDGET = 6_000
+"""Work that goes into proofs for a module before only the first proof is still looked for."""
 
 MODULE_BUDGET = 20_000
 """Work that may go into all functions without a caller of a module together."""
@@ -80,6 +83,7 @@ class Rehearser:
         self.entered: set[ir.Function] = set()
         self.outcome = Outcome()
         self.spent = 0
+        self.replayed = 0
 
     def run(self) -> Outcome:
         """Rehearse the module body first, then each function that it has not come to."""
@@ -145,7 +149,9 @@ class Rehearser:
             found = 0
             for parting in walk.partings(first, second):
                 kind = parting.kind
-                if trials[kind, True] >= ENOUGH_ALIKE or trials[kind, False] >= ENOUGH_REFUTED:
+                is_known = trials[kind, True] >= ENOUGH_ALIKE
+                is_known = is_known or trials[kind, False] >= ENOUGH_REFUTED
+                if is_known or (self.replayed > REPLAY_BUDGET and self.outcome.proofs):
                     trials["alike"] += 1
                 else:
                     proven = self.prove(rehearsal, start, parting, function)
@@ -167,6 +173,7 @@ class Rehearser:
             except OverBudget:
                 return False
             finally:
+                self.replayed += rehearsal.steps
                 rehearsal.steps = budget
             if is_stuck:
                 proof = Proof(candidate, tuple(traces), rehearsal.cluster, root)
