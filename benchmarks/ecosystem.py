@@ -127,7 +127,7 @@ def findings(path: Path, root: Path, project: Project, outcome: Outcome) -> Iter
             "path": str(place.relative_to(root) if place.is_relative_to(root) else place),
             "row": finding.place.span.row,
             "code": finding.code,
-            "severity": finding.severity.value,
+            "severity": "preview" if finding.preview else finding.severity.value,
             "message": finding.message,
             "related": [
                 [related.message, related.place.path.name, related.place.span.row]

@@ -95,14 +95,15 @@ class Past:
         step: Past | None = self
         while step is not None:
             agrees = all(found.get(key, outcome) is outcome for key, outcome in step.decided)
-            if agrees or not choices:
+            goes_on = agrees or not (choices and tries)
+            if goes_on:
                 steps.append(step)
                 for key, outcome in reversed(step.decided):
                     found.setdefault(key, outcome)
                 step = step.back(found, len(steps), choices)
                 if step is None:
                     yield steps, found
-            if (step is None or not agrees) and choices and tries:
+            if (step is None or not goes_on) and choices and tries:
                 tries -= 1
                 step, length, known = choices.pop()
                 steps, found = steps[:length], dict(known)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -87,6 +88,15 @@ class Rehearser:
 
     def run(self) -> Outcome:
         """Rehearse the module body first, then each function that it has not come to."""
+        collects = gc.isenabled()
+        gc.disable()  # next to nothing is garbage before the end, and the trees are large
+        try:
+            return self.run_all()
+        finally:
+            if collects:
+                gc.enable()
+
+    def run_all(self) -> Outcome:
         v.forget()
         own = _own_tokens(self.module.body)
         if self.reach.block_may_part(self.module, own):
