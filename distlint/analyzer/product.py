@@ -424,7 +424,7 @@ def _join(one: _Item, two: _Item, crowd: int | None) -> _Item | None:
     """
     known = {key: outcome for key, outcome in one.known.items() if two.known.get(key) is outcome}
     differs = (one.known.keys() | two.known.keys()) - known.keys()
-    splits = [key for key in differs if key in one.known and key in two.known]
+    splits = [key for key in one.known if key in differs and key in two.known]
     if crowd is None and not len(differs) == len(splits) <= 1:
         return None
     if crowd is not None and any(isinstance(key, tuple) for key in differs):
@@ -505,7 +505,7 @@ def _joined(
 ) -> dict[Any, Value] | None:
     """What two ways have left in the variables that differ; None if it cannot be told."""
     found: dict[Any, Value] = {}
-    for key in then.keys() | orelse.keys():
+    for key in (*then, *(key for key in orelse if key not in then)):
         left, right = then.get(key), orelse.get(key)
         if left is right:
             continue
