@@ -70,13 +70,14 @@ def merge(results: Iterable[FileResult], found: Discovered) -> Report:
     for result in results:
         reported += [item for item, items in result.unused if used.isdisjoint(items)]
     notices = [*found.notices, *(notice for result in results for notice in result.notices)]
+    skipped = found.notebooks + sum(notice.kind == "skipped" for notice in notices)
     if found.notebooks:
         notices.append(_notebooks(found.notebooks))
     return Report(
         reported=tuple(_distinct(reported)),
         notices=tuple(notices),
         checked=sum(result.checked for result in results),
-        skipped=sum(notice.kind == "skipped" for notice in notices),
+        skipped=skipped,
         suppressed=sum(result.suppressed for result in results),
         over_budget=sum(result.over_budget for result in results),
         roots=sum(result.roots for result in results),

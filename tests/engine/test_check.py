@@ -207,6 +207,7 @@ class TestBadInput:
     def test_notebooks(self, project: Path) -> None:
         write(project, {"a.ipynb": '{"cells": []}', "b.ipynb": "{'cells': []}", "c.py": ""})
         assert lines(run()) == ["skipped: -: 2 notebooks were skipped: not checked by this version"]
+        assert run().skipped == 2
         report = run("a.ipynb", "b.ipynb")
         assert lines(report) == ["skipped: a.ipynb: notebooks are not checked by this version"]
         assert codes(report) == [("b.ipynb", 1, "DST000")]
