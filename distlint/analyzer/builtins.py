@@ -45,9 +45,8 @@ _TRANSPARENT = frozenset(
 _PROGRESS = frozenset(
     {"tqdm.tqdm", "tqdm.auto.tqdm", "tqdm.notebook.tqdm", "tqdm.trange", "tqdm.auto.trange"}
 )
-_SAFE_METHODS = frozenset(
-    "append item info debug warning error items keys values get print format join size dim cpu cuda"
-    " detach float int bool numel zero_grad add_argument parse_args write flush".split()
+_SAFE_METHODS = HARMLESS | frozenset(
+    "item size dim cpu cuda detach numel zero_grad add_argument parse_args write flush".split()
 )
 """Methods that do not fail on one rank alone."""
 
@@ -502,7 +501,7 @@ class Builtins(Expressions):
         if kind is not None:
             made = v.obj(kind, self.number("telltale", receiver))
             return self.call_object_method(made, name, args, keywords, site, None)
-        if name not in _SAFE_METHODS and name not in HARMLESS:
+        if name not in _SAFE_METHODS:
             self.may_fail(site)
         if name in {"items", "keys", "values", "named_parameters", "parameters"} and receiver.local:
             # the keys of rank-local data are the same everywhere as a rule

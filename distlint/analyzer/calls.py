@@ -219,20 +219,38 @@ class Calls(Builtins):
         """A call that is not followed: where it may communicate, all ranks have to make it."""
         if not self.rehearsal.may_meet(function):
             return value
-        raise Emit(
+        match = (OPAQUE, *map(str, label))
+        raise self.for_all(function.label, match, self.site, key, certain=False, value=value)
+
+    def for_all(
+        self,
+        name: str,
+        match: tuple[str, ...],
+        site: int,
+        key: Any,
+        *,
+        certain: bool = True,
+        value: Value | None = None,
+        tags: tuple[str, ...] = (),
+        note: str = "",
+    ) -> Emit:
+        """What is due when all ranks of the job have to come; its kind is the first to match."""
+        return Emit(
             Event(
-                name=function.label,
-                kind=OPAQUE,
-                match=(OPAQUE, *map(str, label)),
+                name=name,
+                kind=match[0],
+                match=match,
                 members=self.cluster.everyone,
                 group="world",
                 group_text="",
-                certain=False,
-                site=self.site,
+                certain=certain,
+                site=site,
                 module=self.frame.module.key,
                 result_key=key,
                 frame=self.frame,
                 value=value,
+                tags=tags,
+                note=note,
             )
         )
 
@@ -506,22 +524,13 @@ class Calls(Builtins):
         backward = name == hooks.BACKWARD
         words = self.frame.module.tokens
         known = self.rehearsal.trusts_names(self.frame.module) or not words.isdisjoint(_PARALLEL)
-        raise Emit(
-            Event(
-                name="torch.Tensor.backward" if backward else hooks.NEXT_STEP,
-                kind="backward" if backward else "train_loop",
-                match=("backward",) if backward else ("train_loop",),
-                members=self.cluster.everyone,
-                group="world",
-                group_text="",
-                certain=True,
-                site=site,
-                module=self.frame.module.key,
-                result_key=key,
-                frame=self.frame,
-                value=const(None),
-                tags=() if known else ("ddp",),
-            )
+        raise self.for_all(
+            "torch.Tensor.backward" if backward else hooks.NEXT_STEP,
+            ("backward",) if backward else ("train_loop",),
+            site,
+            key,
+            value=const(None),
+            tags=() if known else ("ddp",),
         )
 
     def call_entry(
@@ -810,7 +819,7 @@ class Calls(Builtins):
             for value in (receiver, *args[:1]):
                 wrapped = getattr(value, "wrapped", None)
                 if wrapped:
-                    return self.backward(value, wrapped, site)
+                    return self.backward(wrapped, site)
         return self.call_data_method(receiver, name, args, keywords, site, node)
 
     def call_object_method(
@@ -881,7 +890,7 @@ class Calls(Builtins):
                 self.call_entry(entry, args, keywords, site, node, receiver)
         return value if value is not None else unknown("text", self.here(site), local=True)
 
-    def backward(self, loss: Value, wrapped: frozenset[int], site: int) -> Value:
+    def backward(self, wrapped: frozenset[int], site: int) -> Value:
         """``loss.backward()`` reduces the gradients of the wrapped models it came from."""
         key = (site, self.inner)
         done = self.results.get(key)
@@ -889,22 +898,7 @@ class Calls(Builtins):
             return done
         if all(("nosync", oid) in self.store for oid in wrapped):
             return const(None)
-        raise Emit(
-            Event(
-                name="torch.Tensor.backward",
-                kind="backward",
-                match=("backward",),
-                members=self.cluster.everyone,
-                group="world",
-                group_text="",
-                certain=True,
-                site=site,
-                module=self.frame.module.key,
-                result_key=key,
-                frame=self.frame,
-                value=const(None),
-            )
-        )
+        raise self.for_all("torch.Tensor.backward", ("backward",), site, key, value=const(None))
 
     # ---- collectives
 

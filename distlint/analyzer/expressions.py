@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from distlint.analyzer import ir
 from distlint.analyzer import values as v
@@ -103,8 +103,6 @@ class Expressions:
         """Where a machine for all ranks stops, so that its ways can join."""
         self.reading = 0
         """Is something being evaluated that ran long ago, such as a global of the module?"""
-        self.reached = False
-        """Has this side been run at all since the last common collective was left?"""
 
     @property
     def rank(self) -> int:
@@ -1228,10 +1226,6 @@ class Expressions:
 
 def _lift(items: Iterable[Any]) -> Value:
     return v.seq("tuple", [const(item) for item in items])
-
-
-def unreachable(node: object) -> NoReturn:
-    raise AssertionError(f"no evaluation for {type(node).__name__}")
 
 
 _EVALUATE: dict[type, Callable[[Any, Any], Value]] = {

@@ -445,8 +445,3 @@ def block_tokens(block: Block) -> frozenset[str]:
     if not block:
         return frozenset()
     return frozenset().union(*(tokens_of(stmt) for stmt in block))
-
-
-def forget() -> None:
-    """Drop what is cached about nodes, when their files are done with."""
-    _TOKEN_CACHE.clear()

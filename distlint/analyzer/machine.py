@@ -724,11 +724,7 @@ class Machine(Calls):
 
     def do_define(self, s: ir.Define, k: Cont) -> str | None:
         self.rehearsal.frames[self.frame.scope] = self.frame
-        if s.function.decorators and self.frame.function is None:
-            function = v.func(s.function, self.frame.scope)
-        else:
-            function = v.func(s.function, self.frame.scope)
-        self.set_name(s.function.name, function)
+        self.set_name(s.function.name, v.func(s.function, self.frame.scope))
         self.done(k)
         return None
 
@@ -796,22 +792,7 @@ class Machine(Calls):
         key = (s.site, when)
         if key in self.results:
             return
-        raise Emit(
-            Event(
-                name=first.name,
-                kind="barrier",
-                match=("barrier",),
-                members=self.cluster.everyone,
-                group="world",
-                group_text="",
-                certain=True,
-                site=s.site,
-                module=self.frame.module.key,
-                result_key=key,
-                frame=self.frame,
-                note=when,
-            )
-        )
+        raise self.for_all(first.name, ("barrier",), s.site, key, note=when)
 
     def generator_manager(self, s: ir.With) -> tuple[v.Func, list[Value], dict[str, Value]] | None:
         """A project function with a yield that is used as a context manager, and its arguments."""

@@ -280,35 +280,31 @@ class Project:
 
         None when it cannot be read or parsed, or has nothing in it that could matter.
         """
-        return self._loaded(path) if self._is_telling(path) else None
-
-    def _is_telling(self, path: Path) -> bool:
-        known = self._telling.get(path)
-        if known is None:
-            try:
-                known = worth_following(path.read_bytes())
-            except OSError:
-                known = False
-            self._telling[path] = known
-        return known
-
-    def _loaded(self, path: Path) -> Module | None:
-        if path not in self._modules:
-            self._modules[path] = None
-            try:
-                if path.stat().st_size <= MAX_IMPORTED_SIZE:
-                    self._modules[path] = self._build(Document.read(path))
-            except (OSError, DocumentError, ParseError):
-                pass
-        return self._modules[path]
+        if path not in self._telling:
+            document = self._document(path)
+            self._telling[path] = document is not None and worth_following(document.data)
+            if self._telling[path] and path not in self._modules:
+                self._modules[path] = self._built(document)
+        return self._modules[path] if self._telling[path] else None
 
     def by_key(self, key: str) -> Module | None:
-        """A module that is known already: the one that is checked, or one that it imports."""
-        return self._loaded(Path(key))
+        """The module with a key, whether or not it tells anything; None like :meth:`module`."""
+        path = Path(key)
+        if path not in self._modules:
+            self._modules[path] = self._built(self._document(path))
+        return self._modules[path]
 
-    def forget(self, path: Path) -> None:
-        """Drop a module (and its tree) that nothing will ask for soon."""
-        self._modules.pop(path, None)
+    def _document(self, path: Path) -> Document | None:
+        try:
+            return Document.read(path) if path.stat().st_size <= MAX_IMPORTED_SIZE else None
+        except (OSError, DocumentError):
+            return None
+
+    def _built(self, document: Document | None) -> Module | None:
+        try:
+            return self._build(document) if document is not None else None
+        except ParseError:
+            return None
 
     def _build(self, document: Document) -> Module:
         lowered = lower(parse(document.text), str(document.path))

@@ -396,8 +396,7 @@ def _runs(node: object, params: set[str]) -> bool:
 
 def _runs_model(catalogue: Catalogue, name: str) -> bool:
     """Is it a class of wrapped models, with outputs of each rank's own?"""
-    infos = (catalogue.lookup(owner) for owner in catalogue.ancestry(name))
-    if any(info and info.cls and info.cls.backward for info in infos):
+    if any(info.backward for info in catalogue.classes(name)):
         return True
     call = catalogue.member(name, "__call__")
     return bool(call and call.collective and call.collective.kind == "forward")

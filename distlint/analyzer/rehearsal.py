@@ -18,7 +18,7 @@ from distlint.catalogue.catalogue import IMPLIED_TAGS
 
 if TYPE_CHECKING:
     from distlint.analyzer.expressions import Expressions
-    from distlint.catalogue.catalogue import Catalogue, ClassInfo
+    from distlint.catalogue.catalogue import Catalogue
 
 OWN_DEPTH = 3
 """How much deeper calls within the module are followed than calls into others."""
@@ -64,7 +64,6 @@ class Rehearsal:
         self.main = main
         self.builtins = BUILTINS
         self.relevance = reach.relevance(main)
-        self.control = self.relevance.names
         self.liveness = Liveness(reach, main)
         self.static: dict[Hashable, Value] = {}
         self.frames: dict[int, Frame] = {}
@@ -76,7 +75,6 @@ class Rehearsal:
         self.groups: set[frozenset[int]] = set()
         self.is_entered_late = False
         """Does the root begin in the middle of a program, and not where that begins?"""
-        self.seeded: set[str] = set()
         self._numbers: dict[Hashable, int] = {}
         self._conts: dict[tuple[Any, ...], Cont] = {}
         self._assignments: dict[ir.Class, dict[str, list[tuple[Any, ...]]]] = {}
@@ -229,11 +227,7 @@ class Rehearsal:
 
     def unwraps(self, kind: str) -> str | None:
         """The attribute under which a wrapper keeps what it wraps."""
-        for owner in self.catalogue.ancestry(kind):
-            entry = self.catalogue.lookup(owner)
-            if entry is not None and entry.cls is not None and entry.cls.unwraps:
-                return entry.cls.unwraps
-        return None
+        return next((info.unwraps for info in self.catalogue.classes(kind) if info.unwraps), None)
 
     def matters(self, function: ir.Function) -> bool:
         """Can ranks differ, or meet, in a function or in what it calls?"""
@@ -243,24 +237,24 @@ class Rehearsal:
 
     def arms_backward(self, kind: str) -> bool:
         """Does a forward of this wrapper make the backward of its loss collective?"""
-        return any(info.backward for info in self._infos(kind))
+        return any(info.backward for info in self.catalogue.classes(kind))
 
     def tags_of(self, kind: str) -> frozenset[str]:
         """Strategies that an object of this class is a sign of, with what they imply."""
         found: set[str] = set()
-        for info in self._infos(kind):
+        for info in self.catalogue.classes(kind):
             for tag in info.tags:
                 found.update((tag, *IMPLIED_TAGS.get(tag, ())))
         return frozenset(found)
 
     def alone_with(self, kind: str) -> list[Any]:
         """Constructor arguments with which an object keeps to itself."""
-        return [argument for info in self._infos(kind) for argument in info.alone_with]
+        return [argument for info in self.catalogue.classes(kind) for argument in info.alone_with]
 
     def built_tags(self, value: v.Obj) -> frozenset[str]:
         """Strategies that the arguments of the constructor are a sign of."""
         found: set[str] = set()
-        for info in self._infos(value.kind):
+        for info in self.catalogue.classes(value.kind):
             for argument, tag in (info.tagged_by or {}).items():
                 given = any(
                     mark.startswith(f"{argument}=")
@@ -270,12 +264,6 @@ class Rehearsal:
                 if given:
                     found.update((tag, *IMPLIED_TAGS.get(tag, ())))
         return frozenset(found)
-
-    def _infos(self, kind: str) -> Iterator[ClassInfo]:
-        for owner in self.catalogue.ancestry(kind):
-            entry = self.catalogue.lookup(owner)
-            if entry is not None and entry.cls is not None:
-                yield entry.cls
 
     def class_has_buffers(self, cls: ir.Class, evaluator: Expressions) -> bool:
         """Does a module of this class hold buffers? One under a condition does not count."""

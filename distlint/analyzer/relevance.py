@@ -17,13 +17,6 @@ from distlint.analyzer.project import Module
 
 Names = frozenset[str]
 
-READERS = frozenset(
-    "item tolist cpu cuda detach numpy float double half size dim numel keys values items get"
-    " format join split strip lower upper zero_grad info debug warning error set_description"
-    " set_postfix write add_scalar parameters named_parameters to train eval".split()
-)
-"""Methods that leave what they are called on as it is and tell nothing to other ranks."""
-
 EFFECTS = frozenset(
     "seed manual_seed manual_seed_all seed_everything set_seed exit _exit quit abort signal spawn"
     " start_processes Process setattr exec super run add_argument".split()

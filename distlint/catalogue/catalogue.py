@@ -224,6 +224,13 @@ class Catalogue:
         """Is ``cls`` the class ``base`` or derived from it, as far as the catalogue knows?"""
         return self.canonical(base) in self.ancestry(cls)
 
+    def classes(self, cls: str) -> Iterator[ClassInfo]:
+        """What is known of a class and its bases, nearest first."""
+        for owner in self.ancestry(cls):
+            entry = self.lookup(owner)
+            if entry is not None and entry.cls is not None:
+                yield entry.cls
+
     def ancestry(self, cls: str) -> tuple[str, ...]:
         """The class and its bases, nearest first."""
         known = self._ancestries.get(cls)

@@ -6,6 +6,8 @@ import inspect
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from distlint.source.finding import Explanation, Finding
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
     from distlint.analyzer.witness import Witness
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
-    from distlint.source.finding import Finding, Place, Severity
+    from distlint.source.finding import Place, Related, Severity
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,3 +93,26 @@ class SourceRule(Rule):
     ) -> Iterable[Finding]:
         """The findings in a module."""
         raise NotImplementedError
+
+    def finding(
+        self,
+        message: str,
+        severity: Severity,
+        place: Place,
+        *,
+        effect: str,
+        advice: str,
+        related: tuple[Related, ...] = (),
+    ) -> Finding:
+        """What the rule says about a place: no lanes of ranks, nothing that was decided."""
+        return Finding(
+            code=self.code,
+            name=self.name,
+            message=message,
+            severity=severity,
+            place=place,
+            related=related,
+            explanation=Explanation(
+                common=None, lanes=(), decisions=(), effect=effect, advice=advice
+            ),
+        )

@@ -22,7 +22,7 @@ def cluster() -> Iterator[Cluster]:
 
 @pytest.fixture(scope="session")
 def outcomes(request: pytest.FixtureRequest, cluster: Cluster) -> dict[str, Future[Outcome]]:
-    """A future for each case that this session selected, all of them queued at once.
+    """A future for each case that this test run selected, all of them queued at once.
 
     Scripts that need a framework come last, so that the others run while nothing is imported.
     """

@@ -8,7 +8,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.names import Names, expressions_in, expressions_of, placed
 from distlint.rules.base import Example, SourceRule, WitnessRule
 from distlint.rules.collectives._wording import condition, contrast, kinds, proviso
-from distlint.source.finding import Explanation, Finding, Severity
+from distlint.source.finding import Finding, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -351,18 +351,11 @@ for step in range(10):
                             yield self._unconsolidated(node, module, locators)
 
     def _unconsolidated(self, call: ir.Call, module: Module, locators: Locators) -> Finding:
-        return Finding(
-            code=self.code,
-            name=self.name,
+        return self.finding(
             message="the state of this ZeroRedundancyOptimizer lies on all ranks, and nothing here "
             "calls `consolidate_state_dict`",
             severity=Severity.WARNING,
             place=locators.of(module.key).place(call.site),
-            explanation=Explanation(
-                common=None,
-                lanes=(),
-                decisions=(),
-                effect="state_dict() raises a RuntimeError",
-                advice="Call consolidate_state_dict(to=0) on all ranks, state_dict() on rank 0.",
-            ),
+            effect="state_dict() raises a RuntimeError",
+            advice="Call consolidate_state_dict(to=0) on all ranks, state_dict() on rank 0.",
         )

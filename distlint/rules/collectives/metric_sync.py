@@ -8,7 +8,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.names import Names, expressions_in, expressions_of, placed
 from distlint.rules.base import Example, SourceRule, WitnessRule
 from distlint.rules.collectives._wording import condition, contrast, kinds, proviso
-from distlint.source.finding import Explanation, Finding, Severity
+from distlint.source.finding import Finding, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -299,19 +299,12 @@ trainer.fit(Model(), DataLoader(torch.randn(8, 4), batch_size=2))
             first = call.args[0].value
             key = first.value if isinstance(first, ir.Literal) else None
             if key in monitored and _constant(call, "rank_zero_only") is True:
-                yield Finding(
-                    code=self.code,
-                    name=self.name,
+                yield self.finding(
                     message=f"`{key}` is monitored on every rank and logged on rank 0 only",
                     severity=Severity.WARNING,
                     place=locators.of(module.key).place(call.site),
-                    explanation=Explanation(
-                        common=None,
-                        lanes=(),
-                        decisions=(),
-                        effect="the other ranks lack the value, and save or stop differently",
-                        advice="Log it on all ranks with sync_dist=True.",
-                    ),
+                    effect="the other ranks lack the value, and save or stop differently",
+                    advice="Log it on all ranks with sync_dist=True.",
                 )
 
 

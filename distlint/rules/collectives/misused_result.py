@@ -9,7 +9,7 @@ from distlint.rules.base import Example, SourceRule
 from distlint.rules.collectives._issued import Issued, issued
 from distlint.rules.collectives._none_result import is_none_used
 from distlint.rules.collectives._partial_result import partial_read, root_of
-from distlint.source.finding import Explanation, Finding, Related, Severity
+from distlint.source.finding import Finding, Related, Severity
 
 if TYPE_CHECKING:
     from distlint.analyzer.positions import Locators
@@ -210,19 +210,12 @@ dist.destroy_process_group()
 
     def _nothing_returned(self, use: Issued, module: Module, locators: Locators) -> Finding:
         param = use.row.result_param
-        return Finding(
-            code=self.code,
-            name=self.name,
+        return self.finding(
             message=f"`{use.op}` returns None: its result is in `{param}`",
             severity=Severity.ERROR,
             place=locators.of(module.key).place(use.call.site),
-            explanation=Explanation(
-                common=None,
-                lanes=(),
-                decisions=(),
-                effect="every rank goes on with None",
-                advice=f"call `{use.op}` on a line of its own and read the tensor passed to it",
-            ),
+            effect="every rank goes on with None",
+            advice=f"call `{use.op}` on a line of its own and read the tensor passed to it",
         )
 
     def _read_everywhere(
@@ -231,18 +224,11 @@ dist.destroy_process_group()
         locator = locators.of(module.key)
         root = root_of(use)
         everywhere = "all_reduce" if use.row.kind == "reduce" else "all_gather"
-        return Finding(
-            code=self.code,
-            name=self.name,
+        return self.finding(
             message=f"the result of `{use.op}` is on rank {root} only, and every rank reads it",
             severity=Severity.WARNING,
             place=locator.place(site),
             related=(Related(f"{use.op} to rank {root}", locator.place(use.call.site)),),
-            explanation=Explanation(
-                common=None,
-                lanes=(),
-                decisions=(),
-                effect="the other ranks go on with what was in the buffer, or a partial result",
-                advice=f"use `{everywhere}`, or read it under a test for rank {root}",
-            ),
+            effect="the other ranks go on with what was in the buffer, or a partial result",
+            advice=f"use `{everywhere}`, or read it under a test for rank {root}",
         )

@@ -11,7 +11,7 @@ from distlint.analyzer.names import expressions_in
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.collectives._following import Buffer, Sight, Step, following, path_of
 from distlint.rules.collectives._issued import Issued, issued
-from distlint.source.finding import Explanation, Finding, Related, Severity
+from distlint.source.finding import Finding, Related, Severity
 
 if TYPE_CHECKING:
     from distlint.analyzer.positions import Locators
@@ -186,21 +186,14 @@ dist.destroy_process_group()
         place = locator.place(use.call.site)
         there = locator.place(read.statement.site)
         buffer = ".".join(path_of(use.buffer) or ("the tensor",))
-        return Finding(
-            code=self.code,
-            name=self.name,
+        return self.finding(
             message=f"`{buffer}` is used in line {there.span.row} before this `{use.op}` is "
             "waited for",
             severity=Severity.WARNING,
             place=place,
             related=(Related(f"`{buffer}` is used", there),),
-            explanation=Explanation(
-                common=None,
-                lanes=(),
-                decisions=(),
-                effect="it may still hold the local value, or half of the result",
-                advice="keep the handle and call wait() first, or leave out async_op=True",
-            ),
+            effect="it may still hold the local value, or half of the result",
+            advice="keep the handle and call wait() first, or leave out async_op=True",
         )
 
 

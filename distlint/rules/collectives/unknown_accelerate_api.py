@@ -15,7 +15,7 @@ from distlint.analyzer.names import (
     placed,
 )
 from distlint.rules.base import Example, SourceRule
-from distlint.source.finding import Explanation, Finding, Severity
+from distlint.source.finding import Finding, Severity
 from distlint.source.requirements import asks_for_older, is_source_of
 
 if TYPE_CHECKING:
@@ -231,19 +231,12 @@ print(accelerator.gather(batch))
             return
         locator = locators.of(module.key)
         for row, site in found:
-            yield Finding(
-                code=self.code,
-                name=self.name,
+            yield self.finding(
                 message=_message(row),
                 severity=Severity.ERROR,
                 place=locator.place(site),
-                explanation=Explanation(
-                    common=None,
-                    lanes=(),
-                    decisions=(),
-                    effect="it raises when it is reached, on the processes that reach it",
-                    advice=f"use {row.replacement}" if row.replacement else "leave it out",
-                ),
+                effect="it raises when it is reached, on the processes that reach it",
+                advice=f"use {row.replacement}" if row.replacement else "leave it out",
             )
 
 
