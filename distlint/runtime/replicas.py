@@ -12,6 +12,8 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
+from distlint.runtime._world import Member, in_words, member
+
 Kind = Literal["parameter", "buffer", "gradient"]
 
 _CHUNK = 1 << 20
@@ -33,8 +35,8 @@ class Drift:
     missing: tuple[int, ...] = ()
 
     def __str__(self) -> str:
-        sides = " and ".join(f"rank{'s' * (len(g) > 1)} {_listed(g)}" for g in self.groups)
-        none = f"; None on {_listed(self.missing)}" if self.missing else ""
+        sides = " and ".join(map(in_words, self.groups))
+        none = f"; None on {', '.join(map(str, self.missing))}" if self.missing else ""
         return f"{self.kind} {self.name} differs between {sides}{none}"
 
 
@@ -46,9 +48,7 @@ class NonFinite:
     ranks: tuple[int, ...]
 
     def __str__(self) -> str:
-        return f"gradient of {self.name} is not finite on rank{'s' * (len(self.ranks) > 1)} " + (
-            _listed(self.ranks)
-        )
+        return f"gradient of {self.name} is not finite on {in_words(self.ranks)}"
 
 
 def check_replicas(
@@ -88,8 +88,8 @@ def check_replicas(
     """
     if every < 1:
         raise ValueError(f"every must be at least 1: {every}")
-    ranks = _ranks(group)
-    if len(ranks) < 2:
+    me = member(group)
+    if me.alone:
         return ()
     _calls[model] = _calls.get(model, 0) + 1
     if _calls[model] % every:
@@ -97,9 +97,10 @@ def check_replicas(
     named = list(_tensors(model, gradients=gradients, buffers=buffers))
     with torch.no_grad():
         sums = _stacked([_checksum(tensor) for _, _, tensor in named])
-    rows = _gathered(sums, [f"{kind} {name}" for name, kind, _ in named], group)
+    names = [f"{kind} {name}" for name, kind, _ in named]
+    rows = _gathered(sums, names, me, "check_replicas")
     found = (
-        _drift(name, kind, [row[index] for row in rows], ranks)
+        _drift(name, kind, [row[index] for row in rows], me.ranks)
         for index, (name, kind, _) in enumerate(named)
     )
     return tuple(drift for drift in found if drift is not None)
@@ -134,11 +135,12 @@ def check_finite_grads(
     """
     names = [name for name, _ in model.named_parameters()]
     bad = _non_finite([parameter.grad for parameter in model.parameters()])
-    rows, ranks = [bad], _ranks(group)
-    if len(ranks) > 1:
-        rows = _gathered(torch.tensor(bad, dtype=torch.int64), names, group)
+    me = member(group)
+    rows = [bad]
+    if not me.alone:
+        rows = _gathered(torch.tensor(bad, dtype=torch.int64), names, me, "check_finite_grads")
     return tuple(
-        NonFinite(name, tuple(rank for rank, row in zip(ranks, rows, strict=True) if row[index]))
+        NonFinite(name, tuple(rank for rank, row in zip(me.ranks, rows, strict=True) if row[index]))
         for index, name in enumerate(names)
         if any(row[index] for row in rows)
     )
@@ -221,25 +223,20 @@ def _local(tensor: Tensor) -> Tensor:
     return tensor if to_local is None else to_local()
 
 
-def _gathered(row: Tensor, names: list[str], group: dist.ProcessGroup | None) -> list[list[int]]:
+def _gathered(row: Tensor, names: list[str], me: Member, kind: str) -> list[list[int]]:
     """The rows of all ranks, which must have the same names."""
-    device = _device(group)
     number = zlib.crc32("\n".join(names).encode())
-    head = torch.tensor([len(names), number], dtype=torch.int64, device=device)
-    heads = [torch.empty_like(head) for _ in _ranks(group)]
-    dist.all_gather(heads, head, group=group)
+    head = torch.tensor([len(names), number], dtype=torch.int64, device=me.device)
+    heads = me.all_gather(head, kind)
     if any(bool((each != heads[0]).any()) for each in heads):
-        raise ValueError(_unlike(names, group))
-    row = row.to(device)
-    rows = [torch.empty_like(row) for _ in heads]
-    dist.all_gather(rows, row, group=group)
-    return [each.tolist() for each in rows]
+        raise ValueError(_unlike(names, me))
+    return [each.tolist() for each in me.all_gather(row.to(me.device), kind)]
 
 
-def _unlike(names: list[str], group: dist.ProcessGroup | None) -> str:
-    everybody: list[Any] = [None] * len(_ranks(group))
-    dist.all_gather_object(everybody, names, group=group)
-    ranks = _ranks(group)
+def _unlike(names: list[str], me: Member) -> str:
+    everybody: list[Any] = [None] * me.size
+    dist.all_gather_object(everybody, names, group=me.pg)
+    ranks = me.ranks
     for rank, theirs in zip(ranks[1:], everybody[1:], strict=True):
         if theirs != everybody[0]:
             ours = everybody[0]
@@ -258,20 +255,3 @@ def _drift(name: str, kind: Kind, sums: list[int], ranks: tuple[int, ...]) -> Dr
         sides.setdefault(number, []).append(rank)
     missing = tuple(sides.get(_NONE, ()))
     return Drift(name, kind, tuple(tuple(side) for side in sides.values()), missing)
-
-
-def _ranks(group: dist.ProcessGroup | None) -> tuple[int, ...]:
-    if not (dist.is_available() and dist.is_initialized()):
-        return (0,)
-    return tuple(dist.get_process_group_ranks(group or dist.group.WORLD))
-
-
-def _device(group: dist.ProcessGroup | None) -> torch.device:
-    """Where the tensors of a collective of this group must be."""
-    if dist.get_backend(group) == "nccl":
-        return torch.device("cuda", torch.cuda.current_device())
-    return torch.device("cpu")
-
-
-def _listed(ranks: tuple[int, ...]) -> str:
-    return ", ".join(map(str, ranks))

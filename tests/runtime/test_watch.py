@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from concurrent.futures import Future
 from pathlib import Path
 
@@ -44,15 +43,6 @@ CHOSEN = {
 WRONG = [s for s in SCENARIOS if s.name in CHOSEN.get(s.kind, ())]
 CORRECT = [s for s in SCENARIOS if s.correct]
 RUNS = [(s, mode) for s in [*WRONG, *CORRECT] for mode in ("watch", "strict")]
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Cluster]:
-    reason = missing()
-    if reason is not None:
-        pytest.skip(f"scripts are executed under torch.distributed, and {reason}")
-    with Cluster() as running:
-        yield running
 
 
 @pytest.fixture(scope="module")
