@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from distlint.analyzer import ir
 from distlint.analyzer import values as v
-from distlint.analyzer.calls import UNDER, asks_for_strategy
+from distlint.analyzer.collectives import UNDER, asks_for_strategy
 from distlint.analyzer.hooks import NEXT_STEP, STOP_FLAGS
 from distlint.analyzer.positions import Locators
 from distlint.analyzer.replay import Trace
