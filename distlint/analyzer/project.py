@@ -228,6 +228,7 @@ class Project:
         src: folders in which absolute imports are looked up, in order.
         extra: catalogue entries of the user's own, as files or as tables.
         world: nodes and processes per node of the model cluster.
+        with_weak: may what differs in rare set-ups only differ between ranks?
     """
 
     def __init__(
@@ -236,11 +237,14 @@ class Project:
         src: Sequence[Path] = (),
         extra: Sequence[Path | Mapping[str, object]] = (),
         world: tuple[int, int] = (2, 2),
+        *,
+        with_weak: bool = True,
     ) -> None:
         self.root = root
         self.src = tuple(src) or (root, root / "src")
         self.extra = tuple(extra)
         self.world = world
+        self.with_weak = with_weak
         self.memo: dict[object, object] = {}
         """What analyses have found out about the modules, for the files to come."""
         self._catalogues: dict[frozenset[str], Catalogue] = {}
@@ -255,7 +259,9 @@ class Project:
         wanted = frozenset(root for root in roots if root in named)
         found = self._catalogues.get(wanted)
         if found is None:
-            found = self._catalogues[wanted] = Catalogue.load(wanted, self.extra)
+            found = self._catalogues[wanted] = Catalogue.load(
+                wanted, self.extra, with_weak=self.with_weak
+            )
         return found
 
     def catalogue_of(self, module: Module) -> Catalogue:

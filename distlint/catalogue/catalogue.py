@@ -128,9 +128,17 @@ class Catalogue:
 
     @classmethod
     def load(
-        cls, roots: Collection[str], extra: Sequence[Path | Mapping[str, object]] = ()
+        cls,
+        roots: Collection[str],
+        extra: Sequence[Path | Mapping[str, object]] = (),
+        *,
+        with_weak: bool = True,
     ) -> Catalogue:
-        """The shipped files that ``roots`` (imported modules) call for, then the user's own."""
+        """The shipped files that ``roots`` (imported modules) call for, then the user's own.
+
+        Without ``with_weak``, what differs between ranks in rare set-ups only (a file that exists
+        on one node) counts as the same on all ranks.
+        """
         catalogue = cls()
         wanted = {root.partition(".")[0] for root in roots}
         shipped = frameworks()
@@ -155,8 +163,15 @@ class Catalogue:
             else:
                 catalogue._add(_read(own), str(own), USER)
         catalogue.files = tuple(queue)
+        if not with_weak:
+            catalogue._forget_weak()
         catalogue._index()
         return catalogue
+
+    def _forget_weak(self) -> None:
+        for name, entry in self._entries.items():
+            if entry.local is not None and entry.local.weak:
+                self._entries[name] = replace(entry, local=None)
 
     def lookup(self, dotted: str) -> Entry | None:
         """What is known about a function, a class or a module attribute of this dotted name."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 CONTEXT_ROWS = 2
 MAX_FRAME_ROWS = 8
+RECURSION_LIMIT = 10_000
+"""Enough for the longest chain of ``elif``: each is a block in a block for the analyzer."""
 
 ItemKey = tuple[Path, int, int]
 """A code in a suppression comment: the file, the row and the column."""
@@ -94,7 +97,11 @@ class Session:
         key = (settings.config, settings.root)
         if key not in self._projects:
             self._projects[key] = Project(
-                settings.root, settings.src, settings.catalogue, settings.world
+                settings.root,
+                settings.src,
+                settings.catalogue,
+                settings.world,
+                with_weak=settings.preview,  # what rests on it is preview
             )
         return self._projects[key]
 
@@ -116,6 +123,7 @@ class Session:
         from distlint.analyzer.lower import ParseError
         from distlint.rules.find import find
 
+        sys.setrecursionlimit(max(sys.getrecursionlimit(), RECURSION_LIMIT))
         try:
             return find(document, self.project(settings))
         except ParseError as error:
