@@ -175,11 +175,13 @@ def __getattr__(name: str) -> object:
     try:
         return getattr(import_module(f"{__name__}.{module}"), name)
     except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] != "torch":
+        if error.name == "torch":
+            why = "torch, which is missing: pip install 'distlint[runtime]'"
+        elif error.name == "torch._C._distributed_c10d":
+            why = "a build of torch with torch.distributed, which this one lacks"
+        else:
             raise
-        raise ImportError(
-            f"{__name__}.{name} needs torch, which is missing: pip install 'distlint[runtime]'"
-        ) from error
+        raise ImportError(f"{__name__}.{name} needs {why}") from error
 
 
 def __dir__() -> list[str]:

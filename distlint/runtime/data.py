@@ -21,12 +21,10 @@ from torch import nn
 from distlint.runtime._world import (
     Group,
     Member,
-    Report,
     Timeout,
-    exchange,
+    agree,
     failure,
     member,
-    peer_failed,
     rank_and_size,
 )
 from distlint.runtime.agreement import agreed_seed
@@ -36,6 +34,8 @@ T = TypeVar("T")
 
 MAX_DIMENSIONS = 12
 _META, _NO_DATA = -2, "the tensor lies on the meta device, without data"
+_NO_TENSOR = -3
+_UNFIT = {-1: "of a dtype or layout that cannot be sent", _NO_TENSOR: "(not a tensor)"}
 _DTYPES = (
     torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.bool,
     torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64, torch.complex128,
@@ -71,7 +71,8 @@ def equal_steps(
 
     Raises:
         PeerFailedError: on the other ranks, if the loader of one raises.
-        DistributedError: on all ranks with "cycle", if one of them has no batch at all.
+        DistributedError: on all ranks with "cycle", if one of them has nothing to begin anew with.
+        ValueError: at once, if the mode is another.
         CollectiveError: if the reduction fails or times out.
 
     Example:
@@ -82,8 +83,7 @@ def equal_steps(
     if mode not in ("stop", "cycle"):
         raise ValueError(f'mode is "stop" or "cycle", not {mode!r}')
     me = member(group)
-    source = iter(loader) if me.alone else _agreed_batches(me, loader, mode)
-    yield from source
+    return iter(loader) if me.alone else _agreed_batches(me, loader, mode)
 
 
 _END = object()
@@ -91,7 +91,6 @@ _END = object()
 
 def _agreed_batches(me: Member, loader: Iterable[T], mode: str) -> Iterator[T]:
     kind = f"equal_steps({mode!r})"
-    counts = torch.zeros(3, dtype=torch.int32, device=me.device)  # at the end, empty, failed
     source: Iterator[T] | None = None
     ended = False
     while True:
@@ -109,27 +108,21 @@ def _agreed_batches(me: Member, loader: Iterable[T], mode: str) -> Iterator[T]:
                     empty = item is _END
         except Exception as caught:
             error = caught
-        counts.copy_(torch.tensor([ended, empty, error is not None]))
+        states = (ended, empty, error is not None)
+        counts = torch.tensor(states, dtype=torch.int32, device=me.device)
         at_end, without, failed = me.all_reduce(counts, dist.ReduceOp.SUM, kind).tolist()
         if failed:
-            _raise_first(me, kind, error)
+            agree(kind, error, me.pg)
         if (mode == "stop" and at_end) or at_end == me.size:
             return
         if without:
             raise failure(
-                DistributedError, me, f"{kind}: {without} of {me.size} ranks have no batch at all"
+                DistributedError,
+                me,
+                f"{kind}: {without} of {me.size} ranks have no batch to begin anew with: their "
+                "loader is empty, or can be gone through only once",
             )
         yield item
-
-
-def _raise_first(me: Member, kind: str, error: Exception | None) -> None:
-    """Some rank has failed, and all know: one's own error, or that of the first."""
-    reports = exchange(kind, None if error is None else Report.of(error), me.pg)
-    if error is not None:
-        raise error
-    for rank, report in enumerate(reports):
-        if report is not None:
-            raise peer_failed(me, kind, rank, report)
 
 
 def shard_iter(
@@ -192,13 +185,14 @@ def gather_variable(tensor: torch.Tensor, dim: int = 0, *, group: Group = None) 
         >>> gather_variable(torch.ones(2, 3)).shape[1]
         3
     """
-    return torch.cat(_gathered(tensor.detach(), dim, "gather_variable", group), dim)
+    return torch.cat(_gathered(tensor, dim, "gather_variable", group), dim)
 
 
 def _gathered(tensor: torch.Tensor, dim: int, kind: str, group: Group) -> list[torch.Tensor]:
     me = member(group)
-    if tensor.dim() == 0:
-        tensor = tensor.reshape(1)
+    if isinstance(tensor, torch.Tensor):  # else all ranks are told so
+        tensor = tensor.detach()
+        tensor = tensor if tensor.dim() else tensor.reshape(1)
     if me.alone:
         if tensor.device.type == "meta":
             raise failure(DeviceError, me, f"{kind}: {_NO_DATA}")
@@ -221,15 +215,8 @@ def _gathered(tensor: torch.Tensor, dim: int, kind: str, group: Group) -> list[t
 
 def _gathered_shapes(me: Member, tensor: torch.Tensor, dim: int, kind: str) -> list[list[int]]:
     """Every rank's shape; an error on all of them when the tensors cannot be joined."""
-    fits = tensor.dim() <= MAX_DIMENSIONS and -tensor.dim() <= dim < tensor.dim()
-    header = torch.full((MAX_DIMENSIONS + 3,), -1, dtype=torch.int64)
-    dtype = _DTYPES.index(tensor.dtype) if tensor.dtype in _DTYPES else -1
-    if tensor.device.type == "meta":
-        dtype = _META
-    header[:3] = torch.tensor([tensor.dim() if fits else -1, dtype, dim % max(tensor.dim(), 1)])
-    shape = list(tensor.shape)[:MAX_DIMENSIONS]
-    header[3 : 3 + len(shape)] = torch.tensor(shape, dtype=torch.int64)
-    headers = [part.tolist() for part in me.all_gather(header.to(me.device), kind)]
+    header = torch.tensor(_header(tensor, dim), dtype=torch.int64, device=me.device)
+    headers = [part.tolist() for part in me.all_gather(header, kind)]
     without = [me.ranks[rank] for rank, one in enumerate(headers) if one[1] == _META]
     if without:
         raise failure(DeviceError, me, f"{kind}: on rank {without[0]} {_NO_DATA}")
@@ -241,13 +228,28 @@ def _gathered_shapes(me: Member, tensor: torch.Tensor, dim: int, kind: str) -> l
     if any(one != fixed[0] for one in fixed) or fixed[0][0] < 0 or fixed[0][1] < 0:
         values = {
             me.ranks[rank]: f"{tuple(shape)} "
-            + (str(_DTYPES[header[1]]) if header[1] >= 0 else "of an unknown dtype")
+            + (str(_DTYPES[header[1]]) if header[1] >= 0 else _UNFIT[header[1]])
             for rank, (header, shape) in enumerate(zip(headers, shapes, strict=True))
         }
         lines = "".join(f"\n  rank {rank}: {text}" for rank, text in values.items())
         message = f"{kind}: the tensors cannot be joined along dimension {dim}:{lines}"
         raise failure(DisagreementError, me, message, values=values)
     return shapes
+
+
+def _header(tensor: object, dim: int) -> list[int]:
+    """The number of dimensions, the dtype, the dimension to join along, and the shape."""
+    header = [-1, _NO_TENSOR, 0]
+    if isinstance(tensor, torch.Tensor):
+        dims = tensor.dim()
+        fits = dims <= MAX_DIMENSIONS and -dims <= dim < dims
+        dtype = -1
+        if tensor.device.type == "meta":
+            dtype = _META
+        elif tensor.dtype in _DTYPES and tensor.layout == torch.strided:
+            dtype = _DTYPES.index(tensor.dtype)
+        header = [dims if fits else -1, dtype, dim % max(dims, 1), *tensor.shape[:MAX_DIMENSIONS]]
+    return header + [-1] * (MAX_DIMENSIONS + 3 - len(header))
 
 
 def gather_with_grad(tensor: torch.Tensor, dim: int = 0, *, group: Group = None) -> torch.Tensor:
@@ -285,7 +287,7 @@ class _Gather(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, tensor: torch.Tensor, dim: int, group: Group) -> torch.Tensor:
         me = member(group)
-        parts = _gathered(tensor.detach(), dim, "gather_with_grad", group)
+        parts = _gathered(tensor, dim, "gather_with_grad", group)
         ctx.me, ctx.dim, ctx.shape = me, dim, tensor.shape
         ctx.start = sum(part.shape[dim] for part in parts[: me.rank])
         ctx.length = parts[me.rank].shape[dim]
@@ -381,14 +383,18 @@ def reduce_metrics(
         if not _same_names(me, names, error):
             names = _all_names(me, names, error, timeout)
         table = torch.tensor(
-            [pairs.get(name, (0.0, 0.0)) for name in names], dtype=torch.float64
+            [pairs.get(name, (0.0, 0.0)) for name in names],
+            dtype=torch.float64,
+            device=me.device,
         ).reshape(-1, 2)
-        rows = me.all_reduce(table.to(me.device), dist.ReduceOp.SUM, "reduce_metrics").tolist()
+        rows = me.all_reduce(table, dist.ReduceOp.SUM, "reduce_metrics").tolist()
         pairs = {name: (row[0], row[1]) for name, row in zip(names, rows, strict=True)}
     return {name: total / count if count else math.nan for name, (total, count) in pairs.items()}
 
 
-def _pair(name: str, value: Any) -> tuple[float, float]:
+def _pair(name: object, value: Any) -> tuple[float, float]:
+    if not isinstance(name, str):
+        raise TypeError(f"the name of a metric is a string, not {name!r}")
     if isinstance(value, (tuple, list)) and len(value) == 2:
         return float(value[0]), float(value[1])
     try:
@@ -411,14 +417,8 @@ def _same_names(me: Member, names: list[str], error: Exception | None) -> bool:
 def _all_names(
     me: Member, names: list[str], error: Exception | None, timeout: Timeout
 ) -> list[str]:
-    report = None if error is None else Report.of(error)
-    answers = exchange("reduce_metrics", (names, report), me.pg, timeout)
-    if error is not None:
-        raise error
-    for rank, (_, one) in enumerate(answers):
-        if one is not None:
-            raise peer_failed(me, "reduce_metrics", rank, one)
-    return sorted({name for theirs, _ in answers for name in theirs})
+    everyone = agree("reduce_metrics", error, me.pg, timeout, names)
+    return sorted({name for theirs in everyone for name in theirs})
 
 
 # Accumulation
@@ -616,14 +616,7 @@ def check_shards(
         own = torch.tensor(list(islice(identities, limit)), dtype=torch.int64)
     except Exception as caught:
         error = caught
-    answer = (error and Report.of(error), length)
-    answers = exchange("check_shards", answer, group, timeout)
-    if error is not None:
-        raise error
-    for rank, (report, _) in enumerate(answers):
-        if report is not None:
-            raise peer_failed(me, "check_shards", rank, report)
-    lengths = [length for _, length in answers]
+    lengths = agree("check_shards", error, group, timeout, length)
     if key is None and len(set(lengths)) > 1:
         own = own * me.size + me.rank  # each rank has data of its own, with the same numbers
     total = None if limit is not None else _total(lengths)

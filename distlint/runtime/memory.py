@@ -371,6 +371,8 @@ class _RandomState:
         torch.set_rng_state(self.torch)
         if self.cuda is not None:
             torch.cuda.set_rng_state(self.cuda)
+        elif _cuda_in_use():  # it was not before; torch.manual_seed seeds all devices alike
+            torch.cuda.manual_seed(torch.initial_seed())
         if self.numpy is not None:
             sys.modules["numpy"].random.set_state(self.numpy)
 
@@ -429,10 +431,8 @@ class _Session:
             error = caught
         finally:
             interruption.event = None
-        own = self._state(watcher, error)
-        post(self.store, f"settled/{self.me.rank}", own)
         try:
-            everyone = self._settle(own, error)
+            everyone = self._settle(watcher, error)
         finally:
             watcher.finish()
         self._raise_errors(everyone, error)
@@ -489,12 +489,19 @@ class _Session:
         """Did another rank fail before? Its message may still be on the way."""
         return wait_until(lambda: self.store.check(["failed"]), GRACE)
 
-    def _settle(self, own: _Settled, error: BaseException | None) -> list[_Settled]:
-        seconds = self.seconds if own.state != "error" else min(self.seconds, 2 * PATIENCE)
+    def _settle(self, watcher: _Watcher, error: BaseException | None) -> list[_Settled]:
+        """Say how the attempt ended here, and hear how it did elsewhere."""
+        own: _Settled | None = None
+        seconds = self.seconds
         try:
+            with store_errors(self.me, "find_executable_batch_size"):
+                own = self._state(watcher, error)
+                post(self.store, f"settled/{self.me.rank}", own)
+            if own.state == "error":
+                seconds = min(seconds, 2 * PATIENCE)
             return cast("list[_Settled]", self._all("settled", seconds))
         except (MissingRanksError, StoreError):
-            if own.state == "error" and error is not None:
+            if error is not None and (own is None or own.state == "error"):
                 raise error from None
             raise
 

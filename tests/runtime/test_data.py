@@ -272,3 +272,40 @@ def test_a_shard_that_cannot_be_read_fails_everywhere(ranks: Ranks) -> None:
             rt.check_shards(stream())
         """
     )
+
+
+def test_what_is_no_dense_tensor_fails_everywhere(ranks: Ranks) -> None:
+    ranks(
+        """
+        for odd in (None, torch.ones(2).to_sparse(), torch.ones(2, dtype=torch.complex32)):
+            for gather in (rt.gather_variable, rt.gather_with_grad):
+                with raises(rt.DisagreementError) as caught:
+                    gather(odd if rank == 1 else torch.ones(2))
+                assert caught.value.values[0] == "(2,) torch.float32"
+        rt.named_barrier("end", timeout=3)
+        """
+    )
+
+
+def test_going_round_needs_a_loader_that_begins_anew(ranks: Ranks) -> None:
+    ranks(
+        """
+        with raises(ValueError, "mode is"):
+            rt.equal_steps([], "round")
+        seen = []
+        with raises(rt.DistributedError, "1 of 2 ranks .* only once"):
+            for batch in rt.equal_steps(iter([1]) if rank else [1, 2, 3], "cycle"):
+                seen.append(batch)
+        assert seen == [1]
+        """
+    )
+
+
+def test_names_of_metrics_that_are_no_strings_fail_everywhere(ranks: Ranks) -> None:
+    ranks(
+        """
+        with raises(TypeError if rank == 1 else rt.PeerFailedError, "name of a metric is a string"):
+            rt.reduce_metrics({1: 0.5} if rank == 1 else {"loss": 0.5})
+        assert rt.reduce_metrics({"loss": rank}) == {"loss": 0.5}
+        """
+    )
