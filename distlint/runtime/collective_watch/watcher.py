@@ -24,6 +24,7 @@ from typing import Any
 import torch.distributed as dist
 from torch.distributed import distributed_c10d
 
+from distlint.runtime._world import call_site
 from distlint.runtime.collective_watch import board as boards
 from distlint.runtime.collective_watch import sites
 from distlint.runtime.collective_watch.board import Board
@@ -338,10 +339,11 @@ class _Session:
 
     def _error(self, log: GroupLog, why: str = "the ranks of the group disagree") -> WatchError:
         if self._verdict is None:
-            return CollectiveMismatch(f"group {log.name}: {why.partition(chr(10))[0]}")
+            message = f"group {log.name}: {why.partition(chr(10))[0]}"
+            return CollectiveMismatch(message, rank=self._rank, site=call_site())
         diagnosis, text = self._verdict
         kind = RankMissing if diagnosis.kind in ("left", "missing") else CollectiveMismatch
-        return kind(diagnosis.message, text)
+        return kind(diagnosis.message, rank=self._rank, site=call_site(), table=text)
 
     def _interrupt(self, waited: float) -> None:
         """Say why the waiting of a strict call has been ended."""
@@ -354,7 +356,8 @@ class _Session:
             self.ask(name)
             if self._verdict is not None:
                 raise self._error(self._journal.logs()[0])
-            raise RankMissing(f"group {name}: somebody did not come within {self._limit:.0f} s")
+            message = f"group {name}: somebody did not come within {self._limit:.0f} s"
+            raise RankMissing(message, rank=self._rank, site=call_site())
 
     def ask(self, group: str) -> None:
         """Have the thread find out at once what is wrong in a group, and wait for it."""
