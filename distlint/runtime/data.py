@@ -550,7 +550,8 @@ class ShardReport:
         distinct: how many different ones all see together.
         repeated: how many of them more than one rank sees.
         missing: how many of the data set no rank sees, where its length is known.
-        padding: how many repetitions a sampler may need to give all ranks equally many.
+        padding: how many repetitions a sampler may need to give all ranks equally many samples, or
+            Accelerate to give them equally many whole batches.
     """
 
     per_rank: tuple[int, ...]
@@ -616,7 +617,8 @@ def check_shards(
         own = torch.tensor(list(islice(identities, limit)), dtype=torch.int64)
     except Exception as caught:
         error = caught
-    lengths = agree("check_shards", error, group, timeout, length)
+    answers = agree("check_shards", error, group, timeout, (length, _filled_up_by(loader)))
+    lengths = [length for length, _ in answers]
     if key is None and len(set(lengths)) > 1:
         own = own * me.size + me.rank  # each rank has data of its own, with the same numbers
     total = None if limit is not None else _total(lengths)
@@ -627,11 +629,19 @@ def check_shards(
         distinct=len(seen),
         repeated=sum(count > 1 for count in seen.values()),
         missing=None if total is None else max(0, total - len(seen)),
-        padding=me.size - 1,
+        padding=me.size * max(unit for _, unit in answers) - 1,
     )
     if not result.ok and me.rank == 0:
         logging.getLogger("distlint.runtime").warning("check_shards: %s", result)
     return result
+
+
+def _filled_up_by(loader: Any) -> int:
+    """What evens out the shards: a sample for each rank, or a batch as Accelerate does it."""
+    for part in (getattr(loader, "batch_sampler", None), getattr(loader, "dataset", None)):
+        if getattr(part, "even_batches", type(part).__name__ == "IterableDatasetShard"):
+            return int(getattr(part, "batch_size", None) or 1)
+    return 1
 
 
 def _total(lengths: Sequence[int | None]) -> int | None:

@@ -58,7 +58,7 @@ class Board:
             return int(self._store.add(self._prefix + key, amount))
 
     def delete(self, key: str) -> None:
-        """Forget a number."""
+        """Forget a value."""
         with self._lock:
             self._store.delete_key(self._prefix + key)
 

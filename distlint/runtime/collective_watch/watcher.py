@@ -17,7 +17,7 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,7 +43,7 @@ from distlint.runtime.collective_watch.report import (
     to_json,
     unpack_groups,
 )
-from distlint.runtime.collective_watch.strict import Agreement, Disagreement
+from distlint.runtime.collective_watch.strict import KEPT, Agreement, Disagreement
 from distlint.runtime.collective_watch.table import KnownFinding, table
 
 _WINDOW = 256  # calls of each group that are compared at each beat
@@ -89,7 +89,7 @@ class Watcher:
         self._pid = os.getpid()
         self._known: BaseException | None = None
         self._backward = False
-        os.register_at_fork(after_in_child=_forgetting(weakref.ref(self)))
+        _watchers.add(self)
 
     # -- what the hooks tell ---------------------------------------------------------------------
 
@@ -207,13 +207,16 @@ class Watcher:
         session.leave(how if error is None else how_it_ended(error), clean=error is None)
 
 
-def _forgetting(watcher: weakref.ref[Watcher]) -> Callable[[], None]:
-    def forget() -> None:
-        """A forked process has no thread of the watch, and no part in the collectives."""
-        if (found := watcher()) is not None:
-            found._session = None
+_watchers: weakref.WeakSet[Watcher] = weakref.WeakSet()
 
-    return forget
+
+def _unwatch() -> None:
+    """A forked process has no thread of the watch, and no part in the collectives."""
+    for watcher in list(_watchers):
+        watcher._session = None
+
+
+os.register_at_fork(after_in_child=_unwatch)
 
 
 def _open_log(group: object) -> GroupLog | None:
@@ -435,13 +438,13 @@ class _Session:
         count = entries[-1].seq if entries else 0
         return GroupCalls(log.name, log.ranks, count, tuple(map(log.call, entries)))
 
-    def _sweep(self) -> None:
+    def _sweep(self, keep: int = KEPT) -> None:
         if self.agreement is None or self._broom is None:
             return
         for log in self._journal.logs():
             if log.ranks[0] == self._rank:
                 done = self._swept.get(log.name, 0)
-                self._swept[log.name] = self.agreement.forget(self._broom, log, done)
+                self._swept[log.name] = self.agreement.forget(self._broom, log, done, keep)
 
     def _trouble(self) -> bool:
         """Is there a reason for an alarm?"""
@@ -524,18 +527,26 @@ class _Session:
         self._together("left", deadline)
         if self._clean and self._trouble():
             self._conclude()
-        self._together("compared", deadline)
+        if self._together("compared", deadline):  # and nobody will read any more
+            for key in ("calls", "newest", "heart"):
+                self._board.delete(f"{key}/{self._rank}")
+            self._sweep(keep=0)
 
-    def _together(self, what: str, deadline: float) -> None:
-        """Wait until all ranks have come this far; for a moment only, since some never will."""
+    def _together(self, what: str, deadline: float) -> bool:
+        """Wait until all ranks have come this far; for a moment only, since some never will.
+
+        True when all have, and nobody has raised an alarm.
+        """
         come = self._board.add(what, 1)
         while come < self._world and time.monotonic() < deadline:
             if self._board.add(f"alarm/{self._round}", 0):
                 self._conclude()
             time.sleep(min(0.02, self._options.interval))
             come = self._board.add(what, 0)
-        if self._board.add(f"alarm/{self._round}", 0):
+        alarm = bool(self._board.add(f"alarm/{self._round}", 0))
+        if alarm:
             self._conclude()
+        return come >= self._world and not alarm
 
     def _conclude(self) -> None:
         """Report, read the reports of the others, and say what is wrong."""
