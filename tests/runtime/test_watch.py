@@ -322,6 +322,69 @@ def test_a_table_is_printed_before_the_launcher_ends_the_others(tmp_path: Path) 
     assert "rank 1: was killed" in table
 
 
+def test_the_table_says_what_ended_a_rank_in_a_world_of_ours(tmp_path: Path) -> None:
+    """``distributed`` turns an exception into an exit, which is not what the reader asks for."""
+    pytest.importorskip("torch")
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import torch, torch.distributed as dist\nfrom distlint.runtime import distributed\n"
+        "@distributed()\ndef main():\n    dist.barrier()\n"
+        "    if dist.get_rank() == 1:\n        raise ValueError('bad sample')\n"
+        "    dist.all_reduce(torch.ones(1))\n"
+        "main()\n"
+    )
+    run = start("-n", "2", "--watch", str(script), cwd=tmp_path)
+    _, err = run.communicate(timeout=60)
+    assert run.returncode == 1, err
+    assert "after it had raised ValueError: bad sample at script.py:7 in main" in tables(err)[0]
+
+
+def test_compiled_collectives_run_as_without_the_watch(cluster: Cluster) -> None:
+    """They are not numbered, and the watch is no reason to leave the graph."""
+    script = """\
+import torch
+import torch.distributed as dist
+from torch.distributed import _functional_collectives as functional
+from distlint.runtime import watch
+
+dist.init_process_group("gloo")
+
+def reduced(x):
+    dist.all_reduce(x)
+    return functional.all_reduce(x * 2, "sum", dist.group.WORLD) + 1
+
+with watch(strict=True, interval=0.1):
+    compiled = torch.compile(reduced, fullgraph=True, backend="aot_eager")
+    print("value =", compiled(torch.ones(1)).item())
+    dist.barrier()
+"""
+    outcome = cluster.run(script, limit=30)
+    assert outcome.effect == "finishes", str(outcome)
+    assert [rank.values["value"] for rank in outcome.ranks] == [["9.0"]] * 2
+
+
+def test_a_watch_leaves_little_on_the_store(cluster: Cluster) -> None:
+    script = """\
+import torch
+import torch.distributed as dist
+from distlint.runtime import watch
+
+dist.init_process_group("gloo")
+store = dist.distributed_c10d._get_default_store()
+dist.barrier()
+for strict in (False, True, False, True):
+    before = store.num_keys()
+    with watch(strict=strict, interval=0.1):
+        for _ in range(50):
+            dist.all_reduce(torch.ones(1))
+    dist.barrier()
+    print("more =", store.num_keys() - before < 9)
+    dist.barrier()
+"""
+    outcome = cluster.run(script)
+    assert [rank.values["more"] for rank in outcome.ranks] == [["True"] * 4] * 2, str(outcome)
+
+
 def test_forked_workers_can_be_ended_and_do_not_end_their_parent() -> None:
     pytest.importorskip("torch")
     script = """\

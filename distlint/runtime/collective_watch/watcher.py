@@ -204,7 +204,8 @@ class Watcher:
         expected = isinstance(error, RuntimeError) and not isinstance(error, WatchError)
         if expected and error is not self._known:
             session.ask("")  # perhaps what a collective in C++ has raised
-        session.leave(how if error is None else how_it_ended(error), clean=error is None)
+        clean = error is None or (isinstance(error, SystemExit) and not error.code)
+        session.leave(how if error is None else how_it_ended(error), clean=clean)
 
 
 _watchers: weakref.WeakSet[Watcher] = weakref.WeakSet()
@@ -216,7 +217,8 @@ def _unwatch() -> None:
         watcher._session = None
 
 
-os.register_at_fork(after_in_child=_unwatch)
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_unwatch)
 
 
 def _open_log(group: object) -> GroupLog | None:
@@ -249,7 +251,9 @@ def how_it_ended(error: BaseException) -> str:
     site = sites.user_site(frames[::-1])
     where = f" at {site}" if site else ""
     if isinstance(error, SystemExit):
-        return f"exited with status {error.code or 0}{where}"
+        text = f"exited with status {error.code or 0}{where}"
+        cause = error.__context__ if error.code else None
+        return text if cause is None else f"{text}, after it had {how_it_ended(cause)}"
     text = str(error).partition("\n")[0][:160]
     return f"raised {type(error).__name__}: {text}{where}"
 
