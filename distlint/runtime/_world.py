@@ -22,7 +22,7 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from multiprocessing.util import Finalize
 from types import FrameType
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, NoReturn, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary, finalize, ref
 
 import torch
@@ -71,7 +71,7 @@ class Member:
         self.rank = 0 if pg is None else dist.get_rank(pg)
         self.ranks = (0,) if pg is None else tuple(dist.get_process_group_ranks(pg))
         self.size = len(self.ranks)
-        self._on_cpu = pg is None or _takes_cpu_tensors(pg)
+        self._cpu = torch.device("cpu") if pg is None or _takes_cpu_tensors(pg) else None
         self.timeout = float("inf") if pg is None else _timeout_of(pg)
         self._channel: Channel | None = None
         self._nodes: list[str] | None = None
@@ -85,10 +85,9 @@ class Member:
     def device(self) -> torch.device:
         """Where tensors for the group's collectives have to lie; the CPU where that will do.
 
-        Not kept, for a program may choose its device after the first call.
+        Another one is not kept, for a program may choose its device after the first call.
         """
-        pg = self.pg
-        return torch.device("cpu") if self._on_cpu or pg is None else _device_of(pg)
+        return self._cpu or _device_of(self.pg)
 
     @property
     def global_rank(self) -> int:
@@ -124,8 +123,11 @@ class Member:
     def all_reduce(self, tensor: torch.Tensor, op: Any, kind: str) -> torch.Tensor:
         """Reduce in place, on a tensor that lies on ``device``; nothing to do when alone."""
         if not self.alone:
-            with _collective_errors(self, kind):
-                dist.all_reduce(tensor, op=op, group=self._usable_pg(kind))
+            pg = self._usable_pg(kind)
+            try:
+                dist.all_reduce(tensor, op=op, group=pg)
+            except RuntimeError as error:
+                self._raise_named(kind, error)
         return tensor
 
     def all_gather(self, tensor: torch.Tensor, kind: str) -> list[torch.Tensor]:
@@ -133,9 +135,20 @@ class Member:
         if self.alone:
             return [tensor]
         parts = [torch.empty_like(tensor) for _ in range(self.size)]
-        with _collective_errors(self, kind):
-            dist.all_gather(parts, tensor, group=self._usable_pg(kind))
+        pg = self._usable_pg(kind)
+        try:
+            dist.all_gather(parts, tensor, group=pg)
+        except RuntimeError as error:
+            self._raise_named(kind, error)
         return parts
+
+    def _raise_named(self, kind: str, error: RuntimeError) -> NoReturn:
+        """An error of torch.distributed, under a name and with a rank and a line."""
+        if isinstance(error, DistributedError):  # of the watch
+            raise error
+        first = (str(error).strip() or type(error).__name__).splitlines()[0]
+        message = f"{kind} failed in its collective: {first}"
+        raise failure(CollectiveError, self, message) from error
 
     def _usable_pg(self, kind: str) -> dist.ProcessGroup:
         """The group, which must not have gone: torch would take the world in its place."""
@@ -143,22 +156,6 @@ class Member:
         if pg is None or pg not in distributed_c10d._world.pg_map:
             raise failure(GroupError, self, f"{kind}: its process group has been destroyed")
         return pg
-
-
-class _collective_errors:  # noqa: N801 - reads as a statement
-    """Errors of torch.distributed, under a name and with a rank and a line."""
-
-    def __init__(self, me: Member, kind: str) -> None:
-        self.me, self.kind = me, kind
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, RuntimeError) and not isinstance(error, DistributedError):
-            first = (str(error).strip() or type(error).__name__).splitlines()[0]
-            message = f"{self.kind} failed in its collective: {first}"
-            raise failure(CollectiveError, self.me, message) from error
 
 
 _members: WeakKeyDictionary[dist.ProcessGroup, Member] = WeakKeyDictionary()
@@ -230,12 +227,13 @@ def _takes_cpu_tensors(pg: dist.ProcessGroup) -> bool:
     return all(name == "cpu" or getattr(torch, name, None) is None for name in backends)
 
 
-def _device_of(pg: dist.ProcessGroup) -> torch.device:
+def _device_of(pg: dist.ProcessGroup | None) -> torch.device:
     """This process's device, of the type that the group's backend is for."""
     bound = getattr(pg, "bound_device_id", None)
     if bound is not None:
         return torch.device(bound)
-    kind = next(name for name in _backends(pg) if name != "cpu")
+    kinds = () if pg is None else _backends(pg)
+    kind = next((name for name in kinds if name != "cpu"), "cuda")
     return torch.device(kind, getattr(torch, kind).current_device())
 
 

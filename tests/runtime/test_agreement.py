@@ -301,3 +301,31 @@ def test_parts_of_a_configuration_are_named(ranks: Ranks, source: str) -> None:
         assert rt.same_on_all_ranks(options, "options") is options
         """
     )
+
+
+def test_tensors_lie_where_the_backend_wants_them(ranks: Ranks) -> None:
+    """With interfaces of CUDA and XPU that only count, since there is no device here."""
+    ranks(
+        """
+        from distlint.runtime._world import Member
+        chosen = [3]
+        torch.cuda.current_device = torch.xpu.current_device = lambda: chosen[0]
+        pg = dist.group.WORLD
+        for backends, wanted in (
+            ("cpu:gloo,cuda:gloo", "cpu"),
+            ("cpu:gloo,cuda:nccl", "cpu"),  # no kernel for a flag
+            ("cuda:nccl", "cuda:3"),
+            ("cpu:nccl,cuda:nccl", "cuda:3"),
+            ("xpu:xccl", "xpu:3"),
+        ):
+            dist.get_backend_config = lambda pg: backends
+            assert str(Member(pg).device) == wanted, backends
+        dist.get_backend_config = lambda pg: "cuda:nccl"
+        me = Member(pg)
+        chosen[0] = 5  # set_device after the first call
+        assert str(me.device) == "cuda:5"
+        pg.bound_device_id = torch.device("cuda", 1)
+        assert str(me.device) == "cuda:1"
+        """,
+        1,
+    )
