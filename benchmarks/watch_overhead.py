@@ -92,7 +92,8 @@ def _watched() -> dict[str, Mode]:
     import torch.distributed as dist
 
     from distlint.runtime.collective_watch.hooks import Hooks
-    from distlint.runtime.collective_watch.watcher import Options, Watcher
+    from distlint.runtime.collective_watch.session import Options
+    from distlint.runtime.collective_watch.watcher import Watcher
 
     def switch(function: Any, wait: Any) -> Callable[[], None]:
         def on() -> None:

@@ -236,10 +236,10 @@ def test_what_a_call_costs() -> None:
 
 COST = """\
 import time, torch, torch.distributed as dist
-from distlint.runtime.collective_watch import calls, hooks, watcher
+from distlint.runtime.collective_watch import calls, hooks, session, watcher
 
 dist.init_process_group("gloo", rank=0, world_size=1, store=dist.HashStore())
-watch = watcher.Watcher(watcher.Options())
+watch = watcher.Watcher(session.Options())
 watch._session = type("Session", (), {"agreement": None, "seen": set()})()
 watch._session.note = lambda kind, *_: watch._session.seen.add(kind)
 
