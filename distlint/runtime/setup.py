@@ -80,7 +80,8 @@ class distributed:  # noqa: N801 - used as a context manager and as a decorator
         backend: "nccl", "gloo" or another; chosen by the devices by default.
         timeout: seconds or timedelta until a collective gives up; torch's own by default.
         device: the device type to use; the accelerator by default, "cpu" to leave it alone.
-        signals: which signals set the flag; while in the block their handlers are replaced.
+        signals: which signals set the flag; while in the block their handlers are replaced, so that
+            a program which never asks has to be killed. () leaves them as they are.
 
     Raises:
         DeviceError: if this rank has no device of its own.

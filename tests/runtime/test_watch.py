@@ -363,6 +363,57 @@ with watch(strict=True, interval=0.1):
     assert [rank.values["value"] for rank in outcome.ranks] == [["9.0"]] * 2
 
 
+def test_parallelism_of_torch_is_silent_under_the_strict_watch(cluster: Cluster) -> None:
+    """FSDP over tensor parallelism, a checkpoint of another thread, ZeRO, sends and receives."""
+    script = """\
+import os
+import torch
+import torch.distributed as dist
+import torch.distributed.checkpoint as dcp
+from torch import nn
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.fsdp import fully_shard
+from torch.distributed.optim import ZeroRedundancyOptimizer
+from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
+from distlint.runtime import watch
+
+dist.init_process_group("gloo")
+rank, world = dist.get_rank(), dist.get_world_size()
+with watch(strict=True, interval=0.2):
+    mesh = init_device_mesh("cpu", (2, 2), mesh_dim_names=("dp", "tp"))
+    net = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 8))
+    parallelize_module(net, mesh["tp"], {"0": ColwiseParallel(), "2": RowwiseParallel()})
+    for part in (net[0], net[2], net):
+        fully_shard(part, mesh=mesh["dp"])
+    saving = dist.new_group()
+    done = dcp.async_save({"net": net.state_dict()}, checkpoint_id="saved", process_group=saving)
+    for step in range(2):
+        net(torch.ones(4, 8)).sum().backward()
+        nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+    done.result()
+    model = nn.parallel.DistributedDataParallel(nn.Linear(8, 8))
+    optimizer = ZeroRedundancyOptimizer(model.parameters(), torch.optim.Adam)
+    for step in range(2):
+        with model.no_sync():
+            model(torch.ones(2, 8)).sum().backward()
+        model(torch.ones(2, 8)).sum().backward()
+        optimizer.step()
+    optimizer.consolidate_state_dict()
+    to, got = (rank + 1) % world, torch.zeros(1)
+    for each in dist.batch_isend_irecv([
+        dist.P2POp(dist.isend, torch.ones(1), to), dist.P2POp(dist.irecv, got, (rank - 1) % world)
+    ]):
+        each.wait()
+    works = [dist.all_reduce(torch.ones(1), async_op=True) for _ in range(5)]
+    for each in reversed(works):
+        each.wait()
+"""
+    outcome = cluster.run(script, ranks=4, limit=40)
+    for rank in outcome.ranks:
+        assert rank.exit == 0, str(outcome)
+        assert "distlint watch" not in rank.err
+
+
 def test_a_watch_leaves_little_on_the_store(cluster: Cluster) -> None:
     script = """\
 import torch
