@@ -221,17 +221,10 @@ with watch(strict=True, interval=0.1):
     assert [rank.values["kind"] for rank in outcome.ranks] == [["True True"]] * 2
 
 
-def test_what_a_call_costs() -> None:
-    pytest.importorskip("torch")
-    run = subprocess.run(
-        [sys.executable, "-c", COST],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        check=True,
-        timeout=60,
-    )
-    assert float(run.stdout) < 30, "microseconds that the asynchronous watch adds to a call"
+def test_what_a_call_costs(cluster: Cluster) -> None:
+    (rank,) = cluster.run(COST, ranks=1).ranks
+    assert rank.exit == 0, rank.err
+    assert float(rank.out) < 30, "microseconds that the asynchronous watch adds to a call"
 
 
 COST = """\
@@ -292,15 +285,19 @@ def test_run_hands_on_arguments_and_the_exit_status(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     script = tmp_path / "script.py"
     script.write_text(
-        "import os, sys, time\nimport helper\nassert __name__ == '__main__'\n"
-        "print(sys.argv[1:], helper.NAME)\n"
-        "if os.environ['RANK'] == '1':\n    sys.exit(7)\ntime.sleep(60)\n"
+        "import sys\nimport torch, torch.distributed as dist\nimport helper\n"
+        "from distlint.runtime import distributed\n"
+        "assert __name__ == '__main__'\nprint(sys.argv[1:], helper.NAME)\n"
+        "with distributed() as world:\n    dist.barrier()\n"
+        "    if world.rank == 1:\n        sys.exit(7)\n"
+        "    dist.all_reduce(torch.ones(1))\n"
     )
     (tmp_path / "helper.py").write_text("NAME = 'beside the script'\n")
     run = start("-n", "2", "--watch", str(script), "--watch", "-n", "3", cwd=tmp_path)
     out, err = run.communicate(timeout=60)
     assert run.returncode == 7, err
     assert "['--watch', '-n', '3'] beside the script" in out
+    assert "rank 1: exited with status 7 at script.py:10; its last" in tables(err)[0]
 
 
 def test_a_table_is_printed_before_the_launcher_ends_the_others(tmp_path: Path) -> None:
@@ -320,23 +317,6 @@ def test_a_table_is_printed_before_the_launcher_ends_the_others(tmp_path: Path) 
     assert "rank 0: waits for all_reduce(SUM) float32[1] (call 2)" in table
     assert f"at {script.name}:8" in table
     assert "rank 1: was killed" in table
-
-
-def test_the_table_says_what_ended_a_rank_in_a_world_of_ours(tmp_path: Path) -> None:
-    """``distributed`` turns an exception into an exit, which is not what the reader asks for."""
-    pytest.importorskip("torch")
-    script = tmp_path / "script.py"
-    script.write_text(
-        "import torch, torch.distributed as dist\nfrom distlint.runtime import distributed\n"
-        "@distributed()\ndef main():\n    dist.barrier()\n"
-        "    if dist.get_rank() == 1:\n        raise ValueError('bad sample')\n"
-        "    dist.all_reduce(torch.ones(1))\n"
-        "main()\n"
-    )
-    run = start("-n", "2", "--watch", str(script), cwd=tmp_path)
-    _, err = run.communicate(timeout=60)
-    assert run.returncode == 1, err
-    assert "after it had raised ValueError: bad sample at script.py:7 in main" in tables(err)[0]
 
 
 def test_compiled_collectives_run_as_without_the_watch(cluster: Cluster) -> None:
