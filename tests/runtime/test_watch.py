@@ -343,6 +343,36 @@ with watch(strict=True, interval=0.1):
     assert [rank.values["value"] for rank in outcome.ranks] == [["9.0"]] * 2
 
 
+def test_a_rank_that_falls_back_from_its_graph_is_no_mismatch(cluster: Cluster) -> None:
+    """After too many shapes it runs what the others have compiled, and they are not counted."""
+    script = """\
+import torch
+import torch._dynamo
+import torch.distributed as dist
+from distlint.runtime import watch
+
+dist.init_process_group("gloo")
+if dist.get_rank() == 1:
+    torch._dynamo.config.recompile_limit = 1
+
+def reduced(x):
+    dist.all_reduce(x)
+    return x * 2
+
+with watch(strict=True, interval=0.1, timeout=3):
+    model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(4, 1))
+    model = torch.compile(model, backend="eager", dynamic=False)
+    reduced = torch.compile(reduced, backend="eager", dynamic=False)
+    for length in (2, 3, 4):
+        model(torch.ones(length, 4)).sum().backward()
+        reduced(torch.ones(length))
+        dist.barrier()
+"""
+    outcome = cluster.run(script, limit=30)
+    assert [rank.exit for rank in outcome.ranks] == [0, 0], str(outcome)
+    assert not any("distlint watch" in rank.err for rank in outcome.ranks)
+
+
 def test_parallelism_of_torch_is_silent_under_the_strict_watch(cluster: Cluster) -> None:
     """FSDP over tensor parallelism, a checkpoint of another thread, ZeRO, sends and receives."""
     script = """\
