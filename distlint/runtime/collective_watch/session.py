@@ -341,13 +341,16 @@ class Session:
         """Publish how this rank went, and compare once more when the others have done so, too."""
         self._publish()
         deadline = time.monotonic() + _LAST_WORD + self._options.interval
-        self._together("left", deadline)
+        all_left = self._together("left", deadline)
         if self._clean and self._trouble():
             self._conclude()
-        if self._together("compared", deadline):  # and nobody will read any more
-            for key in ("calls", "newest", "heart"):
-                self._board.delete(f"{key}/{self._rank}")
+        if all_left:
             self._sweep(keep=0)
+        compared = self._together("compared", deadline)
+        if compared and self._rank == 0:  # which may hold the store, and end with it
+            for rank in range(self._world):
+                for key in ("calls", "newest", "heart"):
+                    self._board.delete(f"{key}/{rank}")
 
     def _together(self, what: str, deadline: float) -> bool:
         """Wait until all ranks have come this far; for a moment only, since some never will.
