@@ -235,11 +235,16 @@ def _content(me: Member, model: nn.Module | None, state: dict[str, Any]) -> dict
     return content
 
 
-def _options(me: Member) -> Any:
+def _options(me: Member, model: nn.Module) -> Any:
+    """How to gather: on the CPU where possible, for the whole may not fit onto a device."""
     from torch.distributed.checkpoint.state_dict import StateDictOptions
 
-    # Offloaded, the whole is given to the first rank of all and to no other.
-    return StateDictOptions(full_state_dict=True, cpu_offload=me.ranks[0] == 0)
+    # Offloaded, the whole is given to the first rank of all and to no other. FSDP 1 hands out freed
+    # memory when it offloads from the CPU to the CPU.
+    first = me.ranks[0] == 0
+    cpu = torch.device("cpu")
+    fsdp_on_cpu = any(getattr(part, "compute_device", None) == cpu for part in model.modules())
+    return StateDictOptions(full_state_dict=True, cpu_offload=first and not fsdp_on_cpu)
 
 
 def _gathered_model(me: Member, model: nn.Module) -> dict[str, Any]:
@@ -247,7 +252,7 @@ def _gathered_model(me: Member, model: nn.Module) -> dict[str, Any]:
         raise ValueError("ZeRO-3 parameters: call the engine's own save_checkpoint on all ranks")
     from torch.distributed.checkpoint.state_dict import get_model_state_dict
 
-    return strip_prefixes(get_model_state_dict(model, options=_options(me)))
+    return strip_prefixes(get_model_state_dict(model, options=_options(me, model)))
 
 
 def _gathered_optimizer(
@@ -255,7 +260,7 @@ def _gathered_optimizer(
 ) -> dict[str, Any]:
     from torch.distributed.checkpoint.state_dict import get_optimizer_state_dict
 
-    return dict(get_optimizer_state_dict(model, optimizer, options=_options(me)))
+    return dict(get_optimizer_state_dict(model, optimizer, options=_options(me, model)))
 
 
 def _write(content: dict[str, Any], path: Path) -> None:

@@ -87,6 +87,48 @@ def test_a_sharded_model_is_gathered(ranks: Ranks) -> None:
     )
 
 
+def test_all_wrappers_train_save_and_load_alike(ranks: Ranks) -> None:
+    ranks(
+        """
+        import copy
+        from torch.distributed.fsdp import FullyShardedDataParallel, fully_shard
+
+        def sharded(net):
+            for part in (*net, net):
+                fully_shard(part)
+            return net
+
+        wraps = {
+            "ddp": torch.nn.parallel.DistributedDataParallel,
+            "fsdp": lambda net: FullyShardedDataParallel(net, device_id=torch.device("cpu")),
+            "fully_shard": sharded,
+        }
+        torch.manual_seed(0)
+        plain = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.Linear(8, 1))
+        batches = torch.randn(10, 2, 4, generator=torch.Generator().manual_seed(1))
+        trained = {}
+        for kind, wrap in wraps.items():
+            model = wrap(copy.deepcopy(plain))
+            optimizer = torch.optim.Adam(model.parameters())
+            for batch, micro in rt.accumulate(rt.equal_steps(batches[rank::2]), 3, model):
+                (model(batch).pow(2).mean() * micro.scale).backward()
+                if micro.last:
+                    optimizer.step()
+                    optimizer.zero_grad()
+            path = f"{rt.from_main(os.getcwd())}/{kind}-1.pt"
+            rt.save_checkpoint(path, model, optimizer=optimizer, step=1)
+            trained[kind] = copy.deepcopy(plain)
+            assert rt.load_checkpoint(path, trained[kind]).complete
+            assert rt.load_checkpoint(path, model, optimizer=optimizer).state == {"step": 1}
+        assert not torch.equal(trained["ddp"][0].weight, plain[0].weight)
+        for kind, net in trained.items():
+            for one, two in zip(net.parameters(), trained["ddp"].parameters()):
+                assert torch.allclose(one, two, atol=1e-6), kind
+        """,
+        limit=40,
+    )
+
+
 def test_a_group_without_the_first_rank_saves_its_sharded_model(ranks: Ranks) -> None:
     ranks(
         """
