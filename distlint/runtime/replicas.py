@@ -64,8 +64,8 @@ def check_replicas(
     Collective over ``group``: two small all_gather, once in ``every`` calls; the other calls do
     nothing. All ranks get the same answer. Values are compared bit for bit by a checksum, on the
     device where they are. Call it after ``optimizer.step()``, before gradients are set to None;
-    within ``no_sync`` gradients differ by design. Parameters that are sharded (DTensor) are left
-    out. Without a process group there is nothing to compare.
+    within ``no_sync`` gradients differ by design. Parameters that are sharded (DTensor, FSDP,
+    ZeRO-3) are left out. Without a process group there is nothing to compare.
 
     Args:
         model: any module, wrapped or not; parameters of any shape, dtype and device.
@@ -166,7 +166,9 @@ def _tensors(
 
 
 def _sharded(tensor: Tensor) -> bool:
-    return hasattr(tensor, "placements") or hasattr(tensor, "_local_shards")
+    """Does it belong to a DTensor, FSDP 1 or ZeRO-3?"""
+    marks = ("placements", "_local_shards", "_fsdp_flattened", "ds_id")
+    return any(hasattr(tensor, mark) for mark in marks)
 
 
 def _checksum(tensor: Tensor | None) -> Tensor:

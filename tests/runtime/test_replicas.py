@@ -183,3 +183,19 @@ net.bias.grad[rank] = complex(0, float("inf"))
 tell(check_finite_grads(net))
 """
     assert found(cluster.run(HEAD + source)) == ("['gradient of bias is not finite on ranks 0, 1']")
+
+
+def test_shards_are_no_replicas(cluster: Cluster) -> None:
+    source = """\
+from torch.distributed.fsdp import FullyShardedDataParallel, fully_shard
+for own in (True, False):
+    net = nn.Sequential(nn.Linear(3, 5), nn.Linear(5, 1))
+    net = FullyShardedDataParallel(net, device_id=torch.device("cpu"), use_orig_params=own)
+    net(torch.full((1, 3), float("nan") if rank else 1.0)).sum().backward()
+    assert check_replicas(net) == (), own
+    assert check_finite_grads(net) != (), own
+net = fully_shard(nn.Linear(3, 5))
+net(x).sum().backward()
+tell(check_replicas(net))
+"""
+    assert found(cluster.run(HEAD + source)) == "[]"
