@@ -101,9 +101,9 @@ def check_shards(
     Catches a missing sampler (all ranks see everything), one sharding on top of another (most of
     the data is seen by none), and samplers with different seeds. Of a map-style loader only the
     indices are drawn and nothing is loaded; this uses up one epoch of a sampler that counts them by
-    itself. Of a stream the samples are read and told apart by ``key`` or by their bytes.
-    Indices count in the data set below any ``Subset``. Where each rank holds a data set of its own
-    of the same length, give a ``key``. Collective.
+    itself. Of a stream, or where Accelerate's first rank reads for all, the samples are read and
+    told apart by ``key`` or by their bytes. Indices count in the data set below any ``Subset``.
+    Where each rank holds a data set of its own of the same length, give a ``key``. Collective.
 
     Args:
         loader: a DataLoader, a sampler, or anything that yields samples.
@@ -152,10 +152,17 @@ def check_shards(
 
 def _filled_up_by(loader: Any) -> int:
     """What evens out the shards: a sample for each rank, or a batch as Accelerate does it."""
+    if _is_dispatched(loader):
+        return int(getattr(loader.batch_sampler, "batch_size", None) or 1)
     for part in (getattr(loader, "batch_sampler", None), getattr(loader, "dataset", None)):
         if getattr(part, "even_batches", type(part).__name__ == "IterableDatasetShard"):
             return int(getattr(part, "batch_size", None) or 1)
     return 1
+
+
+def _is_dispatched(loader: Any) -> bool:
+    """Does it read on the first rank and hand out the parts? Its sampler then tells nothing."""
+    return any(kind.__name__ == "DataLoaderDispatcher" for kind in type(loader).__mro__)
 
 
 def _total(lengths: Sequence[int | None]) -> int | None:
@@ -171,7 +178,7 @@ def _identities(
 ) -> tuple[Iterator[int], int | None]:
     """Numbers that tell samples apart, and how many there are in all."""
     dataset = getattr(loader, "dataset", None)
-    stream = isinstance(dataset, torch.utils.data.IterableDataset)
+    stream = isinstance(dataset, torch.utils.data.IterableDataset) or _is_dispatched(loader)
     total = len(dataset) if not stream and isinstance(dataset, Sized) else None
     batches = getattr(loader, "batch_sampler", None)
     if key is None and not stream and batches is not None:
