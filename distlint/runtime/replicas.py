@@ -141,7 +141,7 @@ def check_finite_grads(model: nn.Module, *, group: Group = None) -> tuple[NonFin
 
     def bad() -> Tensor:
         flags = _non_finite([parameter.grad for parameter in model.parameters()])
-        return torch.tensor(flags, dtype=torch.int64)
+        return torch.tensor(flags, dtype=torch.int64, device="cpu")
 
     rows = [bad().tolist()] if me.alone else _gathered_rows(bad, names, me, "check_finite_grads")
     return tuple(
@@ -174,7 +174,7 @@ def _sharded(tensor: Tensor) -> bool:
 def _checksum(tensor: Tensor | None) -> Tensor:
     """A number of the bits; unlike a sum of floats, it does not depend on the order."""
     if tensor is None:
-        return torch.tensor(_NONE)
+        return torch.tensor(_NONE, device="cpu")
     if tensor.is_sparse:
         tensor = tensor.coalesce()
         return _checksum(tensor.indices()) * 31 + _checksum(tensor.values())
@@ -191,7 +191,7 @@ def _checksum(tensor: Tensor | None) -> Tensor:
 
 def _stacked(numbers: list[Tensor]) -> Tensor:
     """The numbers on the CPU, with one synchronisation for each device."""
-    found = torch.empty(len(numbers), dtype=torch.int64)
+    found = torch.empty(len(numbers), dtype=torch.int64, device="cpu")
     for device in {each.device for each in numbers}:
         places = [index for index, each in enumerate(numbers) if each.device == device]
         found[places] = torch.stack([numbers[index] for index in places]).cpu()
@@ -234,7 +234,7 @@ def _gathered_rows(
 ) -> list[list[int]]:
     """The rows of all ranks, which must have the same names."""
     error: Exception | None = None
-    row = torch.empty(0)
+    row = torch.empty(0, device="cpu")
     try:
         row = make_row()
     except Exception as caught:

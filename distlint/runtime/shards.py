@@ -124,11 +124,11 @@ def check_shards(
     """
     me = member(group)
     error: Exception | None = None
-    own = torch.zeros(0, dtype=torch.int64)
+    own = torch.zeros(0, dtype=torch.int64, device="cpu")
     length: int | None = None
     try:
         identities, length = _identities(loader, key)
-        own = torch.tensor(list(islice(identities, limit)), dtype=torch.int64)
+        own = torch.tensor(list(islice(identities, limit)), dtype=torch.int64, device="cpu")
     except Exception as caught:
         error = caught
     answers = agree("check_shards", error, group, timeout, (length, _filled_up_by(loader)))

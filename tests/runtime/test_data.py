@@ -309,3 +309,26 @@ def test_names_of_metrics_that_are_no_strings_fail_everywhere(ranks: Ranks) -> N
         assert rt.reduce_metrics({"loss": rank}) == {"loss": 0.5}
         """
     )
+
+
+def test_the_default_device_of_a_program_changes_nothing(ranks: Ranks) -> None:
+    ranks(
+        """
+        net = torch.nn.Linear(1, 1)
+        net(torch.ones(1)).sum().backward()
+        net.weight.data.fill_(rank)
+        one = torch.ones(rank + 1)
+        torch.set_default_device("meta")  # where nothing can be read
+        assert rt.any_rank(rank == 1)
+        assert rt.EarlyStopper(1).step(1.0) is False
+        assert rt.reduce_metrics({"loss": rank, f"only {rank}": 1})["loss"] == 0.5
+        assert len(list(rt.equal_steps([1, 2, 3]))) == 3
+        assert rt.gather_variable(one).tolist() == [1, 1, 1]
+        assert rt.pad_across_ranks(one).shape == (2,)
+        assert rt.check_shards(rt.shard_iter(range(10))).ok
+        assert [(each.kind, each.name) for each in rt.check_replicas(net)][:1] == [
+            ("parameter", "weight")
+        ]
+        assert rt.check_finite_grads(net) == ()
+        """
+    )
