@@ -28,8 +28,7 @@ class GroupInLoop(SourceRule):
     ## What it finds
 
     `new_group` in a loop, with arguments that are the same in every turn, whose group a collective
-    of the same turn uses, and nothing in the loop destroys. Loops that make one group for each
-    entry of a list, once, are how groups are set up and are not meant.
+    of the same turn uses, and nothing in the loop destroys.
 
     ## Why it matters
 
@@ -40,6 +39,12 @@ class GroupInLoop(SourceRule):
     ## What to do
 
     Make the group once, before the loop. A group of all ranks is there already: leave `group=` out.
+
+    ## When it is silent
+
+    Where an argument may change from turn to turn, where the group is kept or handed to code other
+    than a collective, and where it is destroyed: one group for each entry of a list is how groups
+    are set up.
     """
 
     code = "DST120"
