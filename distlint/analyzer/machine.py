@@ -22,6 +22,7 @@ from distlint.analyzer.state import (
     Key,
     Need,
     OverBudget,
+    RankMatters,
     State,
 )
 from distlint.analyzer.values import Const, Unknown, Value, const, unknown
@@ -130,6 +131,7 @@ class Machine(Calls):
         value = event.value if event.value is not None else const(None)
         if event.result == "uniform":
             value = unknown("sync", place, fresh=True)
+            self.note_told(event, value)
         elif event.result == "uniform_in_place" and event.result_target is not None:
             self.synchronise(event, place)
         elif event.result == "root_only":
@@ -159,8 +161,15 @@ class Machine(Calls):
             fresh = v.seq(payload.kind, items)
             if event.kind == "broadcast":
                 self.replace(dict(zip(payload.items, items, strict=True)))
+        self.note_told(event, fresh)
         self.assign_place(event.result_target, fresh)
         self.assign_in_callers(event.result_target, fresh)
+
+    def note_told(self, event: Event, value: Value) -> None:
+        """Note who has sent what all ranks hold from here on."""
+        if event.kind == "broadcast" and event.root is not None:
+            for atom in value.atoms:
+                self.rehearsal.told[atom] = (event.root, event.members)
 
     def assign_in_callers(self, target: ir.Expr, value: Value) -> None:
         """A buffer that came in as an argument is the caller's variable, too."""
@@ -1060,7 +1069,7 @@ class Machine(Calls):
                 if outcome is not None:
                     return False
             return False
-        except (Need, Emit, Exit, Cut):
+        except (Need, Emit, Exit, Cut, RankMatters):
             return False
         finally:
             self.quiet -= 1

@@ -311,10 +311,12 @@ class Walk:
         asked = _still_asked(item.asked, states)
         if needs:
             _, key, k = min(needs, key=lambda need: need[0])
-            is_same = needs[0][1:] == needs[-1][1:] and not isinstance(key, tuple)
-            if len(needs) == 2 and is_same and self.alike(states, known):
-                agenda.add(_Item(states[:1], known, asked, past))
-                return
+            is_same = len(needs) == 2 and needs[0][1:] == needs[1][1:]
+            if is_same and not isinstance(key, tuple) and self.alike(states, known):
+                together = _Item(states[:1], known, asked, past)
+                if not self.has_parted(together):
+                    agenda.add(together)
+                    return
             for outcome in (True, False):
                 now = past.assume([(key, outcome)])
                 agenda.add(_Item(states, {**known, key: outcome}, asked | {(key, k)}, now))
@@ -344,6 +346,12 @@ class Walk:
             agenda.add(_Item(states[:1], known, asked, past))
         else:
             agenda.add(_Item(states, known, asked, past))
+
+    def has_parted(self, item: _Item) -> bool:
+        """Have ranks in this state been told apart before, so that it would come to that again?"""
+        lives, known = self.liveness.matters(item.states, item.known, item.asked)
+        steps = self.next.get(self.liveness.identity(item.states, lives, known), ())
+        return any(step.apart for step in steps)
 
     def alike(self, states: tuple[State, State], known: Known) -> bool:
         """Are two ranks in the same state, as far as it can matter?"""

@@ -73,6 +73,8 @@ class Rehearsal:
         self.depth = 9
         self.budget = STEP_BUDGET
         self.groups: set[frozenset[int]] = set()
+        self.told: dict[Value, tuple[Value, frozenset[int]]] = {}
+        """What a broadcast has left on its group: the source that was named, and the members."""
         self.is_entered_late = False
         """Does the root begin in the middle of a program, and not where that begins?"""
         self._numbers: dict[Hashable, int] = {}

@@ -49,7 +49,7 @@ def replay(rehearsal: Rehearsal, start: State, parting: Parting) -> tuple[list[T
             for rank in range(rehearsal.cluster.size)
         ]
         traces = [player.trace for player in players]
-        if _get_stuck(players):
+        if _get_stuck(players) and not _is_hearsay(rehearsal, players):
             for rank in parting.ranks:
                 players[rank].run_to(parting.serial)
             return traces, True
@@ -214,6 +214,33 @@ def _get_stuck(players: list[Player]) -> bool:
             return bool(waiting) and all(head.kind != OPAQUE for head in waiting)
         for rank in ready.members:
             heads[rank] = players[rank].step()
+
+
+def _is_hearsay(rehearsal: Rehearsal, players: list[Player]) -> bool:
+    """Does a rank go its own way for what it was told, and the source for what it knew before?
+
+    Both are the same, which only looking into the data would show.
+    """
+    size = rehearsal.cluster.size
+    told: dict[Unknown, set[int]] = {}
+    for player in players:
+        places = [0, 0, *player.trace.places]
+        since = places[-1] if player.at_end else places[-2]
+        for entry in player.trace.log[since:]:
+            if entry[0] == "decide":
+                for atom in entry[3].atoms & rehearsal.told.keys():
+                    told.setdefault(atom, set()).add(player.trace.rank)
+    for atom, ranks in told.items():
+        root, members = rehearsal.told[atom]
+        try:
+            source = v.vector(root, size)[min(ranks)]
+        except ValueError:
+            continue
+        if source not in members and type(source) is int and source < len(members):
+            source = sorted(members)[source]
+        if source not in ranks:
+            return True
+    return False
 
 
 def _answer(atom: Unknown, default: bool, once: bool) -> bool:
