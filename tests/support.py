@@ -8,6 +8,7 @@ from pathlib import Path
 from distlint.analyzer.project import Project
 from distlint.rules.find import find
 from distlint.source.document import Document
+from distlint.source.finding import Finding, Fix
 
 SCRIPT = Path("/nowhere/script.py")
 _EXPECT = re.compile(r"#\s*expect:\s*(DST\d{3}(?:\s*,\s*DST\d{3})*)")
@@ -15,9 +16,17 @@ _EXPECT = re.compile(r"#\s*expect:\s*(DST\d{3}(?:\s*,\s*DST\d{3})*)")
 
 def findings(source: str) -> list[tuple[int, str]]:
     """The (row, code) pairs that ``distlint check`` reports for a script, in order."""
+    return sorted((finding.place.span.row, finding.code) for finding in _found(source))
+
+
+def fixes(source: str) -> list[Fix]:
+    """The fixes that the rules offer for a script."""
+    return [finding.fix for finding in _found(source) if finding.fix is not None]
+
+
+def _found(source: str) -> list[Finding]:
     document = Document.from_bytes(source.encode(), SCRIPT)
-    found = find(document, Project(SCRIPT.parent)).findings
-    return sorted((finding.place.span.row, finding.code) for finding in found)
+    return find(document, Project(SCRIPT.parent)).findings
 
 
 def expected(source: str) -> list[tuple[int, str]]:

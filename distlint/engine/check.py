@@ -94,7 +94,11 @@ class Session:
         key = (settings.config, settings.root)
         if key not in self._projects:
             self._projects[key] = Project(
-                settings.root, settings.src, settings.catalogue, settings.world
+                settings.root,
+                settings.src,
+                settings.catalogue,
+                settings.world,
+                settings.runtime,
             )
         return self._projects[key]
 
