@@ -281,6 +281,12 @@ class Project:
             self._modules[document.path] = module
         return module
 
+    def forget(self, path: Path) -> None:
+        """Let go of a module whose text has changed, and of all that was found out with it."""
+        self._modules.pop(path, None)
+        self._telling.pop(path, None)
+        self.memo.clear()
+
     def module(self, path: Path) -> Module | None:
         """The module at a path that is imported.
 

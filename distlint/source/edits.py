@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import difflib
+from collections.abc import Iterable, Iterator
 
 from distlint.source.document import NEWLINE
 from distlint.source.finding import Edit
@@ -34,3 +35,48 @@ def apply(text: str, edits: Iterable[Edit]) -> str:
         parts += [text[at:start], edit.content]
         at = end
     return "".join([*parts, text[at:]])
+
+
+def changed_lines(before: str, after: str, context: int) -> Iterator[str]:
+    """The lines of a unified diff, ends included: ``@@``, then each with a space, ``-`` or ``+``.
+
+    What both texts begin and end with is passed over before any search, so that this is cheap.
+    """
+    old, new = _lines(before), _lines(after)
+    head = _shared(old, new)
+    tail = _shared(old[head:][::-1], new[head:][::-1])
+    first = max(0, head - context)
+    end = max(0, tail - context)
+    hunks = difflib.unified_diff(
+        old[first : len(old) - end], new[first : len(new) - end], n=context, lineterm=""
+    )
+    for line in list(hunks)[2:]:
+        yield _shifted(line, first) if line.startswith("@@") else line
+
+
+def _lines(text: str) -> list[str]:
+    """With their ends; a form feed ends none."""
+    ends = [match.end() for match in NEWLINE.finditer(text)]
+    starts = [0, *ends]
+    found = [text[start:end] for start, end in zip(starts, [*ends, len(text)], strict=True)]
+    return found if found[-1] else found[:-1]
+
+
+def _shared(one: list[str], other: list[str]) -> int:
+    count = 0
+    for left, right in zip(one, other, strict=False):
+        if left != right:
+            break
+        count += 1
+    return count
+
+
+def _shifted(header: str, rows: int) -> str:
+    """The header of a hunk of texts whose first rows were left out."""
+    parts = []
+    for part in header.split():
+        if part[0] in "+-":
+            start, comma, count = part[1:].partition(",")
+            part = f"{part[0]}{int(start) + rows}{comma}{count}"
+        parts.append(part)
+    return " ".join(parts)
