@@ -14,10 +14,11 @@ from typing import Literal, TypeVar
 
 import libcst as cst
 
-from distlint.analyzer.names import Names
+from distlint.analyzer import ir
+from distlint.analyzer.names import Names, Scope
 from distlint.analyzer.positions import Locator
 from distlint.analyzer.project import Module
-from distlint.catalogue.catalogue import Catalogue
+from distlint.catalogue.catalogue import Catalogue, Collective
 from distlint.source.document import NEWLINE
 from distlint.source.finding import Edit, Fix, Span
 
@@ -80,6 +81,32 @@ class Draft:
                 found[child] = node
                 stack.append(child)
         return found
+
+    def scope(self, node: cst.CSTNode) -> Scope:
+        """The function that a node stands in, else the module, as the analyzer names it."""
+        functions = {a for a in self.ancestors(node) if isinstance(a, cst.FunctionDef)}
+        found = [
+            scope
+            for scope in self.names.scopes
+            if scope.function is None or self.locator.node(scope.function.site) in functions
+        ]
+        return found[-1]  # outer scopes come before inner ones
+
+    def class_of(self, node: cst.BaseExpression) -> str | None:
+        """The framework class of a variable or an attribute."""
+        written = _chain(node)
+        return self.names.class_of(written, self.scope(node)) if written else None
+
+    def collective(self, call: cst.Call) -> Collective | None:
+        """What the catalogue says about a call, if that is a collective by itself."""
+        written, scope = _chain(call.func), self.scope(call)
+        if written is None:
+            return None
+        entry = self.names.entry(written, scope)
+        if entry is None and isinstance(written, ir.Attribute):
+            cls = self.names.class_of(written.value, scope)
+            entry = self.catalogue.member(cls, written.attr) if cls else None
+        return entry.collective if entry is not None else None
 
     # ---- the text
 
@@ -184,6 +211,16 @@ class Draft:
         row, end_row = self.row_of(start), self.row_of(end)
         column = start - self._starts[row - 1] + 1
         return Span(row, column, end_row, end - self._starts[end_row - 1] + 1)
+
+
+def _chain(node: cst.BaseExpression) -> ir.Expr | None:
+    """``a.b.c`` as the analyzer has it, if the node is no more than that."""
+    if isinstance(node, cst.Name):
+        return ir.Name(node.value)
+    if isinstance(node, cst.Attribute):
+        value = _chain(node.value)
+        return ir.Attribute(value, node.attr.value, 0) if value else None
+    return None
 
 
 def _joined(edits: list[tuple[int, int, str]]) -> Iterator[tuple[int, int, str]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import builtins
+from collections.abc import Iterator
 
 import libcst as cst
 
@@ -28,31 +29,89 @@ def used(draft: Draft, node: cst.CSTNode) -> Iterator[cst.Name]:
             continue
         if isinstance(parent, cst.Arg) and parent.keyword is found:
             continue
+        if _is_of_module(draft, found):
+            continue
         yield found
 
 
-def read(draft: Draft, node: cst.CSTNode) -> frozenset[str]:
-    """The names that a node mentions without binding them right there."""
-    return frozenset(name.value for name in used(draft, node) if not binds(draft, name))
+def _is_of_module(draft: Draft, name: cst.Name) -> bool:
+    """Is it part of what an import names there, rather than what it is called here?"""
+    node: cst.CSTNode = name
+    parent = draft.parent(node)
+    while isinstance(parent, cst.Attribute):
+        node, parent = parent, draft.parent(parent)
+    if isinstance(parent, cst.ImportFrom):
+        return parent.module is node
+    return isinstance(parent, cst.ImportAlias) and parent.asname is not None
+
+
+def read(draft: Draft, *nodes: cst.CSTNode) -> frozenset[str]:
+    """The names that nodes mention and do not bind right there, as comprehensions do."""
+    found = set()
+    for node in nodes:
+        own = {name.value for name in used(draft, node) if _is_local(draft, name)}
+        found |= {name.value for name in used(draft, node) if not binds(draft, name)} - own
+    return frozenset(found)
 
 
 def bound(draft: Draft, *nodes: cst.CSTNode) -> frozenset[str]:
     """The names that statements bind in their scope, however deep in blocks."""
     return frozenset(
-        name.value for node in nodes for name in used(draft, node) if binds(draft, name)
+        name.value
+        for node in nodes
+        for name in used(draft, node)
+        if binds(draft, name) and not _is_local(draft, name)
     )
 
 
-def changed(draft: Draft, *nodes: cst.CSTNode) -> frozenset[str]:
-    """The names whose values statements may change: bound ones, and roots of stores into them."""
+def stored(draft: Draft, *nodes: cst.CSTNode) -> frozenset[str]:
+    """The names that statements bind or store into, as ``a`` in ``a.b[0] = 1``."""
     found = set(bound(draft, *nodes))
     for node in nodes:
         for target in inside(node):
             if isinstance(target, (cst.AssignTarget, cst.AugAssign, cst.AnnAssign, cst.Del)):
-                root = _root(target.target)
+                root = root_of(target.target)
                 if root:
                     found.add(root)
     return frozenset(found)
+
+
+def available(draft: Draft, name: str, at: cst.CSTNode, *, called: bool = False) -> bool:
+    """Is a name bound on every way to a place, as far as blocks tell?
+
+    ``called``: the place is a function, which is called when all of the scope has run.
+    """
+    scope = scope_of(draft, at)
+    here = [
+        found
+        for found in used(draft, scope)
+        if found.value == name and binds(draft, found) and scope_of(draft, found) is scope
+    ]
+    declared = any(isinstance(draft.parent(found), cst.NameItem) for found in here)
+    if not here or declared:
+        if isinstance(scope, cst.Module):
+            return hasattr(builtins, name)
+        return available(draft, name, scope, called=True)
+    start = len(draft.source) if called else draft.bounds(at)[0]
+    around = {at, *draft.ancestors(at)}
+    return any(
+        isinstance(draft.parent(found), cst.Param)
+        or (draft.bounds(found)[0] < start and _blocks(draft, found, scope) <= around)
+        for found in here
+    )
+
+
+def _blocks(draft: Draft, name: cst.Name, scope: cst.FunctionDef | cst.Module) -> set[cst.CSTNode]:
+    """The blocks, but for those of ``with``, that one is in where a binding has run."""
+    found: set[cst.CSTNode] = set()
+    for node in draft.ancestors(name):
+        if node is scope:
+            break
+        if isinstance(node, (cst.IndentedBlock, cst.SimpleStatementSuite)):
+            owner = draft.parent(node)
+            if owner is not scope and not isinstance(owner, cst.With):
+                found.add(node)
+    return found
 
 
 def free_name(draft: Draft, *wishes: str) -> str:
@@ -93,21 +152,32 @@ def dotted(node: cst.BaseExpression | None) -> str | None:
 
 
 def scope_of(draft: Draft, node: cst.CSTNode) -> cst.FunctionDef | cst.Module:
-    """The function that a node runs in, else the module."""
+    """The function that a node runs in, else the module; the name of a function is outside it."""
+    parent = draft.parent(node) if node is not draft.tree else node
+    if isinstance(parent, cst.FunctionDef) and parent.name is node:
+        node = parent
     return draft.around(node, cst.FunctionDef) or draft.tree
 
 
-def parameters(function: cst.FunctionDef) -> Iterable[str]:
-    params = function.params
-    stars = [star for star in (params.star_arg, params.star_kwarg) if isinstance(star, cst.Param)]
-    for param in (*params.posonly_params, *params.params, *params.kwonly_params, *stars):
-        yield param.name.value
-
-
-def _root(node: cst.CSTNode) -> str | None:
+def root_of(node: cst.CSTNode) -> str | None:
+    """``a`` of ``a.b[0].c``."""
     while isinstance(node, (cst.Attribute, cst.Subscript)):
         node = node.value
     return node.value if isinstance(node, cst.Name) else None
+
+
+def _is_local(draft: Draft, name: cst.Name) -> bool:
+    """Is the name bound for a comprehension or a lambda alone?"""
+    node: cst.CSTNode = name
+    for parent in draft.ancestors(name):
+        if isinstance(parent, cst.CompFor):
+            return parent.target is node
+        if isinstance(parent, cst.Param):
+            return parent.name is node and draft.around(parent, cst.Lambda) is not None
+        if not isinstance(parent, (cst.Element, cst.StarredElement, cst.Tuple, cst.List)):
+            return False
+        node = parent
+    return False
 
 
 def binds(draft: Draft, name: cst.Name) -> bool:
@@ -127,6 +197,6 @@ def binds(draft: Draft, name: cst.Name) -> bool:
         return parent.name is node
     if isinstance(parent, cst.Del):
         return True
-    if isinstance(parent, cst.ImportAlias):
-        return parent.asname is None
-    return False
+    while isinstance(parent, cst.Attribute) and parent.value is node:
+        node, parent = parent, draft.parent(parent)
+    return isinstance(parent, cst.ImportAlias) and parent.asname is None

@@ -142,17 +142,43 @@ def remove(draft: Draft, *statements: Statement, comments: bool = False) -> None
             _remove_beside(draft, row, doomed)
 
 
+def prepend(draft: Draft, statement: Statement, text: str) -> None:
+    """Put whole lines, as ``moved_text`` makes them, before a statement and its comments."""
+    row = _row(draft, statement)
+    block_of(draft, statement)
+    if not isinstance(row, cst.BaseCompoundStatement) and row.body[0] is not statement:
+        raise Doubt("the place shares a line with other statements")
+    at = _above_comments(draft, draft.line_start(draft.bounds(row)[0]))
+    draft.splice(at, at, text)
+
+
 def move_before(draft: Draft, target: Statement, *statements: Statement) -> None:
     """Move statements of one block, with the comments directly above each, before another one."""
     inner, outer = indent_of(draft, statements[0]), indent_of(draft, target)
     text = "".join(moved_text(draft, statement, inner, outer) for statement in statements)
-    row = _row(draft, target)
-    block_of(draft, target)
-    if not isinstance(row, cst.BaseCompoundStatement) and row.body[0] is not target:
-        raise Doubt("the place shares a line with other statements")
-    at = _above_comments(draft, draft.line_start(draft.bounds(row)[0]))
-    draft.splice(at, at, text)
+    prepend(draft, target, text)
     remove(draft, *statements, comments=True)
+
+
+def append(draft: Draft, statement: Statement, text: str) -> None:
+    """Put whole lines, as ``moved_text`` makes them, behind a statement."""
+    at = draft.next_line(_last_line(draft, statement))
+    if at == draft.line_end(_last_line(draft, statement)):
+        text = draft.newline(at) + text.rstrip("\r\n")
+    draft.splice(at, at, text)
+
+
+def put_in_place(draft: Draft, statement: cst.If, text: str) -> None:
+    """Whole lines in the place of a branch; a comment behind its condition stays, above them."""
+    start, end = _lines(draft, statement, comments=False)
+    header = statement.body
+    if isinstance(header, cst.IndentedBlock) and header.header.comment is not None:
+        comment = header.header.comment.value
+        text = f"{indent_of(draft, statement)}{comment}{draft.newline(start)}{text}"
+    if draft.line_end(end) == end and end == len(draft.source):
+        if not draft.source.endswith(("\n", "\r")):
+            text = text.rstrip("\r\n")
+    draft.splice(start, end, text)
 
 
 def moved_text(draft: Draft, statement: Statement, inner: str, outer: str) -> str:

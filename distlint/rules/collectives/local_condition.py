@@ -9,6 +9,8 @@ from distlint.rules.collectives._wording import condition, contrast, proviso
 
 if TYPE_CHECKING:
     from distlint.analyzer.witness import Witness
+    from distlint.fixers.draft import Draft
+    from distlint.source.finding import Fix
 
 
 class CollectiveBehindLocalCondition(WitnessRule):
@@ -39,6 +41,11 @@ class CollectiveBehindLocalCondition(WitnessRule):
     ```
 
     In `stop and accelerator.check_trigger()`, swap the operands.
+
+    ## Fix
+
+    Unsafe: with `any_rank(...)` around the condition all ranks take the branch when one of them
+    does; a trigger or another collective inside the condition moves to the front of its `and`.
 
     ## When it is silent
 
@@ -222,3 +229,8 @@ dist.barrier()
 
     def advice(self, witness: Witness) -> str:
         return "Let the ranks agree on the condition (all_reduce or broadcast a flag), then branch."
+
+    def fix(self, witness: Witness, draft: Draft) -> Fix | None:
+        from distlint.rules.collectives._repair import agreed_condition
+
+        return agreed_condition(witness, draft)
