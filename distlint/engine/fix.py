@@ -1,9 +1,9 @@
 """Repair files: apply what the findings propose, analyse the result, keep what proves right.
 
-A file is repaired in rounds until nothing more can be done. A round takes all fixes that do not
-touch each other and analyses the text that they make. It is kept when it is Python, when the
-findings are gone and no other has come. Otherwise the fixes are tried one by one, and the one that
-does not prove right is refused, with a word to the user.
+A file is repaired in rounds until nothing more can be done. A round takes one fix, or, where there
+are many, all that do not touch each other, and analyses the text that they make. It is kept when it
+is Python, when the findings are gone and no other has come. Otherwise the fixes of the round are
+tried one by one, and the one that does not prove right is refused, with a word to the user.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ from distlint.source.finding import Edit, Finding, Fix
 from distlint.source.paths import STDIN
 from distlint.source.report import Fixed, Notice, Report
 
-MAX_ROUNDS = 25
+MAX_ROUNDS = 100
+FEW = 8
+"""Up to so many fixes are applied one by one, for one may make the next unnecessary."""
 
 _NUMBERS = re.compile(r"\d+")
 
@@ -122,6 +124,8 @@ class Repairman:
             chosen = list(self._compatible(state, unused))
             if not chosen:
                 return state.document
+            if len(chosen) <= FEW:
+                del chosen[1:]
             state = self._applied(state, chosen)
         left = f"fixes still follow from fixes after {MAX_ROUNDS} rounds; the rest is left"
         self.notices.append(Notice("warning", left, document.path))

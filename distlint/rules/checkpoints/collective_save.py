@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from distlint.analyzer import ir
 from distlint.analyzer.names import Names, expressions_in, expressions_of, placed
 from distlint.rules.base import Example, SourceRule, WitnessRule
+from distlint.rules.collectives._repair import hoisted
 from distlint.rules.collectives._wording import condition, contrast, kinds, proviso
 from distlint.source.finding import Finding, Severity
 
@@ -340,8 +341,6 @@ for step in range(10):
         return "Call it on all ranks; keep only the writing of a collected state under the test."
 
     def fix(self, witness: Witness, draft: Draft) -> Fix | None:
-        from distlint.rules.collectives._repair import hoisted
-
         return hoisted(witness, draft)
 
     def check(

@@ -25,14 +25,15 @@ _ROLES = frozenset({"gather", "scatter"})
 
 def hoisted(witness: Witness, draft: Draft) -> Fix:
     """Let all ranks make the call that some make: out of the branch, or in front of an exit."""
-    op = witness.subject.op if witness.subject else "it"
     decision = draft.locator.node(witness.cause.site)
     test = decision.test if isinstance(decision, cst.If) else decision
     call = _own_call(witness, draft, decision)
     if call is None or (isinstance(test, cst.BaseExpression) and test in _around(draft, call)):
         if not isinstance(test, cst.BaseExpression):
             raise Doubt("no condition to change")
-        hoist.to_front(draft, call or hoist.decides_late(draft, test))
+        call = call or hoist.decides_late(draft, test)
+        hoist.to_front(draft, call)
+        op = _last_name(call)
         return draft.fix("unsafe", f"Call {op} first, on all ranks")
     row = draft.collective(call)
     if row is not None and row.kind in _ROLES:
@@ -43,19 +44,26 @@ def hoisted(witness: Witness, draft: Draft) -> Fix:
         hoist.out_of_branch(draft, decision, call, _alike(draft, call))
     else:
         hoist.past_exit(draft, decision, call)
-    return draft.fix("unsafe", f"Call {op} on all ranks")
+    return draft.fix("unsafe", f"Call {_last_name(call)} on all ranks")
+
+
+def _last_name(call: cst.Call) -> str:
+    return (names.dotted(call.func) or "it").rpartition(".")[2]
 
 
 def _own_call(witness: Witness, draft: Draft, decision: cst.CSTNode) -> cst.Call | None:
-    """The call of the collective, if that is in the function that the ranks part in."""
-    event = witness.subject
-    if event is None:
-        raise Doubt("no single call to move")
-    if event.place.path != draft.document.path:
-        return None
-    call = draft.node(event.site, cst.Call)
-    same = names.scope_of(draft, call) is names.scope_of(draft, decision)
-    return call if same else None
+    """The call of a collective in the function that the ranks part in; best in the branch."""
+    found = []
+    for event in (witness.subject, witness.first, witness.second):
+        if event is not None and event.place.path == draft.document.path:
+            call = draft.locator.node(event.site)
+            if isinstance(call, cst.Call):
+                if names.scope_of(draft, call) is names.scope_of(draft, decision):
+                    found.append(call)
+    inside = [call for call in found if decision in draft.ancestors(call)]
+    if inside:
+        return inside[0]
+    return found[0] if found and witness.cause.exit_site is not None else None
 
 
 def _around(draft: Draft, node: cst.CSTNode) -> list[cst.CSTNode]:

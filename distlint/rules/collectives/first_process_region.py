@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distlint.rules.base import Example, WitnessRule
+from distlint.rules.collectives._repair import out_of_region
 from distlint.rules.collectives._wording import contrast
 
 if TYPE_CHECKING:
@@ -186,6 +187,4 @@ print(f"{len(vocabulary[0])} symbols")
         return "Move the collective behind the region and keep only local work inside."
 
     def fix(self, witness: Witness, draft: Draft) -> Fix | None:
-        from distlint.rules.collectives._repair import out_of_region
-
         return out_of_region(witness, draft)

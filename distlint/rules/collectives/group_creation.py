@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distlint.rules.base import Example, WitnessRule
+from distlint.rules.collectives._repair import hoisted
 from distlint.rules.collectives._wording import condition, kinds
 
 if TYPE_CHECKING:
@@ -211,6 +212,4 @@ dist.destroy_process_group()
         )
 
     def fix(self, witness: Witness, draft: Draft) -> Fix | None:
-        from distlint.rules.collectives._repair import hoisted
-
         return hoisted(witness, draft)

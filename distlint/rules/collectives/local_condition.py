@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distlint.rules.base import Example, WitnessRule
+from distlint.rules.collectives._repair import agreed_condition
 from distlint.rules.collectives._wording import condition, contrast, proviso
 
 if TYPE_CHECKING:
@@ -231,6 +232,4 @@ dist.barrier()
         return "Let the ranks agree on the condition (all_reduce or broadcast a flag), then branch."
 
     def fix(self, witness: Witness, draft: Draft) -> Fix | None:
-        from distlint.rules.collectives._repair import agreed_condition
-
         return agreed_condition(witness, draft)

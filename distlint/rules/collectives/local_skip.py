@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distlint.rules.base import Example, WitnessRule
+from distlint.rules.collectives._repair import agreed_skip
 from distlint.rules.collectives._wording import condition, contrast, proviso
 
 if TYPE_CHECKING:
@@ -205,6 +206,4 @@ trainer.fit(Model(), DataLoader(data, batch_size=2))
         return "Skip on all ranks or on none: all_reduce a flag (MAX) and test the result."
 
     def fix(self, witness: Witness, draft: Draft) -> Fix | None:
-        from distlint.rules.collectives._repair import agreed_skip
-
         return agreed_skip(witness, draft)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distlint.rules.base import Example, WitnessRule
+from distlint.rules.collectives._repair import agreed_loop
 from distlint.rules.collectives._wording import condition, contrast, proviso
 
 if TYPE_CHECKING:
@@ -221,6 +222,4 @@ dist.barrier()
         return "Agree on the number of rounds first, or move the collective behind the loop."
 
     def fix(self, witness: Witness, draft: Draft) -> Fix | None:
-        from distlint.rules.collectives._repair import agreed_loop
-
         return agreed_loop(witness, draft)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distlint.rules.base import Example, WitnessRule
+from distlint.rules.collectives._repair import hoisted
 from distlint.rules.collectives._wording import condition, contrast, proviso
 
 if TYPE_CHECKING:
@@ -216,6 +217,4 @@ dist.barrier()
         return "Put the work of the staying ranks in a block and leave the collective outside it."
 
     def fix(self, witness: Witness, draft: Draft) -> Fix | None:
-        from distlint.rules.collectives._repair import hoisted
-
         return hoisted(witness, draft)

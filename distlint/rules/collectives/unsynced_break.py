@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distlint.rules.base import Example, WitnessRule
+from distlint.rules.collectives._repair import agreed_exit
 from distlint.rules.collectives._wording import condition, contrast, proviso
 
 if TYPE_CHECKING:
@@ -281,6 +282,4 @@ dist.barrier()
         return "Agree on the exit before taking it: all_reduce a flag (MAX) and test the result."
 
     def fix(self, witness: Witness, draft: Draft) -> Fix | None:
-        from distlint.rules.collectives._repair import agreed_exit
-
         return agreed_exit(witness, draft)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distlint.rules.base import Example, WitnessRule
+from distlint.rules.collectives._repair import bare_forward
 from distlint.rules.collectives._wording import condition, contrast, proviso, steps
 
 if TYPE_CHECKING:
@@ -268,6 +269,4 @@ for step in range(10):
         return "Run it on all ranks and reduce the result, or call the bare module (DDP only)."
 
     def fix(self, witness: Witness, draft: Draft) -> Fix | None:
-        from distlint.rules.collectives._repair import bare_forward
-
         return bare_forward(witness, draft)
