@@ -19,6 +19,7 @@ from distlint.analyzer.names import Names, Scope
 from distlint.analyzer.positions import Locator
 from distlint.analyzer.project import Module
 from distlint.catalogue.catalogue import Catalogue, Collective
+from distlint.source.comments import Comment, Scan
 from distlint.source.document import NEWLINE
 from distlint.source.finding import Edit, Fix, Span
 
@@ -160,6 +161,11 @@ class Draft:
     def in_string(self, line: int) -> bool:
         """Does a line start inside a string, so that its indentation belongs to that?"""
         return any(start < line < end for start, end in self._long_strings)
+
+    @cached_property
+    def comments(self) -> list[Comment]:
+        """The comments of the file, in order."""
+        return Scan(self.source).comments
 
     @cached_property
     def _long_strings(self) -> list[tuple[int, int]]:

@@ -68,6 +68,8 @@ def out_of_branch(draft: Draft, branch: cst.If, call: cst.Call, needed: IsCollec
         raise Doubt("an elif decides as well")
     work = statements.siblings(draft, arm[0])
     found = [c for s in work for c in _calls(s) if c is call or needed(c)]
+    if call not in found:
+        raise Doubt("the call is not made for certain")
     if _jumps(draft, arm) and found != [call]:
         raise Doubt("the arm ends with a jump")
     parts = [_part(draft, work, c) for c in found]
@@ -142,8 +144,9 @@ def past_exit(draft: Draft, exit_: cst.If, call: cst.Call) -> None:
         raise Doubt("the exit leaves more than this block")
     _require_outside(draft, statement, before)
     if before:
-        statements.wrap(draft, f"if {negated(draft, exit_.test)}:", *before)
-    statements.remove(draft, exit_)
+        statements.guard(draft, exit_, f"if {negated(draft, exit_.test)}:", *before)
+    else:
+        statements.put_in_place(draft, exit_, "")
 
 
 def to_front(draft: Draft, call: cst.Call) -> None:

@@ -169,16 +169,55 @@ def append(draft: Draft, statement: Statement, text: str) -> None:
 
 
 def put_in_place(draft: Draft, statement: cst.If, text: str) -> None:
-    """Whole lines in the place of a branch; a comment behind its condition stays, above them."""
+    """Whole lines in the place of a branch; the comments of lines that go stay, above them."""
     start, end = _lines(draft, statement, comments=False)
-    header = statement.body
-    if isinstance(header, cst.IndentedBlock) and header.header.comment is not None:
-        comment = header.header.comment.value
-        text = f"{indent_of(draft, statement)}{comment}{draft.newline(start)}{text}"
-    if draft.line_end(end) == end and end == len(draft.source):
-        if not draft.source.endswith(("\n", "\r")):
-            text = text.rstrip("\r\n")
+    indent = indent_of(draft, statement)
+    newline = draft.newline(start)
+    kept = [c for c in _comments(draft, start, end) if c not in text]
+    text = "".join(f"{indent}{comment}{newline}" for comment in kept) + text
+    if end == len(draft.source) and not draft.source.endswith(("\n", "\r")):
+        text = text.rstrip("\r\n")
     draft.splice(start, end, text)
+
+
+def guard(draft: Draft, exit_: cst.If, header: str, *statements: Statement) -> None:
+    """Turn a branch that only leaves into a header over the statements that follow it."""
+    unit = draft.tree.default_indent
+    start, body = draft.bounds(exit_)[0], exit_.body
+    last = draft.bounds(_row(draft, statements[-1]))[1]
+    if isinstance(body, cst.SimpleStatementSuite):
+        draft.splice(start, draft.bounds(body.body[0])[1], header)
+        at = draft.next_line(start)
+    else:
+        colon = draft.source.index(":", draft.bounds(exit_.test)[1])
+        draft.splice(start, colon + 1, header)
+        first = draft.next_line(colon)
+        at = draft.bounds(exit_)[1]
+        at = draft.next_line(at)
+        kept = _comments(draft, first, at)
+        indent, newline = indent_of(draft, exit_), draft.newline(start)
+        while at < last and not draft.source[at : draft.line_end(at)].strip():
+            at = draft.next_line(at)
+        text = "".join(f"{indent}{unit}{comment}{newline}" for comment in kept)
+        draft.splice(first, at, text)
+    _indent(draft, at, last)
+
+
+def _indent(draft: Draft, at: int, end: int) -> None:
+    """Indent the lines of a stretch by one level, but for those inside strings."""
+    while at < end:
+        if draft.source[at : draft.line_end(at)].strip() and not draft.in_string(at):
+            draft.splice(at, at, draft.tree.default_indent)
+        following = draft.next_line(at)
+        if following == at:
+            break
+        at = following
+
+
+def _comments(draft: Draft, start: int, end: int) -> list[str]:
+    """The comments of a stretch of whole lines."""
+    rows = range(draft.row_of(start), draft.row_of(end - 1) + 1) if end > start else range(0)
+    return [comment.text for comment in draft.comments if comment.row in rows]
 
 
 def moved_text(draft: Draft, statement: Statement, inner: str, outer: str) -> str:
@@ -231,14 +270,7 @@ def wrap(draft: Draft, header: str, *statements: Statement) -> None:
         return
     start = draft.line_start(draft.bounds(suite)[0])
     draft.splice(start, start, f"{indent}{header}{draft.newline(start)}")
-    at, end = start, draft.bounds(_row(draft, last))[1]
-    while at < end:
-        if draft.source[at : draft.line_end(at)].strip() and not draft.in_string(at):
-            draft.splice(at, at, unit)
-        following = draft.next_line(at)
-        if following == at:
-            break
-        at = following
+    _indent(draft, start, draft.bounds(_row(draft, last))[1])
 
 
 # ---- lines
