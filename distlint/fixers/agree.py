@@ -6,7 +6,7 @@ from typing import Literal
 
 import libcst as cst
 
-from distlint.fixers import names, statements
+from distlint.fixers import names, ranks, statements
 from distlint.fixers.draft import Doubt, Draft
 from distlint.fixers.imports import imported
 from distlint.fixers.statements import Statement
@@ -20,6 +20,7 @@ def on_condition(
     draft: Draft, test: cst.BaseExpression, when: Literal["any_rank", "all_ranks"] = "any_rank"
 ) -> None:
     """Ask all ranks instead of one: ``if late:`` becomes ``if any_rank(late):``."""
+    ranks.require_all(draft, statements.statement_of(draft, test))
     function = imported(draft, draft.catalogue.runtime, when, test)
     start, end = draft.bounds(test)
     gap = " " if start and (draft.source[start - 1].isalnum()) else ""
@@ -37,6 +38,7 @@ def on_exit(draft: Draft, branch: cst.If, exit_: Exit) -> None:
     that decides, its condition is agreed on. When it also does other work, the exit raises a flag,
     and all ranks look at that behind the branch. Under Accelerate the flag is its trigger.
     """
+    ranks.require_all(draft, branch)
     inner = draft.around(exit_, cst.If)
     if inner is branch:
         helper = accelerator_at(draft, branch)
@@ -52,6 +54,7 @@ def on_exit(draft: Draft, branch: cst.If, exit_: Exit) -> None:
 
 def on_value(draft: Draft, target: str, at: Statement) -> None:
     """Take a value from rank 0 before a statement: ``best = from_main(best)``."""
+    ranks.require_all(draft, at)
     function = imported(draft, draft.catalogue.runtime, "from_main", at)
     statements.insert_before(draft, at, f"{target} = {function}({target})")
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 
 import libcst as cst
 
-from distlint.fixers import names, statements
+from distlint.fixers import names, ranks, statements
 from distlint.fixers.draft import Doubt, Draft
 from distlint.fixers.statements import Statement
 
@@ -31,11 +30,6 @@ _RANK_TESTS = frozenset(
 )
 _HELPERS = frozenset({"accelerator", "fabric", "trainer"})
 """What stands for the framework: calls of it do not matter to each other here."""
-_RANK_WORD = re.compile(
-    r"(^|_)rank(_?zero)?$|is_rank|main_process|is_main|is_master|master_process|is_global_zero"
-    r"|world_process_zero|process_index|is_primary|is_chief|is_coordinator"
-)
-_MAIN = re.compile(r"^is_(main_process|global_zero|world_process_zero)$")
 _NOUNS = {
     "all_gather_object": "gathered",
     "compute": "computed",
@@ -63,6 +57,7 @@ def out_of_branch(draft: Draft, branch: cst.If, call: cst.Call, needed: IsCollec
         Doubt: if an operand exists on some ranks only, or the order of the rest would change.
     """
     statements.block_of(draft, branch)
+    ranks.require_all(draft, branch)
     arm = _arm(draft, branch, call)
     if isinstance(branch.orelse, cst.If):
         raise Doubt("an elif decides as well")
@@ -85,6 +80,7 @@ def out_of_branch(draft: Draft, branch: cst.If, call: cst.Call, needed: IsCollec
 
 def out_of_with(draft: Draft, region: cst.With, call: cst.Call) -> None:
     """Move a call that ends the body of a ``with`` behind it."""
+    ranks.require_all(draft, region)
     statement = statements.statement_of(draft, call)
     work = statements.siblings(draft, statement)
     part = _part(draft, work, call)
@@ -108,6 +104,7 @@ def past_exit(draft: Draft, exit_: cst.If, call: cst.Call) -> None:
     ``if rank != 0: return`` becomes a guard around the work in front of the call when that is a
     statement of its own; otherwise the value of the call is computed before the exit.
     """
+    ranks.require_all(draft, exit_)
     block = statements.siblings(draft, exit_)
     rest = block[block.index(exit_) + 1 :]
     leaving = statements.siblings(draft, _body(exit_)[0])
@@ -151,6 +148,7 @@ def past_exit(draft: Draft, exit_: cst.If, call: cst.Call) -> None:
 
 def to_front(draft: Draft, call: cst.Call) -> None:
     """Move the operand with a call to the front of its ``and``, so that nothing decides over it."""
+    ranks.require_all(draft, statements.statement_of(draft, call))
     operand: cst.CSTNode = call
     chain: cst.BooleanOperation | None = None
     for node in draft.ancestors(call):
@@ -167,7 +165,7 @@ def to_front(draft: Draft, call: cst.Call) -> None:
         operand = node
     if chain is None:
         raise Doubt("no and around the call")
-    operands = _operands(chain)
+    operands = ranks.operands(chain)
     index = next((i for i, item in enumerate(operands) if item is operand), 0)
     if not index:
         raise Doubt("the call stands in front")
@@ -181,10 +179,11 @@ def to_front(draft: Draft, call: cst.Call) -> None:
 
 def decides_late(draft: Draft, test: cst.BaseExpression) -> cst.Call:
     """The call in an operand behind the first of an ``and`` that may be more than a question."""
-    for operand in _conjuncts(test)[1:]:
+    for operand in ranks.operands(test)[1:]:
         for node in names.inside(operand):
-            if isinstance(node, cst.Call) and not _is_local(node) and not asks_rank(draft, node):
-                return node
+            if isinstance(node, cst.Call):
+                if not _is_local(node) and not ranks.asks_rank(draft, node):
+                    return node
     raise Doubt("no call behind another operand")
 
 
@@ -393,10 +392,10 @@ def _extract(
 
 def _guard(draft: Draft, branch: cst.If) -> list[cst.BaseExpression]:
     """The operands of a condition that are the same on all ranks, and go on to decide."""
-    operands = _conjuncts(branch.test)
+    operands = ranks.operands(branch.test)
     if len(operands) == 1:
         return _no_guard(branch)
-    guard = [operand for operand in operands if not asks_rank(draft, operand)]
+    guard = [operand for operand in operands if not ranks.asks_rank(draft, operand)]
     if len(guard) == len(operands):
         raise Doubt("it is not clear what asks for the rank")
     return guard
@@ -406,57 +405,6 @@ def _no_guard(branch: cst.If) -> list[cst.BaseExpression]:
     if any(isinstance(node, cst.BooleanOperation) for node in names.inside(branch.test)):
         raise Doubt("the condition is about more than the rank")
     return []
-
-
-def asks_rank(draft: Draft, test: cst.BaseExpression) -> bool:
-    """Does a condition look like one about the rank and nothing else, as far as names tell?"""
-    if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
-        return asks_rank(draft, test.expression)
-    if isinstance(test, cst.Comparison) and len(test.comparisons) == 1:
-        return _says_rank(draft, test.left) or _says_rank(draft, test.comparisons[0].comparator)
-    return _says_rank(draft, test)
-
-
-def is_main_test(draft: Draft, test: cst.BaseExpression) -> bool:
-    """Is one of the operands of a condition that this is rank 0?"""
-    for operand in _conjuncts(test):
-        if isinstance(operand, cst.Comparison) and len(operand.comparisons) == 1:
-            target = operand.comparisons[0]
-            sides = {draft.text(operand.left), draft.text(target.comparator)}
-            if isinstance(target.operator, cst.Equal) and "0" in sides:
-                if asks_rank(draft, operand):
-                    return True
-        elif _MAIN.search((names.dotted(operand) or "").rpartition(".")[2]):
-            return True
-    return False
-
-
-def _says_rank(draft: Draft, node: cst.BaseExpression, depth: int = 2) -> bool:
-    if isinstance(node, cst.Call):
-        node = node.func
-    last = (names.dotted(node) or "").rpartition(".")[2]
-    if _RANK_WORD.search(last):
-        return True
-    if not isinstance(node, cst.Name) or not depth:
-        return False
-    values = [
-        found.value
-        for found in names.inside(draft.tree)
-        if isinstance(found, cst.Assign)
-        and isinstance(found.targets[0].target, cst.Name)
-        and found.targets[0].target.value == node.value
-    ]
-    return len(values) == 1 and any(
-        _says_rank(draft, part, depth - 1)
-        for part in names.inside(values[0])
-        if isinstance(part, (cst.Name, cst.Attribute))
-    )
-
-
-def _conjuncts(test: cst.BaseExpression) -> list[cst.BaseExpression]:
-    if isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.And):
-        return _operands(test)
-    return [test]
 
 
 def _conjunction(draft: Draft, operands: Sequence[cst.BaseExpression]) -> str:
@@ -508,17 +456,6 @@ def _modules(draft: Draft) -> frozenset[str]:
         if isinstance(node, (cst.Import, cst.ImportFrom))
         for name in names.used(draft, node)
     )
-
-
-def _operands(chain: cst.BooleanOperation) -> list[cst.BaseExpression]:
-    left = chain.left
-    if (
-        isinstance(left, cst.BooleanOperation)
-        and isinstance(left.operator, cst.And)
-        and not left.lpar
-    ):
-        return [*_operands(left), chain.right]
-    return [left, chain.right]
 
 
 def _jumps(draft: Draft, arm: Sequence[Statement]) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from distlint.fixers import agree, calls, hoist, names
+from distlint.fixers import agree, calls, hoist, names, ranks
 from distlint.fixers.draft import Doubt
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _DDP = "torch.nn.parallel.DistributedDataParallel"
 _SHARDED = re.compile(r"fsdp|FSDP|FullySharded|fully_shard|deepspeed|DeepSpeed|zero3")
+_DONE = re.compile(r"\.all\(|eos|done|finish|pending|queue|complete|exhaust")
 _PRESENCE = re.compile(r"(^|\.)(len|any|numel|nelement|hasattr|get)$")
 _REFERENCE = (cst.Name, cst.Attribute)
 _ROLES = frozenset({"gather", "scatter"})
@@ -81,6 +82,8 @@ def agreed_exit(witness: Witness, draft: Draft) -> Fix:
         raise Doubt("not an exit from here")
     if branch not in [*draft.ancestors(exit_)]:
         raise Doubt("the exit is somewhere else")
+    if _is_own_end(draft, branch.test):
+        raise Doubt("the others may not be done")
     agree.on_exit(draft, branch, exit_)
     verb = {"Break": "Leave", "Return": "Leave", "Continue": "Skip"}[type(exit_).__name__]
     return draft.fix("unsafe", f"{verb} on all ranks when one of them does")
@@ -103,10 +106,33 @@ def agreed_condition(witness: Witness, draft: Draft) -> Fix:
             return draft.fix("unsafe", f"Call {subject.op} first, on all ranks")
     if not isinstance(decision, cst.If):
         raise Doubt("no branch to agree on")
+    if _only_counts(draft, decision.test):
+        raise Doubt("the ranks have parted before")
     if _protects(draft, decision):
         raise Doubt("the branch is for ranks that have something")
     agree.on_condition(draft, decision.test)
     return draft.fix("unsafe", "Take the branch on all ranks when one of them does")
+
+
+def _is_own_end(draft: Draft, test: cst.BaseExpression) -> bool:
+    """Does a rank leave because its own work is done, rather than to stop the job?"""
+    if isinstance(test, cst.UnaryOperation) and isinstance(test.expression, _REFERENCE):
+        return True
+    if isinstance(test, cst.Comparison):
+        if isinstance(test.comparisons[0].operator, (cst.In, cst.NotIn, cst.Is, cst.IsNot)):
+            return True
+    return _DONE.search(draft.text(test)) is not None
+
+
+def _only_counts(draft: Draft, test: cst.BaseExpression) -> bool:
+    """Is the condition about the variable of a loop and nothing else?"""
+    counters = {
+        name
+        for loop in draft.ancestors(test)
+        if isinstance(loop, cst.For)
+        for name in names.bound(draft, loop.target)
+    }
+    return bool(counters) and names.read(draft, test) <= counters
 
 
 def _protects(draft: Draft, branch: cst.If) -> bool:
@@ -209,7 +235,7 @@ def _written_by_main(witness: Witness, draft: Draft, writer: cst.CSTNode) -> boo
     for parent in draft.ancestors(writer):
         if isinstance(parent, cst.If):
             outcome = guards.get(draft.locator.range_of(parent).start.line, "")
-            if outcome.startswith("rank 0: true") or hoist.is_main_test(draft, parent.test):
+            if outcome.startswith("rank 0: true") or ranks.is_main_test(draft, parent.test):
                 return parent.body is node
         node = parent
     return False
