@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _DDP = "torch.nn.parallel.DistributedDataParallel"
 _SHARDED = re.compile(r"fsdp|FSDP|FullySharded|fully_shard|deepspeed|DeepSpeed|zero3")
+_TRACE = re.compile(r"print|open|save|write|dump|log|info|warn|debug|mkdir|makedirs|remove|add_")
 _DONE = re.compile(r"\.all\(|eos|done|finish|pending|queue|complete|exhaust")
 _PRESENCE = re.compile(r"(^|\.)(len|any|numel|nelement|hasattr|get)$")
 _REFERENCE = (cst.Name, cst.Attribute)
@@ -29,6 +30,8 @@ def hoisted(witness: Witness, draft: Draft) -> Fix:
     decision = draft.locator.node(witness.cause.site)
     test = decision.test if isinstance(decision, cst.If) else decision
     call = _own_call(witness, draft, decision)
+    if call is None and isinstance(decision, cst.If):
+        call = _computing_call(draft, decision)
     if call is None or (isinstance(test, cst.BaseExpression) and test in _around(draft, call)):
         if not isinstance(test, cst.BaseExpression):
             raise Doubt("no condition to change")
@@ -65,6 +68,31 @@ def _own_call(witness: Witness, draft: Draft, decision: cst.CSTNode) -> cst.Call
     if inside:
         return inside[0]
     return found[0] if found and witness.cause.exit_site is not None else None
+
+
+def _computing_call(draft: Draft, branch: cst.If) -> cst.Call | None:
+    """The call of a function of this file that computes a value for the branch, if that is all."""
+    for row in branch.body.body:
+        statement = row.body[0] if isinstance(row, cst.SimpleStatementLine) else row
+        if not isinstance(statement, cst.Assign) or not isinstance(statement.value, cst.Call):
+            continue
+        called = _last_name(statement.value)
+        found = [
+            node
+            for node in names.inside(draft.tree)
+            if isinstance(node, cst.FunctionDef) and node.name.value == called
+        ]
+        if len(found) == 1 and not _leaves_traces(found[0]):
+            return statement.value
+    return None
+
+
+def _leaves_traces(function: cst.FunctionDef) -> bool:
+    """Does a function print or write, which all ranks should not do?"""
+    return any(
+        isinstance(node, cst.Call) and _TRACE.search(_last_name(node))
+        for node in names.inside(function)
+    )
 
 
 def _around(draft: Draft, node: cst.CSTNode) -> list[cst.CSTNode]:
