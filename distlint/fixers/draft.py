@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Literal, TypeVar
 
@@ -31,6 +31,53 @@ class Doubt(Exception):
     """No edit here is certain to be right, so that no fix is offered."""
 
 
+class _Layout:
+    """What all drafts of one file ask about its tree and text."""
+
+    def __init__(self, locator: Locator) -> None:
+        self.locator = locator
+        self.source = locator.document.text
+
+    @cached_property
+    def parents(self) -> dict[cst.CSTNode, cst.CSTNode]:
+        found: dict[cst.CSTNode, cst.CSTNode] = {}
+        stack: list[cst.CSTNode] = [self.locator.tree]
+        while stack:
+            node = stack.pop()
+            for child in node.children:
+                found[child] = node
+                stack.append(child)
+        return found
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """Where each line starts."""
+        return [0, *(match.end() for match in NEWLINE.finditer(self.source))]
+
+    @cached_property
+    def code(self) -> list[str]:
+        """The lines that libcst counted columns in; it drops the form feed of some."""
+        return NEWLINE.split(self.locator.tree.code)
+
+    @cached_property
+    def comments(self) -> list[Comment]:
+        return Scan(self.source).comments
+
+    @cached_property
+    def names(self) -> list[cst.Name]:
+        return [node for node in self.parents if isinstance(node, cst.Name)]
+
+
+@lru_cache(maxsize=2)
+def _layout(locator: Locator) -> _Layout:
+    return _Layout(locator)
+
+
+@lru_cache(maxsize=2)
+def _names(module: Module, catalogue: Catalogue) -> Names:
+    return Names(module, catalogue)
+
+
 class Draft:
     """The edits of one fix so far, and what fixers ask about the file.
 
@@ -43,10 +90,11 @@ class Draft:
         self.document = locator.document
         self.source = locator.document.text
         self.tree = locator.tree
-        self.names = Names(module, catalogue)
+        self.names = _names(module, catalogue)
         self.catalogue = catalogue
         self.imported: dict[tuple[str, str], str] = {}
         """What this draft imports itself: (module, name) -> the name that it goes by."""
+        self._layout = _layout(locator)
         self._edits: list[tuple[int, int, str]] = []
 
     # ---- the tree
@@ -60,28 +108,22 @@ class Draft:
 
     def parent(self, node: cst.CSTNode) -> cst.CSTNode:
         """The node around a node; the module has none."""
-        return self._parents[node]
+        return self._layout.parents[node]
 
     def ancestors(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         """The nodes around a node, the innermost first."""
         while node is not self.tree:
-            node = self._parents[node]
+            node = self._layout.parents[node]
             yield node
 
     def around(self, node: cst.CSTNode, kind: type[Node]) -> Node | None:
         """The innermost node of a kind around a node."""
         return next((found for found in self.ancestors(node) if isinstance(found, kind)), None)
 
-    @cached_property
-    def _parents(self) -> dict[cst.CSTNode, cst.CSTNode]:
-        found: dict[cst.CSTNode, cst.CSTNode] = {}
-        stack: list[cst.CSTNode] = [self.tree]
-        while stack:
-            node = stack.pop()
-            for child in node.children:
-                found[child] = node
-                stack.append(child)
-        return found
+    @property
+    def all_names(self) -> list[cst.Name]:
+        """Every name in the file, attributes and keywords included."""
+        return self._layout.names
 
     def scope(self, node: cst.CSTNode) -> Scope:
         """The function that a node stands in, else the module, as the analyzer names it."""
@@ -131,24 +173,24 @@ class Draft:
     def offset(self, row: int, column: int) -> int:
         """Of a row from 1 and a column from 0, as libcst counts them."""
         self._trust(row)
-        return self._starts[row - 1] + column
+        return self._layout.starts[row - 1] + column
 
     def row_of(self, offset: int) -> int:
         """The row, from 1, that an offset lies in."""
-        return bisect_right(self._starts, offset)
+        return bisect_right(self._layout.starts, offset)
 
     def line_start(self, offset: int) -> int:
-        return self._starts[self.row_of(offset) - 1]
+        return self._layout.starts[self.row_of(offset) - 1]
 
     def line_end(self, offset: int) -> int:
         """Where the line of an offset ends, before its newline."""
         row = self.row_of(offset)
-        return self._starts[row - 1] + len(self.document.lines[row - 1])
+        return self._layout.starts[row - 1] + len(self.document.lines[row - 1])
 
     def next_line(self, offset: int) -> int:
         """Where the line after that of an offset starts; the end of the text after the last."""
         row = self.row_of(offset)
-        return self._starts[row] if row < len(self._starts) else len(self.source)
+        return self._layout.starts[row] if row < len(self._layout.starts) else len(self.source)
 
     def newline(self, offset: int) -> str:
         """The newline that ends the line of an offset; for the last one, that of the line above."""
@@ -162,33 +204,24 @@ class Draft:
         """Does a line start inside a string, so that its indentation belongs to that?"""
         return any(start < line < end for start, end in self._long_strings)
 
-    @cached_property
+    @property
     def comments(self) -> list[Comment]:
         """The comments of the file, in order."""
-        return Scan(self.source).comments
+        return self._layout.comments
 
     @cached_property
     def _long_strings(self) -> list[tuple[int, int]]:
         found = []
-        for node in self._parents:
+        for node in self._layout.parents:
             if isinstance(node, (cst.SimpleString, cst.FormattedString)):
                 where = self.locator.range_of(node)
                 if where.start.line != where.end.line:
                     found.append(self.bounds(node))
         return found
 
-    @cached_property
-    def _starts(self) -> list[int]:
-        return [0, *(match.end() for match in NEWLINE.finditer(self.source))]
-
-    @cached_property
-    def _code(self) -> list[str]:
-        """The lines that libcst counted columns in; it drops the form feed of some."""
-        return NEWLINE.split(self.tree.code)
-
     def _trust(self, row: int) -> None:
         lines = self.document.lines
-        if len(self._code) != len(lines) or self._code[row - 1] != lines[row - 1]:
+        if len(self._layout.code) != len(lines) or self._layout.code[row - 1] != lines[row - 1]:
             raise Doubt(f"the positions in line {row} are not certain")
 
     # ---- the edits
@@ -215,8 +248,8 @@ class Draft:
 
     def _span(self, start: int, end: int) -> Span:
         row, end_row = self.row_of(start), self.row_of(end)
-        column = start - self._starts[row - 1] + 1
-        return Span(row, column, end_row, end - self._starts[end_row - 1] + 1)
+        column = start - self._layout.starts[row - 1] + 1
+        return Span(row, column, end_row, end - self._layout.starts[end_row - 1] + 1)
 
 
 def _chain(node: cst.BaseExpression) -> ir.Expr | None:

@@ -21,7 +21,7 @@ def inside(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
 
 def used(draft: Draft, node: cst.CSTNode) -> Iterator[cst.Name]:
     """The names in a node that stand for variables: no attributes, no names of keywords."""
-    for found in inside(node):
+    for found in draft.all_names if node is draft.tree else inside(node):
         if not isinstance(found, cst.Name):
             continue
         parent = draft.parent(found)

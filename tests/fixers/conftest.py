@@ -25,7 +25,7 @@ class Bench(Draft):
         """The outermost statement whose source is (or begins with) a text."""
         found = [
             node
-            for node in [*self._parents]
+            for node in self._layout.parents
             if isinstance(node, (cst.BaseSmallStatement, cst.BaseCompoundStatement))
             and self.text(node).startswith(text)
         ]
@@ -35,7 +35,7 @@ class Bench(Draft):
     def call(self, text: str) -> cst.Call:
         return next(
             node
-            for node in self._parents
+            for node in self._layout.parents
             if isinstance(node, cst.Call) and self.text(node.func) == text
         )
 
