@@ -110,6 +110,37 @@ def fixed(body: str) -> str:
         ),
         pytest.param(
             """
+            def report():
+                if rank != 0:
+                    return
+                print("reporting")
+                total = x.clone()
+                dist.all_reduce(total)
+                # the mean
+                print(total / 4)
+                dist.barrier()
+
+
+            report()
+            """,
+            """
+            def report():
+                if rank == 0:
+                    print("reporting")
+                total = x.clone()
+                dist.all_reduce(total)
+                # the mean
+                if rank == 0:
+                    print(total / 4)
+                dist.barrier()
+
+
+            report()
+            """,
+            id="an exit in front of several collectives",
+        ),
+        pytest.param(
+            """
             def train():
                 for step in range(9):
                     dist.all_reduce(x)
