@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from distlint.engine.run import check_paths
 from distlint.engine.settings import Resolver
 from distlint.rules.find import Found
 from distlint.source.document import Document
-from distlint.source.finding import Edit, Finding, Fix, Span
+from distlint.source.finding import Edit, Fix, Span
 from tests.engine.conftest import finding, marked
 
 Analysis = Callable[[Callable[..., Found]], None]
@@ -28,14 +29,10 @@ def fixing(make: Make, *, applicability: str = "safe") -> Callable[..., Found]:
         for item in marked(document, project).findings:
             message, edits = make(document, item.place.span.row)
             fix = Fix(applicability, message, tuple(edits))  # type: ignore[arg-type]
-            found.append(Finding(**{**_fields(item), "fix": fix}))
+            found.append(replace(item, fix=fix))
         return Found(findings=found)
 
     return analyse
-
-
-def _fields(item: Finding) -> dict[str, object]:
-    return {name: getattr(item, name) for name in Finding.__slots__}
 
 
 def line(row: int, text: str, document: Document) -> Edit:
@@ -165,7 +162,7 @@ def test_a_fix_that_never_ends(analysis: Analysis, project: Path) -> None:
         plain = finding(document.path)
         fix = Fix("safe", "Grow", (Edit(Span(1, 1, 1, 1), "#"),))
         message = "x" * len(document.text)
-        return Found(findings=[Finding(**{**_fields(plain), "fix": fix, "message": message})])
+        return Found(findings=[replace(plain, fix=fix, message=message)])
 
     analysis(analyse)
     path = project / "a.py"
