@@ -187,3 +187,24 @@ def test_a_comment_that_another_file_needs_stays(analysis: Analysis, project: Pa
     alone = check_paths([project / "model.py"], resolver)
     assert len(repair(alone, resolver, unsafe=None, write=True).files) == 1
     assert (project / "model.py").read_text() == "x = 1\n"
+
+
+def test_a_fix_that_harms_an_importer_is_taken_back(analysis: Analysis, project: Path) -> None:
+    def analyse(document: Document, project: Project) -> Found:
+        if document.path.name != "train.py":
+            return fixing(without_mark)(document, project)
+        library = project.by_key(str(document.path.with_name("library.py")))
+        assert library is not None
+        fixed = "fine" in library.definitions
+        return Found(findings=[finding(document.path, 1, "DST102")] if fixed else [])
+
+    analysis(analyse)
+    (project / "train.py").write_text("import library\n")
+    (project / "library.py").write_text("BUG = 1\n")
+    (project / "other.py").write_text("BUG = 1\n")
+    resolver = Resolver(cwd=project)
+    repairs = repair(check_paths([project], resolver), resolver, unsafe=None, write=True)
+    assert [fixed.path.name for fixed in repairs.files] == ["other.py"]
+    assert (project / "library.py").read_text() == "BUG = 1\n"
+    (notice,) = repairs.notices
+    assert notice.message == "not fixed: it would bring DST102 to train.py line 1"
