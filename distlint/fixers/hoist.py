@@ -231,7 +231,8 @@ def negated(draft: Draft, test: cst.BaseExpression) -> str:
     """The opposite of a condition, as one would write it."""
     text = draft.text(test)
     if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
-        return draft.text(test.expression)
+        inner = draft.text(test.expression, brackets=False)
+        return inner if len(inner.splitlines()) == 1 else draft.text(test.expression)
     if isinstance(test, cst.Comparison) and len(test.comparisons) == 1:
         target = test.comparisons[0]
         opposite = _OPPOSITES.get(type(target.operator))

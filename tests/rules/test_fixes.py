@@ -251,6 +251,16 @@ def test_repaired(before: str, after: str) -> None:
         ),
         pytest.param(
             """
+            if (
+                rank == 0  # the others have nothing to say
+                and x.dim() == 3
+            ):
+                dist.all_reduce(x)
+            """,
+            id="a comment in the condition would be lost",
+        ),
+        pytest.param(
+            """
             def stop(rank):
                 while True:
                     dist.all_reduce(x)
