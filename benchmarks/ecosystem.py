@@ -87,7 +87,7 @@ def run(corpus: Path, output: Path, only: list[str], jobs: int) -> int:
 
 def check(root: Path) -> Outcome:
     outcome = Outcome(root.name)
-    project = Project(root)
+    project = Project(root, with_weak=False)  # as without --preview
     started = time.process_time()
     seen: set[tuple[object, ...]] = set()
     with rare_collection() as tidy:

@@ -1,13 +1,14 @@
 """What the collective watch costs per all_reduce, beside DETAIL and Accelerate's debug mode.
 
-    python -m benchmarks.watch_overhead [--pairs 9] [--json FILE]
+    python -m benchmarks.watch_overhead [--pairs 9] [--cpu] [--json FILE]
 
 Two gloo ranks; all modes run in one process per rank. Within a pair they take turns every few
 calls, so that whatever else the machine does meets all of them alike. Both watches live for the
 whole run and their threads beat all the time; what a thread costs is measured apart, as CPU time
 per beat, and printed below the table. DETAIL has a group of its own, since it wraps groups when
 they are made. ``accelerate`` is ``accelerate.utils.reduce``, once without and once with its debug
-mode.
+mode. With ``--cpu`` the asynchronous watch is measured alone, by the CPU time of the calling
+thread: that is what it costs, however busy the machine is.
 """
 
 from __future__ import annotations
@@ -28,16 +29,18 @@ MODES = ("plain", "watch", "strict", "detail", "accelerate", "accelerate debug")
 BASES = {"accelerate debug": "accelerate"}
 SECONDS = 0.02  # that one turn of a mode takes, about
 TURNS = 10  # of each mode in a pair; a pair counts by the median of its turns
+MOST_CALLS = {False: 500, True: 60}  # in a turn; a busy machine is given less to do
 
 
 def main() -> int:
     """Start the two ranks, or be one of them."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--pairs", type=int, default=9)
+    parser.add_argument("--cpu", action="store_true")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     if "RANK" in os.environ:
-        rows = measure(options.pairs)
+        rows = measure(options.pairs, cpu=options.cpu)
         if os.environ["RANK"] == "0":
             print(table(rows, options.pairs))
             if options.json:
@@ -53,7 +56,7 @@ def main() -> int:
     return subprocess.run(command, env=environment, check=False).returncode
 
 
-def measure(pairs: int) -> dict[str, dict[str, list[list[float]]]]:
+def measure(pairs: int, *, cpu: bool) -> dict[str, dict[str, list[list[float]]]]:
     """Microseconds a call, by size and mode: for each pair, one number for each turn."""
     import torch
     import torch.distributed as dist
@@ -64,18 +67,20 @@ def measure(pairs: int) -> dict[str, dict[str, list[list[float]]]]:
     detail = dist.new_group(backend="gloo")
     dist.set_debug_level(dist.DebugLevel.OFF)
     modes = {**_watched(), **_others(detail)}
+    names = ("plain", "watch") if cpu else MODES
+    clock = time.thread_time if cpu else time.perf_counter
     found: dict[str, dict[str, list[list[float]]]] = {}
     for size in SIZES:
         tensor = torch.ones(size)
-        count = _count(modes["plain"], tensor)
-        found[str(size)] = {mode: [] for mode in MODES}
+        count = min(MOST_CALLS[cpu], _count(modes["plain"], tensor))
+        found[str(size)] = {mode: [] for mode in names}
         for number in range(pairs + 1):
-            turns: dict[str, list[float]] = {mode: [] for mode in MODES}
+            turns: dict[str, list[float]] = {mode: [] for mode in names}
             for turn in range(TURNS):
-                for mode in MODES if turn % 2 else reversed(MODES):
-                    turns[mode].append(_time(modes[mode], tensor, count))
+                for mode in names if turn % 2 else reversed(names):
+                    turns[mode].append(_time(modes[mode], tensor, count, clock))
             if number:  # the first round warms up
-                for mode in MODES:
+                for mode in names:
                     found[str(size)][mode].append(turns[mode])
     if dist.get_rank() == 0:
         _print_threads()
@@ -92,7 +97,8 @@ def _watched() -> dict[str, Mode]:
     import torch.distributed as dist
 
     from distlint.runtime.collective_watch.hooks import Hooks
-    from distlint.runtime.collective_watch.watcher import Options, Watcher
+    from distlint.runtime.collective_watch.session import Options
+    from distlint.runtime.collective_watch.watcher import Watcher
 
     def switch(function: Any, wait: Any) -> Callable[[], None]:
         def on() -> None:
@@ -166,20 +172,20 @@ def _count(mode: Mode, tensor: object) -> int:
     import torch
     import torch.distributed as dist
 
-    spent = torch.tensor(_time(mode, tensor, 50))
+    spent = torch.tensor(_time(mode, tensor, 50, time.perf_counter))
     dist.all_reduce(spent, dist.ReduceOp.MAX)
-    return max(8, min(500, int(SECONDS * 1e6 / spent.item())))
+    return max(8, int(SECONDS * 1e6 / spent.item()))
 
 
-def _time(mode: Mode, tensor: object, count: int) -> float:
+def _time(mode: Mode, tensor: object, count: int, clock: Callable[[], float]) -> float:
     switch, call = mode
     switch()
     for _ in range(3):
         call(tensor)
-    began = time.perf_counter()
+    began = clock()
     for _ in range(count):
         call(tensor)
-    return (time.perf_counter() - began) / count * 1e6
+    return (clock() - began) / count * 1e6
 
 
 def table(rows: dict[str, dict[str, list[list[float]]]], pairs: int) -> str:
@@ -189,7 +195,7 @@ def table(rows: dict[str, dict[str, list[list[float]]]], pairs: int) -> str:
         "| ---: | --- | ---: | ---: | ---: | ---: |",
     ]
     for size, modes in rows.items():
-        for mode in MODES:
+        for mode in modes:
             call = statistics.median(map(statistics.median, modes[mode]))
             if mode in ("plain", "accelerate"):
                 lines.append(f"| {size} | {mode} | {call:.0f} us | | | |")

@@ -188,7 +188,7 @@ class Calls(Collectives):
         if target.bound is not None:
             args = [target.bound, *args]
         label = (function.name, function.site, function.module)
-        if self.skips(function, args, keywords):
+        if self.skips(function, args, keywords) or self.only_yields(function):
             return unknown("call", *label, *args, *keywords.values())
         depth = self.frame.depth + 1
         is_counted = any(isinstance(arg, Const) and type(arg.value) is int for arg in args)
@@ -221,6 +221,10 @@ class Calls(Collectives):
         if any(self.telling(arg) for arg in (*args, *keywords.values())):
             return False
         return not (self.rehearsal.matters(function) or hooks.may_be_hook(function))
+
+    def only_yields(self, function: ir.Function) -> bool:
+        """Is it a generator that meets nobody? Its items are unknown; calling it runs nothing."""
+        return function.generator and not self.rehearsal.may_meet(function)
 
     def telling(self, value: Value) -> bool:
         """Can a value make a difference to what a function does?"""

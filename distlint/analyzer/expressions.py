@@ -1058,9 +1058,18 @@ class Expressions:
         outer = self.inner
         outer_chosen, self.chosen = self.chosen, False
         items: list[Value] = []
+        names = [
+            (self.frame.scope, name)
+            for target, _, _ in node.clauses
+            for name in ir.names_bound(target)
+        ]
+        hidden = {key: self.store[key] for key in names if key in self.store}
         try:
             exact = self.comprehend(node, 0, items)
         finally:
+            for key in names:
+                self.store.pop(key, None)
+            self.store.update(hidden)
             self.inner = outer
             own, self.chosen = self.chosen, outer_chosen
         if exact and node.kind in {"list", "generator", "set"} and len(items) <= EXACT_BOUND:

@@ -445,3 +445,32 @@ def block_tokens(block: Block) -> frozenset[str]:
     if not block:
         return frozenset()
     return frozenset().union(*(tokens_of(stmt) for stmt in block))
+
+
+def names_in(node: Any) -> frozenset[str]:
+    """The variables that a node names; of functions in it, those that are not their own."""
+    found: set[str] = set()
+    stack = list(children(node)) if type(node) is Function else [node]
+    while stack:
+        item = stack.pop()
+        if type(item) is Name:
+            found.add(item.id)
+        elif type(item) is Function:
+            found |= names_in(item)
+        else:
+            stack.extend(children(item))
+    if type(node) is Function:
+        found -= node.locals
+        found.difference_update(param.name for param in node.params)
+    return frozenset(found)
+
+
+def names_bound(target: Any) -> frozenset[str]:
+    """The variables that an assignment to a target gives another value."""
+    if isinstance(target, Name):
+        return frozenset({target.id})
+    if isinstance(target, Starred):
+        return names_bound(target.value)
+    if isinstance(target, Display):
+        return frozenset().union(*map(names_bound, target.items))
+    return frozenset()

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from distlint.analyzer import ir
+from distlint.analyzer.exposure import Exposure
 from distlint.analyzer.hooks import STOP_FLAGS
 from distlint.analyzer.project import Module
 from distlint.analyzer.state import Cont, Key, State
@@ -30,6 +31,7 @@ class Liveness:
         self.reach = reach
         self.main = main
         self.control = reach.relevance(main).names
+        self.exposure = Exposure(reach.relevance(main))
         self.telling: dict[Cont | None, Names] = {}
         self.both: dict[tuple[Cont | None, Cont | None], Names] = {}
         self.statements: dict[ir.Stmt, Names] = {}
@@ -68,18 +70,46 @@ class Liveness:
         return lives, kept
 
     def live(self, state: State) -> Live:
-        """The variables that may still be read and can decide something."""
+        """The variables that may still be read and can decide something.
+
+        Those that are bound again before they are read are dropped from the state.
+        """
         telling = self.telling.get(state.k)
         if telling is None:
             telling = (self.reads(state.k) & self.control) | STOP_FLAGS
             self.telling[state.k] = telling
-        return frozenset(
-            [
-                item
-                for item in state.store.items()
-                if item[0][1] in telling or item[0][0] in FACTS or item[0][1][:1] == "["
-            ]
-        )
+        exposed = self.exposure.scopes(state.k)
+        items: list[tuple[Key, Value]] = []
+        hidden: list[tuple[Key, Value]] = []
+        dead: set[Key] = set()
+        for item in state.store.items():
+            owner, name = item[0]
+            if owner in FACTS:
+                if owner != "once" or self.is_told_apart(name):
+                    items.append(item)
+            elif owner in exposed and name not in exposed[owner]:
+                dead.add(item[0])
+            elif name in telling or name[:1] == "[":
+                is_hidden = isinstance(owner, Unknown) and owner.fresh
+                (hidden if is_hidden else items).append(item)
+        if dead:
+            state.store = {key: state.store[key] for key in state.store if key not in dead}
+        return self.with_reachable(frozenset(items), hidden) if hidden else frozenset(items)
+
+    def is_told_apart(self, once: object) -> bool:
+        """Does it make a difference whether something has been done already?"""
+        return not isinstance(once, ir.Function) or self.reach.may_meet(once)
+
+    def with_reachable(self, live: Live, hidden: list[tuple[Key, Value]]) -> Live:
+        """Add the attributes of values that cannot be made again where something holds these."""
+        while hidden:
+            atoms = self.atoms_of(live)
+            reached = [item for item in hidden if item[0][0] in atoms]
+            if not reached:
+                break
+            live |= frozenset(reached)
+            hidden = [item for item in hidden if item[0][0] not in atoms]
+        return live
 
     def atoms_of(self, live: Live) -> frozenset[Unknown]:
         found = self.atoms.get(live)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from distlint.analyzer import ir
@@ -18,6 +18,7 @@ from distlint.analyzer.state import (
     Event,
     Exit,
     Frame,
+    Journal,
     Key,
     Need,
     OverBudget,
@@ -51,6 +52,7 @@ NO_EDGE = frozenset(
 """Exceptions that come from the program or the installation, so on all ranks or on none."""
 
 Place = tuple[Any, ...]
+Variables = dict[Key, "Value | None"]
 
 QUIET_STEPS = 400
 """Statements that a branch without collectives may take when both arms are run to be merged."""
@@ -234,13 +236,11 @@ class Machine(Calls):
         return None
 
     def forget_scope(self, frame: Frame) -> None:
-        """Drop the variables of a finished activation, unless a nested function may read them."""
-        function = frame.function
-        if function is None or any(isinstance(s, ir.Define) for s in function.body):
-            return
-        scope = frame.scope
-        for name in function.locals:
-            self.store.pop((scope, name), None)
+        """Drop the variables of a finished activation, but those that nested functions read."""
+        if frame.function is not None:
+            kept = self.rehearsal.liveness.exposure.captured(frame)
+            for name in frame.function.locals - kept:
+                self.store.pop((frame.scope, name), None)
 
     def continue_loop(self, k: Cont) -> str | None:
         statement, index, iterable, outer = k.data
@@ -564,12 +564,12 @@ class Machine(Calls):
         value = self.reduced(value)
         if not isinstance(value, (Unknown, v.Phi)):
             return False
-        stores = [self.store_after(block) for block in (s.body, s.orelse)]
-        then, orelse = stores
+        then, orelse = (self.store_after(block) for block in (s.body, s.orelse))
         if then is None or orelse is None:
             self.rehearsal.unmergeable(s)
             return False
-        self.store = self.joined(value, then, orelse)
+        written = then.written | orelse.written
+        self.write(self.joined(value, _those(then, written), _those(orelse, written)))
         self.done(k)
         return True
 
@@ -589,29 +589,33 @@ class Machine(Calls):
                 return const(outcome is not negated)
         return value
 
-    def store_after(self, block: ir.Block) -> dict[Key, Value] | None:
+    def store_after(self, block: ir.Block) -> Journal | None:
         """The variables after a block of plain statements; None if it does more than assign."""
         before = self.store
-        self.store = dict(before)
-        self.rehearsal.spend(3 * len(before))
+        self.store = journal = Journal(before)
+        self.rehearsal.spend(len(before))
         try:
-            return self.store if self.run_block_quietly(block) else None
+            return journal if self.run_block_quietly(block) else None
         finally:
             self.store = before
 
-    def joined(
-        self, test: Value, then: dict[Key, Value], orelse: dict[Key, Value]
-    ) -> dict[Key, Value]:
-        merged = dict(then)
-        for key in then.keys() | orelse.keys():
-            left, right = then.get(key), orelse.get(key)
-            if left is right:
-                continue
-            unset = self.store.get(key)
-            if unset is None:
-                unset = unknown("unset", str(key[1]))
-            merged[key] = self.select(test, left or unset, right or unset)
+    def joined(self, test: Value, then: Variables, orelse: Variables) -> Variables:
+        """What a branch leaves in the variables that its arms have written; None is deleted."""
+        merged: Variables = {}
+        for key, left in then.items():
+            right = orelse[key]
+            if left is not right:
+                unset = self.store.get(key) or unknown("unset", str(key[1]))
+                left = self.select(test, left or unset, right or unset)
+            merged[key] = left
         return merged
+
+    def write(self, variables: Variables) -> None:
+        for key, value in variables.items():
+            if value is None:
+                self.store.pop(key, None)
+            else:
+                self.store[key] = value
 
     def select(self, test: Value, then: Value, orelse: Value) -> Value:
         """``then`` where the condition holds, else ``orelse``."""
@@ -654,23 +658,26 @@ class Machine(Calls):
             return False
         before = self.store
         outer = self.it
-        after = [before]
+        after: list[dict[Key, Value]] = [before]
+        written: set[Key] = set()
         try:
             for index in range(LOOP_BOUND):
                 self.it = (*outer, index)
-                self.store = dict(after[-1])
+                self.store = turn = Journal(after[-1])
                 self.bind_target(s.target, self.loop_item(iterable, index, s.site))
                 store = self.store_after(s.body)
                 if store is None:
                     self.rehearsal.unmergeable(s)
                     return False
                 after.append(store)
+                written |= turn.written | store.written
         finally:
             self.it, self.store = outer, before
-        joined = after[-1]
-        for atom, store in zip(reversed(atoms), reversed(after[:-1]), strict=True):
-            joined = self.joined(atom, joined, store)
-        self.store = joined
+        *earlier, last = (_those(turned, written) for turned in after)
+        joined = last
+        for atom, fewer in zip(reversed(atoms), reversed(earlier), strict=True):
+            joined = self.joined(atom, joined, fewer)
+        self.write(joined)
         self.then(k, s.orelse)
         return True
 
@@ -1059,6 +1066,11 @@ class Machine(Calls):
             self.quiet -= 1
             self.log = log
             self.frame, self.it, self.results, self.inner, self.k = saved
+
+
+def _those(store: dict[Key, Value], keys: Iterable[Key]) -> Variables:
+    """Some variables of a store; None where they are unset."""
+    return {key: store.get(key) for key in keys}
 
 
 def _argument_for(function: ir.Function, name: str, k: Cont) -> ir.Expr | None:

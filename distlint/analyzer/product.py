@@ -28,7 +28,7 @@ from distlint.analyzer.state import (
     RankMatters,
     State,
 )
-from distlint.analyzer.values import Unknown, Value, unknown
+from distlint.analyzer.values import LOST, Unknown, Value, unknown
 
 Known = dict[Any, bool]
 """What is assumed about unknowns; for rank-local ones the key is a side and the unknown."""
@@ -173,6 +173,8 @@ class _Item:
     past: Past
     lives: tuple[Live, ...] = ()
     meeting: Any = None
+    weight: int = 0
+    """How much there is in what was joined: the unknowns of the values that differed."""
     gone: bool = False
     """Has it been joined with another one?"""
 
@@ -309,6 +311,10 @@ class Walk:
         asked = _still_asked(item.asked, states)
         if needs:
             _, key, k = min(needs, key=lambda need: need[0])
+            is_same = needs[0][1:] == needs[-1][1:] and not isinstance(key, tuple)
+            if len(needs) == 2 and is_same and self.alike(states, known):
+                agenda.add(_Item(states[:1], known, asked, past))
+                return
             for outcome in (True, False):
                 now = past.assume([(key, outcome)])
                 agenda.add(_Item(states, {**known, key: outcome}, asked | {(key, k)}, now))
@@ -412,7 +418,7 @@ class _Agenda:
             self.rehearsal.step()
             joined = _join(item, waiting[number], self.count if is_crowded else None)
             if joined is not None:
-                self.rehearsal.spend(4 * len(joined.lives[0]))
+                self.rehearsal.spend(4 * (len(joined.lives[0]) + joined.weight))
                 yield waiting[number], joined
 
 
@@ -442,14 +448,15 @@ def _join(one: _Item, two: _Item, crowd: int | None) -> _Item | None:
         if len(one.states) == 1 or not _same(one, two, [other]):
             return None
     atom: Unknown = split[1] if isinstance(split, tuple) else split
-    joined = [_join_states(atom, then, orelse, number) for number in range(len(one.states))]
+    joined = [_join_states(atom, then, orelse, n, crowd) for n in range(len(one.states))]
     if None in joined:
         return None
     states = tuple(pair[0] for pair in joined if pair)
     lives = tuple(pair[1] for pair in joined if pair)
     asked = frozenset(pair for pair in one.asked | two.asked if pair[0] in known)
     past = then.past.join(split, orelse.past)
-    return _Item(states, known, asked, past, lives)
+    weight = sum(pair[2] for pair in joined if pair)
+    return _Item(states, known, asked, past, lives, weight=weight)
 
 
 def _same(one: _Item, two: _Item, numbers: Iterable[int]) -> bool:
@@ -461,20 +468,24 @@ def _same(one: _Item, two: _Item, numbers: Iterable[int]) -> bool:
 
 
 def _join_states(
-    atom: Unknown, then: _Item, orelse: _Item, number: int
-) -> tuple[State, Live] | None:
-    """A state that is the one where an unknown is true, and the other where it is false."""
+    atom: Unknown, then: _Item, orelse: _Item, number: int, crowd: int | None
+) -> tuple[State, Live, int] | None:
+    """A state that is the one where an unknown is true, and the other where it is false.
+
+    The number counts the unknowns in the values that differed.
+    """
     state, live = then.states[number], then.lives[number]
     if _same(then, orelse, [number]):
-        return state, live
-    variables = _joined(atom, dict(live), dict(orelse.lives[number]))
-    values = _joined(atom, state.results, orelse.states[number].results)
+        return state, live, 0
+    variables = _joined(atom, dict(live), dict(orelse.lives[number]), crowd)
+    values = _joined(atom, state.results, orelse.states[number].results, crowd)
     if variables is None or values is None:
         return None
     results = {**state.results, **values}
     store = {**state.store, **variables}
     joined = State(state.k, state.frame, state.it, results, store)
-    return joined, frozenset({**dict(live), **variables}.items())
+    weight = sum(len(value.atoms) for value in (*variables.values(), *values.values()))
+    return joined, frozenset({**dict(live), **variables}.items()), weight
 
 
 def _still_asked(asked: Asked, states: tuple[State, ...]) -> Asked:
@@ -501,7 +512,7 @@ def _innermost_call(state: State) -> Cont | None:
 
 
 def _joined(
-    atom: Unknown, then: dict[Any, Value], orelse: dict[Any, Value]
+    atom: Unknown, then: dict[Any, Value], orelse: dict[Any, Value], crowd: int | None
 ) -> dict[Any, Value] | None:
     """What two ways have left in the variables that differ; None if it cannot be told."""
     found: dict[Any, Value] = {}
@@ -518,9 +529,16 @@ def _joined(
         assert right is not None
         value = v.phi(atom, left, right)
         if not isinstance(value, v.Phi) and not (v.is_plain(left) and v.is_plain(right)):
-            return None
+            if crowd is None or not (_is_each_ranks(left) and _is_each_ranks(right)):
+                return None
+            value = unknown(LOST, crowd, str(key[1]), local=True, fresh=True)
         found[key] = value
     return found
+
+
+def _is_each_ranks(value: Value) -> bool:
+    """Is it a number or the like that each rank has for itself, and nothing to be followed?"""
+    return value.local and v.is_opaque(value)
 
 
 def position(state: State) -> Position:

@@ -230,6 +230,7 @@ class Project:
         extra: catalogue entries of the user's own, as files or as tables.
         world: nodes and processes per node of the model cluster.
         runtime: the module that fixes import from: distlint's, or the project's vendored one.
+        with_weak: may what differs in rare set-ups only differ between ranks?
     """
 
     def __init__(
@@ -239,12 +240,15 @@ class Project:
         extra: Sequence[Path | Mapping[str, object]] = (),
         world: tuple[int, int] = (2, 2),
         runtime: str = RUNTIME,
+        *,
+        with_weak: bool = True,
     ) -> None:
         self.root = root
         self.src = tuple(src) or (root, root / "src")
         self.extra = tuple(extra)
         self.world = world
         self.runtime = runtime
+        self.with_weak = with_weak
         self.memo: dict[object, object] = {}
         """What analyses have found out about the modules, for the files to come."""
         self._catalogues: dict[frozenset[str], Catalogue] = {}
@@ -260,7 +264,7 @@ class Project:
         found = self._catalogues.get(wanted)
         if found is None:
             found = self._catalogues[wanted] = Catalogue.load(
-                wanted, self.extra, runtime=self.runtime
+                wanted, self.extra, runtime=self.runtime, with_weak=self.with_weak
             )
         return found
 

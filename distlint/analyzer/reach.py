@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
@@ -18,7 +18,7 @@ from distlint.analyzer.relevance import (
 )
 
 if TYPE_CHECKING:
-    from distlint.catalogue.catalogue import Catalogue
+    from distlint.catalogue.catalogue import Catalogue, Entry
 
 _EVENT, _RANK, _LOCAL, _EXIT, _WRAP, _CHANGE = 1, 2, 4, 8, 16, 32
 """What a name may be a sign of; ``_WRAP`` is a wrapped model, whose outputs differ by rank.
@@ -72,7 +72,10 @@ class Reach:
         self._relevance: dict[frozenset[str], Relevance] = {}
         self._imported: dict[str, list[Module]] = {}
         self._words: dict[str, frozenset[str]] = {}
-        self._evidence = _evidence(catalogue)
+        self._evidence = {
+            _EVENT: _evidence(catalogue, lambda entry: bool(entry.collective or entry.first)),
+            _LOCAL: _evidence(catalogue, lambda entry: entry.local is not None),
+        }
         self._aliases: dict[str, dict[str, str]] = {}
         self._closure: dict[ir.Function, frozenset[str]] = {}
         self._signs: dict[ir.Function, int] = {}
@@ -115,7 +118,7 @@ class Reach:
             (_RANK, self.ranks),
             (_LOCAL, self.locals),
         ):
-            if any(self.is_meant(key, token) for token in tokens & names):
+            if any(self.is_meant(sign, key, token) for token in tokens & names):
                 found |= sign
         if not tokens.isdisjoint(_EXITS):
             found |= _EXIT
@@ -208,10 +211,13 @@ class Reach:
             found |= known
         return frozenset(found)
 
-    def is_meant(self, key: str, token: str) -> bool:
+    def is_meant(self, sign: int, key: str, token: str) -> bool:
         """Is a common name the one of the catalogue? Only beside a sign of its owner."""
-        wanted = self._evidence.get(token)
-        return wanted is None or not wanted.isdisjoint(self.words(key))
+        wanted = self._evidence.get(sign, {}).get(token)
+        if wanted is None:
+            return True
+        words = self.words(key)
+        return any(needed <= words for needed in wanted)
 
     def words(self, key: str) -> frozenset[str]:
         """The names of a module and of what it imports."""
@@ -227,7 +233,9 @@ class Reach:
         return name in self.wrappers or name in self.changes
 
     def is_event(self, module: Module, name: str) -> bool:
-        return name in self.changes or (name in self.events and self.is_meant(module.key, name))
+        return name in self.changes or (
+            name in self.events and self.is_meant(_EVENT, module.key, name)
+        )
 
     def unaliased(self, key: str, tokens: frozenset[str]) -> frozenset[str]:
         """The tokens, and the names that they were imported as."""
@@ -359,23 +367,29 @@ class Reach:
         return found
 
 
-def _evidence(catalogue: Catalogue) -> dict[str, frozenset[str]]:
-    """Words of which one has to be in a module for a generic name to be the catalogue's."""
-    found: dict[str, set[str]] = {}
+def _evidence(
+    catalogue: Catalogue, is_sign: Callable[[Entry], bool]
+) -> dict[str, frozenset[frozenset[str]]]:
+    """What has to be in a module for a generic name to be the catalogue's: all words of one set."""
+    found: dict[str, set[frozenset[str]]] = {}
     for entry in catalogue.entries():
         owner, _, name = entry.name.rpartition(".")
-        if name not in GENERIC or not owner or catalogue.rank_name(name) is not None:
+        if name not in GENERIC or not owner or not is_sign(entry):
             continue
-        words = found.setdefault(name, set())
-        words.add(owner.rpartition(".")[2])
-        root = owner.partition(".")[0]
+        sets = found.setdefault(name, set())
+        root, *parts = owner.split(".")
+        if not parts or parts[-1][:1].isupper():
+            sets.add(frozenset({owner.rpartition(".")[2]}))
+        else:  # a module by its path: a word such as ``checkpoint`` alone says little
+            sets.add(frozenset(parts))
         if root not in {"torch", "builtins"}:
-            words.add(root)
+            sets.add(frozenset({root}))
         info = catalogue.lookup(owner)
         if info is not None and info.cls is not None:
-            words.update(info.cls.hints)
-    found.setdefault("backward", set()).update(_wrapper_names(catalogue))
-    return {name: frozenset(words) for name, words in found.items()}
+            sets.update(frozenset({hint}) for hint in info.cls.hints)
+    wrappers = (frozenset({name}) for name in _wrapper_names(catalogue))
+    found.setdefault("backward", set()).update(wrappers)
+    return {name: frozenset(sets) for name, sets in found.items()}
 
 
 def _runs(node: object, params: set[str]) -> bool:

@@ -180,6 +180,8 @@ def resembles(joined: Any, value: Any) -> bool:
     if isinstance(joined, Unknown):
         if joined.op == "either":
             return any(resembles(arg, value) for arg in joined.args[1:])
+        if joined.op == v.LOST:
+            return isinstance(value, (Unknown, v.Phi)) and value.local
         if joined.op == "deep":  # what it was made of is not known any more
             return isinstance(value, Unknown) and value.op == "deep"
         return (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,32 @@ Key = tuple[Any, Any]
 """A variable: (scope number, name), (object number, attribute) or (unknown object, attribute)."""
 
 Iterations = tuple[int, ...]
+
+
+class Journal(dict[Key, Value]):
+    """A copy of the variables that notes which of them are written."""
+
+    __slots__ = ("written",)
+
+    def __init__(self, variables: dict[Key, Value]) -> None:
+        super().__init__(variables)
+        self.written: set[Key] = set()
+
+    def __setitem__(self, key: Key, value: Value) -> None:
+        self.written.add(key)
+        super().__setitem__(key, value)
+
+    def __delitem__(self, key: Key) -> None:
+        self.written.add(key)
+        super().__delitem__(key)
+
+    def pop(self, key: Key, default: Any = None) -> Any:
+        self.written.add(key)
+        return super().pop(key, default)
+
+    def update(self, items: Mapping[Key, Value]) -> None:  # type: ignore[override]
+        self.written.update(items)
+        super().update(items)
 
 
 @dataclass(slots=True, eq=False)

@@ -21,6 +21,8 @@ _TABLE: dict[tuple[Any, ...], Any] = {}
 _NOTHING: frozenset[Any] = frozenset()
 MAX_TERM_DEPTH = 14
 MAX_PHI_DEPTH = 4
+LOST = "lost"
+"""Operator of the unknowns that stand for what each rank had, where too many ways were joined."""
 
 V = TypeVar("V", bound="_Plain")
 
@@ -558,6 +560,13 @@ def is_plain(value: Value) -> bool:
     if isinstance(value, Unknown):
         return not (value.local or value.wrapped)
     return isinstance(value, (Const, World, External))
+
+
+def is_opaque(value: Value) -> bool:
+    """Is there nothing in a value that could be followed: no object, no items?"""
+    if isinstance(value, Phi):
+        return is_opaque(value.then) and is_opaque(value.orelse)
+    return isinstance(value, (Unknown, Const, World, External))
 
 
 def is_ranked(value: Value) -> bool:

@@ -136,10 +136,13 @@ class Catalogue:
         extra: Sequence[Path | Mapping[str, object]] = (),
         *,
         runtime: str = RUNTIME,
+        with_weak: bool = True,
     ) -> Catalogue:
         """The shipped files that ``roots`` (imported modules) call for, then the user's own.
 
         ``runtime`` is the module that goes for ``distlint.runtime``, such as a vendored one.
+        Without ``with_weak``, what differs between ranks in rare set-ups only (a file that exists
+        on one node) counts as the same on all ranks.
         """
         catalogue = cls()
         wanted = {root.partition(".")[0] for root in roots}
@@ -169,8 +172,15 @@ class Catalogue:
             else:
                 catalogue._add(_read(own), str(own), USER)
         catalogue.files = tuple(queue)
+        if not with_weak:
+            catalogue._forget_weak()
         catalogue._index()
         return catalogue
+
+    def _forget_weak(self) -> None:
+        for name, entry in self._entries.items():
+            if entry.local is not None and entry.local.weak:
+                self._entries[name] = replace(entry, local=None)
 
     def lookup(self, dotted: str) -> Entry | None:
         """What is known about a function, a class or a module attribute of this dotted name."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 CONTEXT_ROWS = 2
 MAX_FRAME_ROWS = 8
+RECURSION_LIMIT = 10_000
+"""Enough for the longest chain of ``elif``: each is a block in a block for the analyzer."""
 
 ItemKey = tuple[Path, int, int]
 """A code in a suppression comment: the file, the row and the column."""
@@ -131,6 +134,7 @@ class Session:
                 settings.catalogue,
                 settings.world,
                 settings.runtime,
+                with_weak=settings.preview,  # what rests on it is preview
             )
         return self._projects[key]
 
@@ -152,6 +156,7 @@ class Session:
         from distlint.analyzer.lower import ParseError
         from distlint.rules.find import find
 
+        sys.setrecursionlimit(max(sys.getrecursionlimit(), RECURSION_LIMIT))
         try:
             return find(document, self.project(settings))
         except ParseError as error:

@@ -43,6 +43,7 @@ RESERVED: dict[str, str] = {
     "DST117": "rank-local-skip",
     "DST118": "misused-collective-result",
     "DST119": "unawaited-collective",
+    "DST120": "group-made-in-loop",
     "DST201": "missing-drop-last",
     "DST202": "missing-distributed-sampler",
     "DST203": "sampler-set-epoch",

@@ -32,16 +32,13 @@ if TYPE_CHECKING:
     from distlint.runtime.collective_watch.errors import RankMissing as RankMissing
     from distlint.runtime.collective_watch.errors import WatchError as WatchError
     from distlint.runtime.data import MicroBatch as MicroBatch
-    from distlint.runtime.data import ShardReport as ShardReport
     from distlint.runtime.data import accumulate as accumulate
-    from distlint.runtime.data import check_shards as check_shards
     from distlint.runtime.data import equal_steps as equal_steps
     from distlint.runtime.data import gather_variable as gather_variable
     from distlint.runtime.data import gather_with_grad as gather_with_grad
     from distlint.runtime.data import pad_across_ranks as pad_across_ranks
     from distlint.runtime.data import reduce_metrics as reduce_metrics
     from distlint.runtime.data import seed_all as seed_all
-    from distlint.runtime.data import shard_iter as shard_iter
     from distlint.runtime.errors import BatchSizeError as BatchSizeError
     from distlint.runtime.errors import CheckpointError as CheckpointError
     from distlint.runtime.errors import CollectiveError as CollectiveError
@@ -75,6 +72,9 @@ if TYPE_CHECKING:
     from distlint.runtime.setup import World as World
     from distlint.runtime.setup import distributed as distributed
     from distlint.runtime.setup import free_port as free_port
+    from distlint.runtime.shards import ShardReport as ShardReport
+    from distlint.runtime.shards import check_shards as check_shards
+    from distlint.runtime.shards import shard_iter as shard_iter
 
 EXPORTS = {
     "agreement": (
@@ -99,16 +99,13 @@ EXPORTS = {
     ),
     "data": (
         "MicroBatch",
-        "ShardReport",
         "accumulate",
-        "check_shards",
         "equal_steps",
         "gather_variable",
         "gather_with_grad",
         "pad_across_ranks",
         "reduce_metrics",
         "seed_all",
-        "shard_iter",
     ),
     "errors": (
         "BatchSizeError",
@@ -151,6 +148,11 @@ EXPORTS = {
         "distributed",
         "free_port",
     ),
+    "shards": (
+        "ShardReport",
+        "check_shards",
+        "shard_iter",
+    ),
 }
 
 WATCH_EXPORTS = {
@@ -175,11 +177,13 @@ def __getattr__(name: str) -> object:
     try:
         return getattr(import_module(f"{__name__}.{module}"), name)
     except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] != "torch":
+        if error.name == "torch":
+            why = "torch, which is missing: pip install 'distlint[runtime]'"
+        elif error.name == "torch._C._distributed_c10d":
+            why = "a build of torch with torch.distributed, which this one lacks"
+        else:
             raise
-        raise ImportError(
-            f"{__name__}.{name} needs torch, which is missing: pip install 'distlint[runtime]'"
-        ) from error
+        raise ImportError(f"{__name__}.{name} needs {why}") from error
 
 
 def __dir__() -> list[str]:

@@ -21,7 +21,8 @@ import traceback
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from multiprocessing.util import Finalize
-from typing import Any, TypeAlias, TypeVar
+from types import FrameType
+from typing import Any, NoReturn, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary, finalize, ref
 
 import torch
@@ -61,7 +62,6 @@ class Member:
         rank: this rank's number in the group.
         size: how many ranks the group has.
         ranks: the global rank of each.
-        device: where tensors for the collectives of this group have to lie.
         timeout: seconds, those of the group.
     """
 
@@ -71,7 +71,7 @@ class Member:
         self.rank = 0 if pg is None else dist.get_rank(pg)
         self.ranks = (0,) if pg is None else tuple(dist.get_process_group_ranks(pg))
         self.size = len(self.ranks)
-        self.device = torch.device("cpu") if pg is None else _device_of(pg)
+        self._cpu = torch.device("cpu") if pg is None or _takes_cpu_tensors(pg) else None
         self.timeout = float("inf") if pg is None else _timeout_of(pg)
         self._channel: Channel | None = None
         self._nodes: list[str] | None = None
@@ -80,6 +80,14 @@ class Member:
     def pg(self) -> dist.ProcessGroup | None:
         """The group; None without one, or when it has been destroyed."""
         return None if self._pg is None else self._pg()
+
+    @property
+    def device(self) -> torch.device:
+        """Where tensors for the group's collectives have to lie; the CPU where that will do.
+
+        Another one is not kept, for a program may choose its device after the first call.
+        """
+        return self._cpu or _device_of(self.pg)
 
     @property
     def global_rank(self) -> int:
@@ -115,10 +123,11 @@ class Member:
     def all_reduce(self, tensor: torch.Tensor, op: Any, kind: str) -> torch.Tensor:
         """Reduce in place, on a tensor that lies on ``device``; nothing to do when alone."""
         if not self.alone:
+            pg = self._usable_pg(kind)
             try:
-                dist.all_reduce(tensor, op=op, group=self.pg)
+                dist.all_reduce(tensor, op=op, group=pg)
             except RuntimeError as error:
-                raise self.collective_failed(kind, error) from error
+                self._raise_named(kind, error)
         return tensor
 
     def all_gather(self, tensor: torch.Tensor, kind: str) -> list[torch.Tensor]:
@@ -126,16 +135,27 @@ class Member:
         if self.alone:
             return [tensor]
         parts = [torch.empty_like(tensor) for _ in range(self.size)]
+        pg = self._usable_pg(kind)
         try:
-            dist.all_gather(parts, tensor, group=self.pg)
+            dist.all_gather(parts, tensor, group=pg)
         except RuntimeError as error:
-            raise self.collective_failed(kind, error) from error
+            self._raise_named(kind, error)
         return parts
 
-    def collective_failed(self, kind: str, error: BaseException) -> CollectiveError:
-        """Name the rank, the call and its line for an error of torch.distributed."""
+    def _raise_named(self, kind: str, error: RuntimeError) -> NoReturn:
+        """An error of torch.distributed, under a name and with a rank and a line."""
+        if isinstance(error, DistributedError):  # of the watch
+            raise error
         first = (str(error).strip() or type(error).__name__).splitlines()[0]
-        return failure(CollectiveError, self, f"{kind} failed in its collective: {first}")
+        message = f"{kind} failed in its collective: {first}"
+        raise failure(CollectiveError, self, message) from error
+
+    def _usable_pg(self, kind: str) -> dist.ProcessGroup:
+        """The group, which must not have gone: torch would take the world in its place."""
+        pg = self.pg
+        if pg is None or pg not in distributed_c10d._world.pg_map:
+            raise failure(GroupError, self, f"{kind}: its process group has been destroyed")
+        return pg
 
 
 _members: WeakKeyDictionary[dist.ProcessGroup, Member] = WeakKeyDictionary()
@@ -195,29 +215,34 @@ def _refuse_unusable(pg: object) -> None:
     raise GroupError(message, rank=rank, site=call_site())
 
 
-def _device_of(pg: dist.ProcessGroup) -> torch.device:
-    """Where this group's backend wants tensors: the CPU where it takes them, for they cost less."""
-    backends = dict(
-        entry.split(":", 1) for entry in dist.get_backend_config(pg).split(",") if ":" in entry
-    )
+def _backends(pg: dist.ProcessGroup) -> dict[str, str]:
+    """The backend for each type of device."""
+    return dict(e.split(":", 1) for e in dist.get_backend_config(pg).split(",") if ":" in e)
+
+
+def _takes_cpu_tensors(pg: dist.ProcessGroup) -> bool:
+    backends = _backends(pg)
     if backends.get("cpu", "nccl") != "nccl":
-        return torch.device("cpu")
+        return True
+    return all(name == "cpu" or getattr(torch, name, None) is None for name in backends)
+
+
+def _device_of(pg: dist.ProcessGroup | None) -> torch.device:
+    """This process's device, of the type that the group's backend is for."""
     bound = getattr(pg, "bound_device_id", None)
     if bound is not None:
         return torch.device(bound)
-    kind = next((name for name in backends if name != "cpu"), "cpu")
-    module = getattr(torch, kind, None)
-    if kind == "cpu" or module is None:
-        return torch.device("cpu")
-    return torch.device(kind, module.current_device())
+    kinds = () if pg is None else _backends(pg)
+    kind = next((name for name in kinds if name != "cpu"), "cuda")
+    return torch.device(kind, getattr(torch, kind).current_device())
 
 
 def _timeout_of(pg: dist.ProcessGroup) -> float:
-    try:
-        backend = pg._get_backend(_device_of(pg))
-        limit = backend.options._timeout
-    except (AttributeError, RuntimeError):
-        limit = distributed_c10d.default_pg_timeout
+    limit = distributed_c10d.default_pg_timeout
+    for kind in _backends(pg):
+        with contextlib.suppress(AttributeError, RuntimeError):
+            limit = pg._get_backend(torch.device(kind)).options._timeout
+            break
     return float(limit.total_seconds())
 
 
@@ -249,7 +274,7 @@ class Channel:
         self.me = me
         self._rounds = [0]  # shared with the farewell, which outlives the channel
         self._own: list[str] = []
-        self._one_sided = 0
+        self._unmet = 0
         self._lobby = store
         self._limit = me.seconds(timeout)
         mine = prefix = secrets.token_hex(8)
@@ -276,7 +301,8 @@ class Channel:
         """Every rank's value, by rank of the group. All ranks wait for all."""
         everyone = range(self.me.size)
         with store_errors(self.me, kind):
-            number = self.begin()
+            number = self.next_round()
+            self._unmet = 0
             self._post(number, pack(kind, value))
             self._await(kind, number, everyone, self.me.seconds(timeout))
             payloads = read(self.store, [f"{number}/{rank}" for rank in everyone])
@@ -289,17 +315,25 @@ class Channel:
 
     def hand_out(self, kind: str, value: object, root: int, timeout: Timeout = None) -> Any:
         """The value of one rank, on all. The root does not wait for the others."""
-        number = self.begin()
-        if self.me.rank == root:
-            self.post(number, kind, value)
-            result = value
-        else:
-            result = self.fetch(number, kind, root, timeout)
-        self.keep_in_step(timeout)
-        return result
+        number = self.begin(timeout)
+        if self.me.rank != root:
+            return self.fetch(number, kind, root, timeout)
+        self.post(number, kind, value)
+        return value
 
-    def begin(self) -> int:
-        """Open a round; every rank does, in the same order."""
+    def begin(self, timeout: Timeout = None) -> int:
+        """Open a round in which not all ranks wait for all; every rank does, in the same order.
+
+        Now and then all meet before it, so that old keys can be deleted. That depends on the number
+        of rounds alone, since what happens within one may differ from rank to rank.
+        """
+        self._unmet += 1
+        if self._unmet > SWEEP:
+            self.exchange("keeping in step", None, timeout)
+        return self.next_round()
+
+    def next_round(self) -> int:
+        """Open a round without ever meeting; whoever reads what is posted has to delete it."""
         self._rounds[0] += 1
         return self._rounds[0]
 
@@ -317,6 +351,29 @@ class Channel:
             self._done(number)
         unpack(self.me, kind, self.me.rank, payload, value)
 
+    def collect(self, kind: str, value: object, seconds: float) -> list[Any]:
+        """On the first rank every rank's value, None where it did not come in time; elsewhere [].
+
+        The other ranks do not wait.
+        """
+        number = self.next_round()
+        if self.me.rank:
+            self.post(number, kind, value)
+            self._own.pop()  # the first rank deletes it
+            return []
+        keys = [f"{number}/{rank}" for rank in range(1, self.me.size)]
+        with store_errors(self.me, kind):
+            self._post(number, pack(kind, value))
+            if wait_until(lambda: self._welcome() and self.store.check(keys), seconds):
+                self._sweep()
+            found = [value]
+            for rank, key in enumerate(keys, 1):
+                payload = self.store.get(key) if self.store.check([key]) else None
+                found.append(None if payload is None else unpack(self.me, kind, rank, payload))
+                if payload is not None:
+                    delete(self.store, key)
+        return found
+
     def post_failure(self, number: int, kind: str, error: BaseException) -> None:
         """Tell the others, and let nothing get in the way of this rank's own exception."""
         self._limit = min(self._limit, FAREWELL)
@@ -332,12 +389,6 @@ class Channel:
                 self._post(number, pack(kind, None))  # so that the root hears of it
             self._done(number)
         return unpack(self.me, kind, root, payload)
-
-    def keep_in_step(self, timeout: Timeout = None) -> None:
-        """Now and then meet after a round in which not all waited for all, and delete old keys."""
-        self._one_sided += 1
-        if self._one_sided % SWEEP == 0:
-            self.exchange("keeping in step", None, timeout)
 
     def _done(self, number: int) -> None:
         """Let the owner of the store know how far this rank has come; see _farewell."""
@@ -500,17 +551,23 @@ def hand_out(kind: str, value: object, group: Group, timeout: Timeout = None, ro
     return me.channel(kind, timeout).hand_out(kind, value, root, timeout)
 
 
-def agree_on_failure(
-    kind: str, error: BaseException | None, group: Group, timeout: Timeout
-) -> None:
-    """Return when no rank has an error; else raise on all: one's own or that of the first peer."""
+def agree(
+    kind: str,
+    error: BaseException | None,
+    group: Group,
+    timeout: Timeout = None,
+    value: object = None,
+) -> list[Any]:
+    """Every rank's value if none has an error; else raise on all: one's own or the first peer's."""
     me = member(group)
-    reports = exchange(kind, None if error is None else Report.of(error), group, timeout)
+    report = None if error is None else Report.of(error)
+    answers = exchange(kind, (report, value), group, timeout)
     if error is not None:
         raise error
-    for rank, report in enumerate(reports):
+    for rank, (report, _) in enumerate(answers):
         if report is not None:
             raise peer_failed(me, kind, rank, report)
+    return [value for _, value in answers]
 
 
 class Report:
@@ -619,14 +676,12 @@ def failure(kind: type[AnyError], me: Member, message: str, **more: Any) -> AnyE
 
 
 def call_site() -> str:
-    """The innermost line that is neither of this package nor of the standard library's glue."""
-    frame = sys._getframe(1)
+    """The innermost line that is not of this package, of torch or of its glue."""
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        name = frame.f_globals.get("__name__", "")
-        if not (name == _OWN or name.startswith((_OWN + ".", "contextlib", "functools"))):
+        name = f"{frame.f_globals.get('__name__', '')}."
+        if not name.startswith((f"{_OWN}.", "torch.", "contextlib.", "functools.")):
             return f"{frame.f_code.co_filename}:{frame.f_lineno} in {frame.f_code.co_name}"
-        if frame.f_back is None:
-            break
         frame = frame.f_back
     return ""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+import dataclasses
 import hashlib
 import math
 import os
@@ -11,6 +13,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Literal, TypeVar
 
 import torch
@@ -19,7 +22,7 @@ import torch.distributed as dist
 from distlint.runtime._world import (
     Group,
     Timeout,
-    agree_on_failure,
+    agree,
     exchange,
     failure,
     hand_out,
@@ -40,6 +43,8 @@ class _Flags(threading.local):
 
 
 _flags = _Flags()
+_FAILED: dict[Any, int] = {dist.ReduceOp.MAX: 2, dist.ReduceOp.MIN: -1}
+"""What a rank without an answer gives: it wins over 0 and 1."""
 
 
 def any_rank(flag: object, group: Group = None) -> bool:
@@ -55,6 +60,8 @@ def any_rank(flag: object, group: Group = None) -> bool:
     Raises:
         CollectiveError: if the reduction fails or times out.
         GroupError: if the group is unknown or does not hold this rank.
+        PeerFailedError: on the other ranks, if the flag of one has no truth value; that one raises
+            what it raised.
 
     Example:
         >>> from distlint.runtime import any_rank
@@ -71,8 +78,7 @@ def all_ranks(flag: object, group: Group = None) -> bool:
     One all_reduce (MIN) of one int32 on the group's device; otherwise as :func:`any_rank`.
 
     Raises:
-        CollectiveError: if the reduction fails or times out.
-        GroupError: if the group is unknown or does not hold this rank.
+        CollectiveError, GroupError, PeerFailedError: as :func:`any_rank`.
 
     Example:
         >>> from distlint.runtime import all_ranks
@@ -86,12 +92,21 @@ def _reduced(flag: object, op: Any, kind: str, group: Group) -> bool:
     me = member(group)
     if me.alone:
         return bool(flag)
-    tensor = _flags.tensors.get(me.device)
+    error: Exception | None = None
+    try:
+        number = int(bool(flag))
+    except Exception as caught:
+        error, number = caught, _FAILED[op]
+    device = me.device
+    tensor = _flags.tensors.get(device)
     if tensor is None:
-        tensor = torch.zeros(1, dtype=torch.int32, device=me.device)
-        _flags.tensors[me.device] = tensor
-    tensor.fill_(bool(flag))
-    return bool(me.all_reduce(tensor, op, kind).item())
+        with torch.inference_mode(False):  # it will be written to outside as well
+            tensor = _flags.tensors[device] = torch.zeros(1, dtype=torch.int32, device=device)
+    tensor.fill_(number)
+    answer = me.all_reduce(tensor, op, kind).item()
+    if answer == _FAILED[op]:
+        agree(kind, error, group)
+    return bool(answer)
 
 
 class Trigger:
@@ -123,10 +138,8 @@ class Trigger:
 
     def check(self) -> bool:
         """Has any rank raised it? Collective; clears the flag on all ranks."""
-        found = any_rank(self._set, self._group)
-        if found:
-            self._set = False
-        return found
+        mine, self._set = self._set, False  # a signal may set it anew from here on
+        return any_rank(mine, self._group)
 
 
 class EarlyStopper:
@@ -175,15 +188,17 @@ class EarlyStopper:
     def step(self, value: float | torch.Tensor) -> bool:
         """Count one value; true on all ranks when patience has run out.
 
-        Collective: one all_reduce (SUM) of two float64.
+        Collective: one all_reduce (SUM) of three float64.
 
         Args:
             value: this rank's number, or a tensor with one element on any device.
 
         Raises:
             CollectiveError: if the reduction fails or times out.
+            PeerFailedError: on the other ranks, if the value of one is no number; that one raises
+                TypeError, ValueError or RuntimeError.
         """
-        mean = self._mean(float(value))
+        mean = self._mean(value)
         margin = -self.min_delta if self.mode == "min" else self.min_delta
         bar = self.best + margin
         if mean < bar if self.mode == "min" else mean > bar:
@@ -201,12 +216,21 @@ class EarlyStopper:
         """Go on from a checkpoint."""
         self.best, self.bad = float(state["best"]), int(state["bad"])
 
-    def _mean(self, value: float) -> float:
+    def _mean(self, value: float | torch.Tensor) -> float:
         me = member(self._group)
         if me.alone:
-            return value
-        pair = torch.tensor([value, 1.0], dtype=torch.float64, device=me.device)
-        total, count = me.all_reduce(pair, dist.ReduceOp.SUM, "EarlyStopper.step").tolist()
+            return float(value)
+        kind = "EarlyStopper.step"
+        error: Exception | None = None
+        row = [0.0, 1.0, 0.0]  # the value, how many there are, how many ranks have failed
+        try:
+            row[0] = float(value)
+        except Exception as caught:
+            error, row[2] = caught, 1.0
+        sums = torch.tensor(row, dtype=torch.float64, device=me.device)
+        total, count, failed = me.all_reduce(sums, dist.ReduceOp.SUM, kind).tolist()
+        if failed:
+            agree(kind, error, self._group)
         return float(total / count)
 
 
@@ -231,7 +255,7 @@ def agreed_step(
         group: the ranks that take part.
 
     Raises:
-        CollectiveError: if the reduction fails or times out.
+        CollectiveError, PeerFailedError: as :func:`any_rank`.
 
     Example:
         >>> import torch
@@ -267,9 +291,10 @@ def same_on_all_ranks(
 ) -> T:
     """Return the value if every rank has the same one.
 
-    Numbers, strings, containers, tensors and arrays are compared by content (of tensors: dtype,
-    shape and bytes, wherever they lie; only a digest travels), other objects by what pickle makes
-    of them. Collective, through the store: nothing is launched on a GPU.
+    Numbers, strings, containers, dataclasses, namespaces, tensors and arrays are compared by their
+    content (tensors by dtype, shape and bytes, wherever they lie), other objects by what pickle
+    makes of them. Only a digest travels unless something differs. Collective, through the store: a
+    GPU has nothing to do.
 
     Args:
         value: this rank's value; a configuration, a list of files, a vocabulary.
@@ -297,18 +322,20 @@ def same_on_all_ranks(
         parts = dict(_parts(value, name))
     except Exception as caught:
         error = caught
-    reports = exchange(kind, (parts, error and str(error)), group, timeout)
-    for rank, (_, text) in enumerate(reports):
-        if text:
+    whole = _digest(repr([(path, leaf[0]) for path, leaf in parts.items()]).encode())
+    answers = exchange(kind, (whole, None if error is None else str(error)), group, timeout)
+    for rank, (_, text) in enumerate(answers):
+        if text is not None:
             peer = me.ranks[rank]
             raise failure(NotPicklableError, me, f"{kind}: rank {peer} cannot compare it: {text}")
-    differing = _differing([parts for parts, _ in reports])
-    if differing:
+    if any(digest != whole for digest, _ in answers):
+        everyone = exchange(kind, parts, group, timeout)
+        differing = _differing(everyone)
         values = {
             me.ranks[rank]: "; ".join(
                 f"{path} = {parts[path][1] if path in parts else '(absent)'}" for path in differing
             )
-            for rank, (parts, _) in enumerate(reports)
+            for rank, parts in enumerate(everyone)
         }
         lines = "".join(f"\n  rank {rank}: {text}" for rank, text in values.items())
         raise failure(DisagreementError, me, f"{name} differs between ranks:{lines}", values=values)
@@ -327,7 +354,11 @@ def _differing(parts: list[dict[str, tuple[str, str]]]) -> list[str]:
 
 def _parts(value: object, path: str) -> Iterator[tuple[str, tuple[str, str]]]:
     """A value as (path, (digest, text)) of its leaves."""
-    if isinstance(value, Mapping) and value:
+    attributes = _attributes(value)
+    if attributes:
+        for key in sorted(attributes):
+            yield from _parts(attributes[key], f"{path}.{key}")
+    elif isinstance(value, Mapping) and value:
         for key in sorted(value, key=repr):
             yield from _parts(value[key], f"{path}[{key!r}]")
     elif isinstance(value, (list, tuple)) and value and not hasattr(value, "_fields"):
@@ -336,6 +367,15 @@ def _parts(value: object, path: str) -> Iterator[tuple[str, tuple[str, str]]]:
             yield from _parts(item, f"{path}[{index}]")
     else:
         yield path, _leaf(value)
+
+
+def _attributes(value: object) -> dict[str, Any]:
+    """Of the usual kinds of configuration."""
+    if isinstance(value, (argparse.Namespace, SimpleNamespace)):
+        return vars(value)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    return {}
 
 
 def _leaf(value: object) -> tuple[str, str]:
@@ -429,7 +469,7 @@ def agreed_path(
     rank chooses and makes the folder before the others hear of it. Collective, through the store.
 
     Args:
-        root: the folder in which it lies.
+        root: the folder in which it lies; that of the first rank counts.
         name: its name; by default the date, the time and four random letters.
         create: make the folder, with its parents.
         group: the ranks that take part.
@@ -447,13 +487,15 @@ def agreed_path(
         >>> folder.name, folder.is_dir()
         ('first-run', True)
     """
-    me = member(group)
-    error: BaseException | None = None
-    path = Path(root) / (name or time.strftime("%Y-%m-%d_%H-%M-%S-") + secrets.token_hex(2))
-    if me.rank == 0 and create:
+    error: Exception | None = None
+    path = ""
+    if member(group).rank == 0:
         try:
-            path.mkdir(parents=True, exist_ok=True)
-        except OSError as caught:
+            fresh = time.strftime("%Y-%m-%d_%H-%M-%S-") + secrets.token_hex(2)
+            folder = Path(root) / (name or fresh)
+            if create:
+                folder.mkdir(parents=True, exist_ok=True)
+            path = str(folder)
+        except Exception as caught:
             error = caught
-    agree_on_failure("agreed_path", error, group, timeout)
-    return Path(hand_out("agreed_path", str(path), group, timeout))
+    return Path(agree("agreed_path", error, group, timeout, path)[0])

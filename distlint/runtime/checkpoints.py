@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from distlint.runtime._world import LONG, Group, Member, Report, Timeout, exchange, failure, member
+from distlint.runtime._world import LONG, Group, Member, Report, Timeout, failure, member
 from distlint.runtime.errors import CheckpointError
 
 PREFIXES = ("module.", "_orig_mod.", "_fsdp_wrapped_module.", "_forward_module.")
@@ -189,25 +189,27 @@ def save_checkpoint(
                 _retain(path, keep)
     except BaseException as caught:
         error = caught
-    _agree(me, f"save_checkpoint({str(path)!r})", error, timeout)
-    return Path(exchange("save_checkpoint", str(path), group, timeout)[0])
+    return Path(_agree(me, f"save_checkpoint({str(path)!r})", error, timeout, str(path))[0])
 
 
-def _agree(me: Member, kind: str, error: BaseException | None, timeout: Timeout) -> None:
-    """Raise on every rank what has happened on the first one that failed."""
+def _agree(
+    me: Member, kind: str, error: BaseException | None, timeout: Timeout, value: object = None
+) -> list[Any]:
+    """Every rank's value; raises on all of them what has happened on the first one that failed."""
     name = kind.partition("(")[0]  # paths may differ
-    report = None if error is None else Report.of(error)
+    own = None if error is None else Report.of(error)
+    answers = [(own, value)]
     if not me.alone:
-        reports = me.channel(name, timeout).exchange(name, report, timeout)
-        peer = next((rank for rank, one in enumerate(reports) if one is not None), 0)
-        report = report or reports[peer]
-    else:
-        peer = 0
+        answers = me.channel(name, timeout).exchange(name, (own, value), timeout)
     if isinstance(error, (KeyboardInterrupt, SystemExit)):
         raise error
-    if report is not None:
-        where = "" if error is not None else f"rank {me.ranks[peer]} failed: "
-        raise failure(CheckpointError, me, f"{kind}: {where}{report.summary}") from error
+    if own is not None:
+        raise failure(CheckpointError, me, f"{kind}: {own.summary}") from error
+    for rank, (report, _) in zip(me.ranks, answers, strict=True):
+        if report is not None:
+            message = f"{kind}: rank {rank} failed: {report.summary}"
+            raise failure(CheckpointError, me, message)
+    return [value for _, value in answers]
 
 
 def _content(me: Member, model: nn.Module | None, state: dict[str, Any]) -> dict[str, Any]:
@@ -216,13 +218,13 @@ def _content(me: Member, model: nn.Module | None, state: dict[str, Any]) -> dict
     content: dict[str, Any] = {}
     if model is not None:
         if sharded:
-            content["model"] = _gathered_model(model)
+            content["model"] = _gathered_model(me, model)
         elif me.rank == 0:
             content["model"] = unwrap(model).state_dict()
     for name, value in state.items():
         if sharded and isinstance(value, torch.optim.Optimizer):
             assert model is not None
-            content[name] = _gathered_optimizer(model, value)
+            content[name] = _gathered_optimizer(me, model, value)
             continue
         if hasattr(value, "consolidate_state_dict"):  # ZeroRedundancyOptimizer: on all ranks
             value.consolidate_state_dict(to=me.ranks[0])
@@ -233,24 +235,32 @@ def _content(me: Member, model: nn.Module | None, state: dict[str, Any]) -> dict
     return content
 
 
-def _options() -> Any:
+def _options(me: Member, model: nn.Module) -> Any:
+    """How to gather: on the CPU where possible, for the whole may not fit onto a device."""
     from torch.distributed.checkpoint.state_dict import StateDictOptions
 
-    return StateDictOptions(full_state_dict=True, cpu_offload=True)
+    # Offloaded, the whole is given to the first rank of all and to no other. FSDP 1 hands out freed
+    # memory when it offloads from the CPU to the CPU.
+    first = me.ranks[0] == 0
+    cpu = torch.device("cpu")
+    fsdp_on_cpu = any(getattr(part, "compute_device", None) == cpu for part in model.modules())
+    return StateDictOptions(full_state_dict=True, cpu_offload=first and not fsdp_on_cpu)
 
 
-def _gathered_model(model: nn.Module) -> dict[str, Any]:
+def _gathered_model(me: Member, model: nn.Module) -> dict[str, Any]:
     if any(hasattr(p, "ds_id") for p in model.parameters()):
         raise ValueError("ZeRO-3 parameters: call the engine's own save_checkpoint on all ranks")
     from torch.distributed.checkpoint.state_dict import get_model_state_dict
 
-    return strip_prefixes(get_model_state_dict(model, options=_options()))
+    return strip_prefixes(get_model_state_dict(model, options=_options(me, model)))
 
 
-def _gathered_optimizer(model: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, Any]:
+def _gathered_optimizer(
+    me: Member, model: nn.Module, optimizer: torch.optim.Optimizer
+) -> dict[str, Any]:
     from torch.distributed.checkpoint.state_dict import get_optimizer_state_dict
 
-    return dict(get_optimizer_state_dict(model, optimizer, options=_options()))
+    return dict(get_optimizer_state_dict(model, optimizer, options=_options(me, model)))
 
 
 def _write(content: dict[str, Any], path: Path) -> None:
@@ -304,19 +314,22 @@ def _alive(pid: int) -> bool:
     return True
 
 
+def _last_number(name: str) -> re.Match[str] | None:
+    """The last number in a file's name, but for its suffix."""
+    return max(re.finditer(r"\d+", Path(name).stem), key=re.Match.start, default=None)
+
+
 def _number(name: str) -> int | None:
-    """The last number in a file's name."""
-    found = re.findall(r"\d+", name)
-    return int(found[-1]) if found else None
+    found = _last_number(name)
+    return int(found[0]) if found else None
 
 
 def _family(name: str) -> re.Pattern[str]:
     """Names that differ from this one in the last number only."""
-    found = list(re.finditer(r"\d+", name))
+    found = _last_number(name)
     if not found:
         return re.compile(re.escape(name))
-    last = found[-1]
-    return re.compile(re.escape(name[: last.start()]) + r"\d+" + re.escape(name[last.end() :]))
+    return re.compile(re.escape(name[: found.start()]) + r"\d+" + re.escape(name[found.end() :]))
 
 
 def _retain(path: Path, keep: int) -> None:
@@ -385,7 +398,8 @@ def load_checkpoint(
     Collective.
 
     Args:
-        path: a file, or a folder: then its file with the largest number that is not truncated.
+        path: a file, or a folder: then its file with the largest number that is not truncated; the
+            first rank chooses it, and all read the one of that name.
         model: wrapped or not, sharded or not, on any device.
         strict: refuse missing, unexpected and mismatched keys. Otherwise they are reported and
             logged; a file of which nothing fits is refused all the same.
@@ -415,11 +429,17 @@ def load_checkpoint(
     """
     me = member(group)
     kind = f"load_checkpoint({str(path)!r})"
-    error: BaseException | None = None
-    content: Any = None
     chosen = Path(path)
+    error: Exception | None = None
+    name: str | None = None
+    content: Any = None
     try:
-        chosen = _chosen(Path(path))
+        name = _newest(chosen) if me.rank == 0 and chosen.is_dir() else None
+    except Exception as caught:
+        error = caught
+    name = _agree(me, kind, error, timeout, name)[0]
+    try:
+        chosen = chosen if name is None else chosen / name
         content = torch.load(chosen, map_location=map_location, weights_only=weights_only)
     except Exception as caught:
         error = caught
@@ -447,16 +467,14 @@ def load_checkpoint(
     return report
 
 
-def _chosen(path: Path) -> Path:
-    """The file itself, or the newest one of a folder that was written to its end."""
-    if not path.is_dir():
-        return path
-    files = [f for f in path.iterdir() if f.is_file() and not f.name.startswith(".")]
-    files.sort(key=lambda f: (_number(f.stem) or 0, f.stat().st_mtime), reverse=True)
+def _newest(folder: Path) -> str:
+    """The newest file that was written to its end."""
+    files = [f for f in folder.iterdir() if f.is_file() and not f.name.startswith(".")]
+    files.sort(key=lambda f: (_number(f.name) or 0, f.stat().st_mtime), reverse=True)
     for file in files:
         if zipfile.is_zipfile(file):
-            return file
-    raise FileNotFoundError(f"no complete checkpoint in {path}")
+            return file.name
+    raise FileNotFoundError(f"no complete checkpoint in {folder}")
 
 
 def _matched(
@@ -529,12 +547,19 @@ def _load_model(model: nn.Module, weights: dict[str, Any]) -> None:
 
 def _load_other(model: nn.Module | None, target: Any, saved: Any) -> None:
     if model is not None and is_sharded(model) and isinstance(target, torch.optim.Optimizer):
-        from torch.distributed.checkpoint.state_dict import (
-            StateDictOptions,
-            set_optimizer_state_dict,
-        )
-
-        options = StateDictOptions(full_state_dict=True)
-        set_optimizer_state_dict(model, target, saved, options=options)
+        _load_optimizer(model, target, saved)
     else:
         (unwrap(target) if isinstance(target, nn.Module) else target).load_state_dict(saved)
+
+
+def _load_optimizer(model: nn.Module, optimizer: torch.optim.Optimizer, saved: Any) -> None:
+    """Load what :func:`_gathered_optimizer` has made, each rank its own part."""
+    from torch.distributed.checkpoint.state_dict import StateDictOptions, set_optimizer_state_dict
+
+    if saved["state"]:
+        options = StateDictOptions(full_state_dict=True)
+        set_optimizer_state_dict(model, optimizer, saved, options=options)
+        return
+    optimizer.state.clear()  # before the first step, or SGD without momentum: torch refuses it
+    for group, other in zip(optimizer.param_groups, saved["param_groups"], strict=True):
+        group.update({name: value for name, value in other.items() if name != "params"})

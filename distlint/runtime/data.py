@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import logging
 import math
 import random
 import sys
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Literal, TypeVar, cast
@@ -21,13 +19,10 @@ from torch import nn
 from distlint.runtime._world import (
     Group,
     Member,
-    Report,
     Timeout,
-    exchange,
+    agree,
     failure,
     member,
-    peer_failed,
-    rank_and_size,
 )
 from distlint.runtime.agreement import agreed_seed
 from distlint.runtime.errors import DeviceError, DisagreementError, DistributedError
@@ -36,6 +31,8 @@ T = TypeVar("T")
 
 MAX_DIMENSIONS = 12
 _META, _NO_DATA = -2, "the tensor lies on the meta device, without data"
+_NO_TENSOR = -3
+_UNFIT = {-1: "of a dtype or layout that cannot be sent", _NO_TENSOR: "(not a tensor)"}
 _DTYPES = (
     torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.bool,
     torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64, torch.complex128,
@@ -71,7 +68,8 @@ def equal_steps(
 
     Raises:
         PeerFailedError: on the other ranks, if the loader of one raises.
-        DistributedError: on all ranks with "cycle", if one of them has no batch at all.
+        DistributedError: on all ranks with "cycle", if one of them has nothing to begin anew with.
+        ValueError: at once, if the mode is another.
         CollectiveError: if the reduction fails or times out.
 
     Example:
@@ -82,8 +80,7 @@ def equal_steps(
     if mode not in ("stop", "cycle"):
         raise ValueError(f'mode is "stop" or "cycle", not {mode!r}')
     me = member(group)
-    source = iter(loader) if me.alone else _agreed_batches(me, loader, mode)
-    yield from source
+    return iter(loader) if me.alone else _agreed_batches(me, loader, mode)
 
 
 _END = object()
@@ -91,7 +88,6 @@ _END = object()
 
 def _agreed_batches(me: Member, loader: Iterable[T], mode: str) -> Iterator[T]:
     kind = f"equal_steps({mode!r})"
-    counts = torch.zeros(3, dtype=torch.int32, device=me.device)  # at the end, empty, failed
     source: Iterator[T] | None = None
     ended = False
     while True:
@@ -109,57 +105,21 @@ def _agreed_batches(me: Member, loader: Iterable[T], mode: str) -> Iterator[T]:
                     empty = item is _END
         except Exception as caught:
             error = caught
-        counts.copy_(torch.tensor([ended, empty, error is not None]))
+        states = (ended, empty, error is not None)
+        counts = torch.tensor(states, dtype=torch.int32, device=me.device)
         at_end, without, failed = me.all_reduce(counts, dist.ReduceOp.SUM, kind).tolist()
         if failed:
-            _raise_first(me, kind, error)
+            agree(kind, error, me.pg)
         if (mode == "stop" and at_end) or at_end == me.size:
             return
         if without:
             raise failure(
-                DistributedError, me, f"{kind}: {without} of {me.size} ranks have no batch at all"
+                DistributedError,
+                me,
+                f"{kind}: {without} of {me.size} ranks have no batch to begin anew with: their "
+                "loader is empty, or can be gone through only once",
             )
         yield item
-
-
-def _raise_first(me: Member, kind: str, error: Exception | None) -> None:
-    """Some rank has failed, and all know: one's own error, or that of the first."""
-    reports = exchange(kind, None if error is None else Report.of(error), me.pg)
-    if error is not None:
-        raise error
-    for rank, report in enumerate(reports):
-        if report is not None:
-            raise peer_failed(me, kind, rank, report)
-
-
-def shard_iter(
-    items: Iterable[T], *, rank: int | None = None, world_size: int | None = None
-) -> Iterator[T]:
-    """Every n-th item, where n counts the ranks and the workers of this rank's loader.
-
-    To be used in ``IterableDataset.__iter__``: without it each worker of each rank yields the whole
-    stream. In a loader's worker, which may have been started without a process group, rank and
-    world size come from the launcher's environment. Not collective. Shards may differ in length by
-    one: see :func:`equal_steps`.
-
-    Args:
-        items: the whole stream, in the same order everywhere.
-        rank: whose shard; this process's by default.
-        world_size: how many ranks there are.
-
-    Example:
-        >>> from distlint.runtime import shard_iter
-        >>> list(shard_iter(range(10), rank=1, world_size=4))
-        [1, 5, 9]
-    """
-    worker = torch.utils.data.get_worker_info()
-    here = rank_and_size() if worker is not None or dist.is_initialized() else (0, 1)
-    rank = here[0] if rank is None else rank
-    world_size = here[1] if world_size is None else world_size
-    if not 0 <= rank < world_size:
-        raise ValueError(f"{rank=} does not lie below {world_size=}")
-    workers, number = (1, 0) if worker is None else (worker.num_workers, worker.id)
-    return islice(items, rank * workers + number, None, world_size * workers)
 
 
 # Tensors of different sizes
@@ -192,13 +152,14 @@ def gather_variable(tensor: torch.Tensor, dim: int = 0, *, group: Group = None) 
         >>> gather_variable(torch.ones(2, 3)).shape[1]
         3
     """
-    return torch.cat(_gathered(tensor.detach(), dim, "gather_variable", group), dim)
+    return torch.cat(gathered_parts(tensor, dim, "gather_variable", group), dim)
 
 
-def _gathered(tensor: torch.Tensor, dim: int, kind: str, group: Group) -> list[torch.Tensor]:
+def gathered_parts(tensor: torch.Tensor, dim: int, kind: str, group: Group) -> list[torch.Tensor]:
     me = member(group)
-    if tensor.dim() == 0:
-        tensor = tensor.reshape(1)
+    if isinstance(tensor, torch.Tensor):  # else all ranks are told so
+        tensor = tensor.detach()
+        tensor = tensor if tensor.dim() else tensor.reshape(1)
     if me.alone:
         if tensor.device.type == "meta":
             raise failure(DeviceError, me, f"{kind}: {_NO_DATA}")
@@ -221,15 +182,8 @@ def _gathered(tensor: torch.Tensor, dim: int, kind: str, group: Group) -> list[t
 
 def _gathered_shapes(me: Member, tensor: torch.Tensor, dim: int, kind: str) -> list[list[int]]:
     """Every rank's shape; an error on all of them when the tensors cannot be joined."""
-    fits = tensor.dim() <= MAX_DIMENSIONS and -tensor.dim() <= dim < tensor.dim()
-    header = torch.full((MAX_DIMENSIONS + 3,), -1, dtype=torch.int64)
-    dtype = _DTYPES.index(tensor.dtype) if tensor.dtype in _DTYPES else -1
-    if tensor.device.type == "meta":
-        dtype = _META
-    header[:3] = torch.tensor([tensor.dim() if fits else -1, dtype, dim % max(tensor.dim(), 1)])
-    shape = list(tensor.shape)[:MAX_DIMENSIONS]
-    header[3 : 3 + len(shape)] = torch.tensor(shape, dtype=torch.int64)
-    headers = [part.tolist() for part in me.all_gather(header.to(me.device), kind)]
+    header = torch.tensor(_header(tensor, dim), dtype=torch.int64, device=me.device)
+    headers = [part.tolist() for part in me.all_gather(header, kind)]
     without = [me.ranks[rank] for rank, one in enumerate(headers) if one[1] == _META]
     if without:
         raise failure(DeviceError, me, f"{kind}: on rank {without[0]} {_NO_DATA}")
@@ -241,13 +195,28 @@ def _gathered_shapes(me: Member, tensor: torch.Tensor, dim: int, kind: str) -> l
     if any(one != fixed[0] for one in fixed) or fixed[0][0] < 0 or fixed[0][1] < 0:
         values = {
             me.ranks[rank]: f"{tuple(shape)} "
-            + (str(_DTYPES[header[1]]) if header[1] >= 0 else "of an unknown dtype")
+            + (str(_DTYPES[header[1]]) if header[1] >= 0 else _UNFIT[header[1]])
             for rank, (header, shape) in enumerate(zip(headers, shapes, strict=True))
         }
         lines = "".join(f"\n  rank {rank}: {text}" for rank, text in values.items())
         message = f"{kind}: the tensors cannot be joined along dimension {dim}:{lines}"
         raise failure(DisagreementError, me, message, values=values)
     return shapes
+
+
+def _header(tensor: object, dim: int) -> list[int]:
+    """The number of dimensions, the dtype, the dimension to join along, and the shape."""
+    header = [-1, _NO_TENSOR, 0]
+    if isinstance(tensor, torch.Tensor):
+        dims = tensor.dim()
+        fits = dims <= MAX_DIMENSIONS and -dims <= dim < dims
+        dtype = -1
+        if tensor.device.type == "meta":
+            dtype = _META
+        elif tensor.dtype in _DTYPES and tensor.layout == torch.strided:
+            dtype = _DTYPES.index(tensor.dtype)
+        header = [dims if fits else -1, dtype, dim % max(dims, 1), *tensor.shape[:MAX_DIMENSIONS]]
+    return header + [-1] * (MAX_DIMENSIONS + 3 - len(header))
 
 
 def gather_with_grad(tensor: torch.Tensor, dim: int = 0, *, group: Group = None) -> torch.Tensor:
@@ -285,7 +254,7 @@ class _Gather(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, tensor: torch.Tensor, dim: int, group: Group) -> torch.Tensor:
         me = member(group)
-        parts = _gathered(tensor.detach(), dim, "gather_with_grad", group)
+        parts = gathered_parts(tensor, dim, "gather_with_grad", group)
         ctx.me, ctx.dim, ctx.shape = me, dim, tensor.shape
         ctx.start = sum(part.shape[dim] for part in parts[: me.rank])
         ctx.length = parts[me.rank].shape[dim]
@@ -381,14 +350,18 @@ def reduce_metrics(
         if not _same_names(me, names, error):
             names = _all_names(me, names, error, timeout)
         table = torch.tensor(
-            [pairs.get(name, (0.0, 0.0)) for name in names], dtype=torch.float64
+            [pairs.get(name, (0.0, 0.0)) for name in names],
+            dtype=torch.float64,
+            device=me.device,
         ).reshape(-1, 2)
-        rows = me.all_reduce(table.to(me.device), dist.ReduceOp.SUM, "reduce_metrics").tolist()
+        rows = me.all_reduce(table, dist.ReduceOp.SUM, "reduce_metrics").tolist()
         pairs = {name: (row[0], row[1]) for name, row in zip(names, rows, strict=True)}
     return {name: total / count if count else math.nan for name, (total, count) in pairs.items()}
 
 
-def _pair(name: str, value: Any) -> tuple[float, float]:
+def _pair(name: object, value: Any) -> tuple[float, float]:
+    if not isinstance(name, str):
+        raise TypeError(f"the name of a metric is a string, not {name!r}")
     if isinstance(value, (tuple, list)) and len(value) == 2:
         return float(value[0]), float(value[1])
     try:
@@ -411,14 +384,8 @@ def _same_names(me: Member, names: list[str], error: Exception | None) -> bool:
 def _all_names(
     me: Member, names: list[str], error: Exception | None, timeout: Timeout
 ) -> list[str]:
-    report = None if error is None else Report.of(error)
-    answers = exchange("reduce_metrics", (names, report), me.pg, timeout)
-    if error is not None:
-        raise error
-    for rank, (_, one) in enumerate(answers):
-        if one is not None:
-            raise peer_failed(me, "reduce_metrics", rank, one)
-    return sorted({name for theirs, _ in answers for name in theirs})
+    everyone = agree("reduce_metrics", error, me.pg, timeout, names)
+    return sorted({name for theirs in everyone for name in theirs})
 
 
 # Accumulation
@@ -494,7 +461,7 @@ def _no_sync(model: Any) -> Iterator[None]:
         yield
 
 
-# Seeds and shards
+# Seeds
 
 
 def seed_all(
@@ -539,185 +506,3 @@ def seed_all(
         numpy.random.seed(seed % 2**32)
     torch.manual_seed(seed)  # all devices
     return seed
-
-
-@dataclass(frozen=True)
-class ShardReport:
-    """Which samples the ranks see in one epoch; the same on all ranks.
-
-    Attributes:
-        per_rank: how many each rank sees.
-        distinct: how many different ones all see together.
-        repeated: how many of them more than one rank sees.
-        missing: how many of the data set no rank sees, where its length is known.
-        padding: how many repetitions a sampler may need to give all ranks equally many.
-    """
-
-    per_rank: tuple[int, ...]
-    distinct: int
-    repeated: int
-    missing: int | None
-    padding: int
-
-    @property
-    def ok(self) -> bool:
-        """Does every sample go to one rank, but for what evens out the shards?"""
-        return self.repeated <= self.padding and not self.missing
-
-    def __str__(self) -> str:
-        text = f"{self.distinct} distinct samples of {sum(self.per_rank)} {list(self.per_rank)}"
-        if self.repeated:
-            text += f", {self.repeated} on more than one rank"
-        if self.missing:
-            text += f", {self.missing} on none"
-        return text + (": sharded" if self.ok else ": NOT sharded properly")
-
-
-def check_shards(
-    loader: Any,
-    key: Callable[[Any], object] | None = None,
-    *,
-    limit: int | None = None,
-    group: Group = None,
-    timeout: Timeout = None,
-) -> ShardReport:
-    """Do the ranks' shards overlap, and do they cover the data?
-
-    Catches a missing sampler (all ranks see everything), one sharding on top of another (most of
-    the data is seen by none), and samplers with different seeds. Of a map-style loader only the
-    indices are drawn and nothing is loaded; this uses up one epoch of a sampler that counts them by
-    itself. Of a stream the samples are read and told apart by ``key`` or by their bytes.
-    Indices count in the data set below any ``Subset``. Where each rank holds a data set of its own
-    of the same length, give a ``key``. Collective.
-
-    Args:
-        loader: a DataLoader, a sampler, or anything that yields samples.
-        key: the identity of a sample, such as ``lambda sample: sample["id"]``.
-        limit: read at most so many samples a rank; coverage is then not judged.
-        group: the ranks that take part.
-        timeout: seconds or timedelta that ranks wait for each other; that of the group by default.
-
-    Raises:
-        PeerFailedError: on the other ranks, if one rank's loader raises.
-        CollectiveError, MissingRanksError: if a rank does not come.
-
-    Example:
-        >>> from distlint.runtime import check_shards, shard_iter
-        >>> report = check_shards(shard_iter(range(100)))
-        >>> report.distinct, report.repeated, report.ok
-        (100, 0, True)
-    """
-    me = member(group)
-    error: Exception | None = None
-    own = torch.zeros(0, dtype=torch.int64)
-    length: int | None = None
-    try:
-        identities, length = _identities(loader, key)
-        own = torch.tensor(list(islice(identities, limit)), dtype=torch.int64)
-    except Exception as caught:
-        error = caught
-    answer = (error and Report.of(error), length)
-    answers = exchange("check_shards", answer, group, timeout)
-    if error is not None:
-        raise error
-    for rank, (report, _) in enumerate(answers):
-        if report is not None:
-            raise peer_failed(me, "check_shards", rank, report)
-    lengths = [length for _, length in answers]
-    if key is None and len(set(lengths)) > 1:
-        own = own * me.size + me.rank  # each rank has data of its own, with the same numbers
-    total = None if limit is not None else _total(lengths)
-    parts = _gathered(own, 0, "check_shards", group)
-    seen = Counter(identity for part in parts for identity in set(part.tolist()))
-    result = ShardReport(
-        per_rank=tuple(len(part) for part in parts),
-        distinct=len(seen),
-        repeated=sum(count > 1 for count in seen.values()),
-        missing=None if total is None else max(0, total - len(seen)),
-        padding=me.size - 1,
-    )
-    if not result.ok and me.rank == 0:
-        logging.getLogger("distlint.runtime").warning("check_shards: %s", result)
-    return result
-
-
-def _total(lengths: Sequence[int | None]) -> int | None:
-    """How many samples there are: of the one data set, or of all when they differ."""
-    known = [length for length in lengths if length is not None]
-    if len(known) < len(lengths):
-        return None
-    return known[0] if len(set(known)) == 1 else sum(known)
-
-
-def _identities(
-    loader: Any, key: Callable[[Any], object] | None
-) -> tuple[Iterator[int], int | None]:
-    """Numbers that tell samples apart, and how many there are in all."""
-    dataset = getattr(loader, "dataset", None)
-    stream = isinstance(dataset, torch.utils.data.IterableDataset)
-    total = len(dataset) if not stream and isinstance(dataset, Sized) else None
-    batches = getattr(loader, "batch_sampler", None)
-    if key is None and not stream and batches is not None:
-        whole, number = _root(dataset)
-        total = len(whole) if isinstance(whole, Sized) else total
-        return (number(int(index)) for batch in batches for index in batch), total
-    if key is None and isinstance(loader, torch.utils.data.Sampler):
-        source = getattr(loader, "data_source", getattr(loader, "dataset", None))
-        return map(int, loader), len(source) if isinstance(source, Sized) else None
-    return (_identity(key(s) if key else s) for s in _samples(loader)), total
-
-
-def _root(dataset: Any) -> tuple[Any, Callable[[int], int]]:
-    """The data set that a Subset (of a Subset) is taken from, and numbers in there."""
-    indices: list[Any] = []
-    while isinstance(dataset, torch.utils.data.Subset):
-        indices.append(dataset.indices)
-        dataset = dataset.dataset
-
-    def number(index: int) -> int:
-        for each in indices:
-            index = int(each[index])
-        return index
-
-    return dataset, number
-
-
-def _samples(loader: Any) -> Iterator[Any]:
-    """One by one, also from a loader that puts them together into batches."""
-    batched = getattr(loader, "batch_size", None) is not None
-    for item in loader:
-        yield from _unbatched(item) if batched else (item,)
-
-
-def _unbatched(batch: Any) -> Iterator[Any]:
-    if isinstance(batch, Mapping):
-        columns = [list(column) for column in batch.values()]
-        return (dict(zip(batch, row, strict=False)) for row in zip(*columns, strict=False))
-    if isinstance(batch, (tuple, list)) and batch and isinstance(batch[0], torch.Tensor):
-        return zip(*batch, strict=False)
-    return iter(batch)
-
-
-def _identity(sample: Any) -> int:
-    if isinstance(sample, int):
-        return sample
-    digest = hashlib.sha256()
-    _feed(digest, sample)
-    return int.from_bytes(digest.digest()[:8], "big", signed=True)
-
-
-def _feed(digest: Any, value: Any) -> None:
-    if isinstance(value, torch.Tensor):
-        digest.update(str(tuple(value.shape)).encode())
-        digest.update(value.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy())
-    elif isinstance(value, Mapping):
-        for name in sorted(value, key=repr):
-            _feed(digest, name)
-            _feed(digest, value[name])
-    elif isinstance(value, (tuple, list)):
-        for item in value:
-            _feed(digest, item)
-    elif hasattr(value, "tobytes"):
-        digest.update(value.tobytes())
-    else:
-        digest.update(repr(value).encode())

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from distlint.runtime.collective_watch.environment import start_from_environment
+from distlint.runtime.collective_watch.environment import ends_with, start_from_environment
 
 FOLDER = "DISTLINT_RUN_FOLDER"
 """Where to leave the process id and, at the end, the exit status."""
@@ -28,7 +28,11 @@ def main() -> None:
     sys.path[0] = os.path.dirname(os.path.abspath(script))
     with _recorded():
         start_from_environment()
-        runpy.run_path(script, run_name="__main__")
+        try:
+            runpy.run_path(script, run_name="__main__")
+        except BaseException as error:
+            ends_with(error)
+            raise
 
 
 @contextlib.contextmanager

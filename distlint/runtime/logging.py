@@ -13,7 +13,7 @@ import torch
 import torch.distributed as dist
 from torch import nn
 
-from distlint.runtime._world import Group, Timeout, member, store_errors, wait_until
+from distlint.runtime._world import Group, Timeout, member, rank_and_size
 from distlint.runtime.checkpoints import unwrap
 
 _OWN_FRAMES = 1 if sys.version_info >= (3, 11) else 2  # older ones count the adapter's as well
@@ -25,10 +25,11 @@ def get_logger(name: str | None = None, *, group: Group = None) -> RankLogger:
 
     ``logger.info(...)`` writes on the first rank; ``main_only=False`` on every rank that calls.
     ``logger.in_order(...)`` writes the messages of all ranks sorted by rank. No call contains a
-    barrier: with ``in_order`` every rank but the first leaves its message in the store and goes on,
-    and the first one waits for them, ten seconds at most. The rank is looked up at each message, so
-    that a logger may be made before the process group. Handlers and levels are those of the
-    standard library.
+    barrier: with ``in_order`` every rank but the first leaves its message in the store and goes on
+    (at the very first such call once the first rank has come), and the first one waits for them,
+    ten seconds at most. The rank is looked up at each message, so that a logger may be made before
+    the process group; until there is one, the rank is that of the launcher's environment. Handlers
+    and levels are those of the standard library.
 
     Args:
         name: as that of ``logging.getLogger``.
@@ -53,15 +54,23 @@ class RankLogger(logging.LoggerAdapter):  # type: ignore[type-arg]
 
     def process(self, msg: Any, kwargs: MutableMapping[str, Any]) -> tuple[Any, Any]:
         """Put the rank before a message."""
-        return f"[rank {member(self._group).global_rank}] {msg}", kwargs
+        return f"[rank {self._ranks()[1]}] {msg}", kwargs
 
     def log(self, level: int, msg: object, *args: object, **kwargs: Any) -> None:
         """Write on the first rank, or with ``main_only=False`` on this one whichever it is."""
         main_only = kwargs.pop("main_only", True)
-        if self.isEnabledFor(level) and (not main_only or member(self._group).rank == 0):
+        if self.isEnabledFor(level) and (not main_only or self._ranks()[0] == 0):
             text, more = self.process(msg, kwargs)
             more["stacklevel"] = more.get("stacklevel", 1) + _OWN_FRAMES
             self.logger.log(level, text, *args, **more)
+
+    def _ranks(self) -> tuple[int, int]:
+        """This process's number in the group, and among all."""
+        if self._group is None and not dist.is_initialized():
+            rank = rank_and_size()[0]
+            return rank, rank
+        me = member(self._group)
+        return me.rank, me.global_rank
 
     def in_order(self, level: int, msg: object, *args: object, timeout: Timeout = IN_ORDER) -> None:
         """Write the messages of all ranks on the first one, in order of ranks.
@@ -69,23 +78,17 @@ class RankLogger(logging.LoggerAdapter):  # type: ignore[type-arg]
         Every rank has to call it. Ranks that have not within the timeout are named instead.
         """
         me = member(self._group)
-        text = str(msg) % args if args else str(msg)
+        try:
+            text = str(msg) % args if args else str(msg)
+        except Exception as error:  # here alone, perhaps, and the others count on this call
+            text = f"{msg!r} % {args!r}: {type(error).__name__}: {error}"
         if me.alone:
             self.log(level, "%s", text)
             return
-        channel = me.channel("in_order", None)
-        number = channel.begin()
-        channel.post(number, "in_order", text)
-        if me.rank == 0:
-            keys = [f"{number}/{rank}" for rank in range(me.size)]
-            with store_errors(me, "in_order"):
-                wait_until(lambda: channel.store.check(keys), me.seconds(timeout))
-            for rank, key in enumerate(keys):
-                line = text if rank == 0 else "(no message within the timeout)"
-                if rank and channel.store.check([key]):
-                    line = channel.fetch(number, "in_order", rank)
-                self.logger.log(level, "[rank %d] %s", me.ranks[rank], line, stacklevel=2)
-        channel.keep_in_step()
+        lines = me.channel("in_order", None).collect("in_order", text, me.seconds(timeout))
+        for rank, line in enumerate(lines):
+            shown = "(no message within the timeout)" if line is None else line
+            self.logger.log(level, "[rank %d] %s", me.ranks[rank], shown, stacklevel=2)
 
 
 def effective_batch_size(per_rank: int, accumulation_steps: int = 1, *, group: Group = None) -> int:
@@ -250,7 +253,7 @@ def memory_report() -> MemoryReport:
         True
     """
     cuda: Any = torch.cuda
-    rank = dist.get_rank() if dist.is_initialized() else 0
+    rank = rank_and_size()[0]
     if not cuda.is_initialized():
         return MemoryReport(rank, _resident(), 0, 0, 0, 0)
     return MemoryReport(

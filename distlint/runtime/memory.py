@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import atexit
-import contextlib
 import functools
 import gc
 import inspect
 import logging
-import os
 import pickle
 import random
 import secrets
-import socket
-import stat
 import sys
 import threading
 import time
@@ -21,20 +16,19 @@ import traceback
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any, Generic, Literal, TypeVar, cast, overload
 
 import torch
 import torch.distributed as dist
 from torch._C._distributed_c10d import PrefixStore, Store
 
+from distlint.runtime._renewal import free_ranks, renew
 from distlint.runtime._world import (
     Group,
     Member,
     Report,
     Timeout,
     failure,
-    forget,
     groups_here,
     in_words,
     interruption,
@@ -61,7 +55,6 @@ WATCH_PAUSE = 0.05  # seconds between two looks for a failure elsewhere
 MOST_LOOKS = 1000  # a second, of all ranks together
 PATIENCE = 5.0  # seconds for a rank behind the failed one to come back by itself
 GRACE = 0.5  # seconds for the message of a rank that failed before
-SETTLE = 2.0  # seconds for the ranks to tell each other their connections
 
 _log = logging.getLogger("distlint.runtime")
 _HOLDERS = {"DistributedDataParallel", "FullyShardedDataParallel", "FSDPModule", "DeepSpeedEngine"}
@@ -371,6 +364,8 @@ class _RandomState:
         torch.set_rng_state(self.torch)
         if self.cuda is not None:
             torch.cuda.set_rng_state(self.cuda)
+        elif _cuda_in_use():  # it was not before; torch.manual_seed seeds all devices alike
+            torch.cuda.manual_seed(torch.initial_seed())
         if self.numpy is not None:
             sys.modules["numpy"].random.set_state(self.numpy)
 
@@ -429,10 +424,8 @@ class _Session:
             error = caught
         finally:
             interruption.event = None
-        own = self._state(watcher, error)
-        post(self.store, f"settled/{self.me.rank}", own)
         try:
-            everyone = self._settle(own, error)
+            everyone = self._settle(watcher, error)
         finally:
             watcher.finish()
         self._raise_errors(everyone, error)
@@ -455,7 +448,7 @@ class _Session:
         post(self.store, f"next/{self.me.rank}", (size, stale))
         answers = self._all("next", self.seconds)
         if self.dirty and self.whole_world:
-            self.me = _renew(self.me, self.base, self.number)
+            self.me = renew(self.me, self.base, self.number)
             post(self.store, f"renewed/{self.me.rank}", None)
             self._all("renewed", self.seconds)  # a rank that ends now would end the others' start
         for rank, (_, stale) in enumerate(answers):
@@ -489,12 +482,19 @@ class _Session:
         """Did another rank fail before? Its message may still be on the way."""
         return wait_until(lambda: self.store.check(["failed"]), GRACE)
 
-    def _settle(self, own: _Settled, error: BaseException | None) -> list[_Settled]:
-        seconds = self.seconds if own.state != "error" else min(self.seconds, 2 * PATIENCE)
+    def _settle(self, watcher: _Watcher, error: BaseException | None) -> list[_Settled]:
+        """Say how the attempt ended here, and hear how it did elsewhere."""
+        own: _Settled | None = None
+        seconds = self.seconds
         try:
+            with store_errors(self.me, "find_executable_batch_size"):
+                own = self._state(watcher, error)
+                post(self.store, f"settled/{self.me.rank}", own)
+            if own.state == "error":
+                seconds = min(seconds, 2 * PATIENCE)
             return cast("list[_Settled]", self._all("settled", seconds))
         except (MissingRanksError, StoreError):
-            if own.state == "error" and error is not None:
+            if error is not None and (own is None or own.state == "error"):
                 raise error from None
             raise
 
@@ -559,50 +559,6 @@ def _wrapped_models() -> Iterator[torch.nn.Module]:
             yield thing
 
 
-_retired: list[object] = []
-"""Groups of the attempt before. Freed too early, one may wait for ever for a thread of its own;
-freed with the interpreter, it aborts the process."""
-atexit.register(_retired.clear)
-
-
-def _renew(me: Member, base: Store, number: int) -> Member:
-    """End all groups and make the world anew, under keys that no other attempt uses."""
-    world = me.pg
-    assert world is not None
-    name = str(dist.get_backend(world))
-    if name in ("undefined", "custom") or ":" in name:
-        name = dist.get_backend_config(world)
-    more: dict[str, Any] = {}
-    bound = getattr(world, "bound_device_id", None)
-    if bound is not None:
-        more["device_id"] = bound
-    groups = list(groups_here())
-    forget(groups)
-    _retired[:] = groups
-    for pg in groups:
-        _abort(pg)
-    dist.destroy_process_group()
-    dist.init_process_group(
-        name,
-        store=PrefixStore(f"world/{number}", base),
-        rank=me.rank,
-        world_size=me.size,
-        timeout=timedelta(seconds=me.timeout),
-        **more,
-    )
-    return member(None)
-
-
-def _abort(pg: dist.ProcessGroup) -> None:
-    """Let go of whoever waits in a collective of NCCL; gloo cannot."""
-    for device in getattr(pg, "_device_types", [torch.device("cuda")]):
-        with contextlib.suppress(Exception):
-            backend = pg._get_backend(device)
-            abort = getattr(backend, "abort", None) or getattr(backend, "_abort", None)
-            if abort is not None:
-                abort()
-
-
 class _Watcher:
     """Looks for a failure elsewhere while this rank is in the function, and calls it back.
 
@@ -640,7 +596,8 @@ class _Watcher:
                     continue
                 failed_since = failed_since or time.monotonic()
                 if self.store.check(["reset"]):
-                    self._free()
+                    self.called_back.set()
+                    free_ranks(self.me, self.store, self._stop)
                     return
                 self._consider(time.monotonic() - failed_since)
         except RuntimeError:  # the store has gone, and with it the whole job
@@ -657,57 +614,3 @@ class _Watcher:
                 self._decided = True
         if self._decided:
             self.store.set("reset", "1")
-
-    def _free(self) -> None:
-        self.called_back.set()
-        groups = list(groups_here())
-        for pg in groups:
-            _abort(pg)
-        own = _connections(_store_ports(self.store))
-        post(self.store, f"connections/{self.me.rank}", list(own))
-        keys = [f"connections/{rank}" for rank in range(self.me.size)]
-        end = time.monotonic() + SETTLE
-        while not self.store.check(keys) and time.monotonic() < end:
-            if self._stop.wait(WATCH_PAUSE / 5):
-                break
-        for key in keys:
-            if self.store.check([key]):
-                for local, peer in pickle.loads(self.store.get(key)):
-                    if (peer, local) in own:
-                        _cut(own[peer, local])
-
-
-Address = tuple[str, int]
-
-
-def _connections(not_ports: set[int]) -> dict[tuple[Address, Address], int]:
-    """TCP connections of this process, by (own end, other end), but for those of the store.
-
-    gloo has no way to end a collective that waits for a peer, but it notices when a connection is
-    shut down. Those between two ranks are found by asking both: their ends are each other's.
-    """
-    found: dict[tuple[Address, Address], int] = {}
-    with contextlib.suppress(OSError):
-        for number in map(int, os.listdir("/proc/self/fd")):
-            with contextlib.suppress(OSError):
-                if not stat.S_ISSOCK(os.fstat(number).st_mode):
-                    continue
-                with socket.socket(fileno=os.dup(number)) as connection:
-                    ends = connection.getsockname(), connection.getpeername()
-                if all(isinstance(end, tuple) and len(end) >= 2 for end in ends):
-                    local, peer = ((end[0].removeprefix("::ffff:"), end[1]) for end in ends)
-                    if local[1] not in not_ports and peer[1] not in not_ports:
-                        found[local, peer] = number
-    return found
-
-
-def _cut(number: int) -> None:
-    with contextlib.suppress(OSError), socket.socket(fileno=os.dup(number)) as connection:
-        connection.shutdown(socket.SHUT_RDWR)
-
-
-def _store_ports(store: Any) -> set[int]:
-    while hasattr(store, "underlying_store"):
-        store = store.underlying_store
-    ports = {os.environ.get("MASTER_PORT"), getattr(store, "port", None)}
-    return {int(port) for port in ports if port}

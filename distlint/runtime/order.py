@@ -66,7 +66,7 @@ def main_process_first(
     kind = f"main_process_first({scope!r})"
     channel = me.channel(kind, timeout)
     first = 0 if scope == "global" else me.first_of_node(kind, timeout)
-    number = channel.begin()
+    number = channel.begin(timeout)
     if me.rank == first:
         try:
             yield
@@ -79,7 +79,6 @@ def main_process_first(
         if report is not None:
             raise peer_failed(me, kind, first, report)
         yield
-    channel.keep_in_step(timeout)
 
 
 @overload
@@ -163,7 +162,7 @@ def main_call(function: Callable[[], R], *, group: Group = None, timeout: Timeou
 
 def _called_on_main(kind: str, me: Member, function: Callable[[], R], timeout: Timeout) -> R:
     channel = me.channel(kind, timeout)
-    number = channel.begin()
+    number = channel.begin(timeout)
     if me.rank == 0:
         try:
             result = function()
@@ -178,7 +177,6 @@ def _called_on_main(kind: str, me: Member, function: Callable[[], R], timeout: T
             if isinstance(result.error, Exception):
                 raise result.error from failed
             raise failed
-    channel.keep_in_step(timeout)
     return result
 
 

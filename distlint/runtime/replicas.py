@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
 import torch
-import torch.distributed as dist
 from torch import Tensor, nn
 
-from distlint.runtime._world import Member, in_words, member
+from distlint.runtime._world import Group, Member, agree, failure, in_words, member
+from distlint.runtime.errors import DisagreementError
 
 Kind = Literal["parameter", "buffer", "gradient"]
 
@@ -57,15 +57,15 @@ def check_replicas(
     every: int = 1,
     gradients: bool = True,
     buffers: bool = False,
-    group: dist.ProcessGroup | None = None,
+    group: Group = None,
 ) -> tuple[Drift, ...]:
     """Tell which parameters and gradients differ between the ranks that should hold replicas.
 
     Collective over ``group``: two small all_gather, once in ``every`` calls; the other calls do
     nothing. All ranks get the same answer. Values are compared bit for bit by a checksum, on the
     device where they are. Call it after ``optimizer.step()``, before gradients are set to None;
-    within ``no_sync`` gradients differ by design. Parameters that are sharded (DTensor) are left
-    out. Without a process group there is nothing to compare.
+    within ``no_sync`` gradients differ by design. Parameters that are sharded (DTensor, FSDP,
+    ZeRO-3) are left out. Without a process group there is nothing to compare.
 
     Args:
         model: any module, wrapped or not; parameters of any shape, dtype and device.
@@ -78,7 +78,9 @@ def check_replicas(
         What differs, in the order in which the model registers it; empty if nothing does.
 
     Raises:
-        ValueError: on every rank, if the ranks do not hold models of the same parameters.
+        DisagreementError: on every rank, if the ranks do not hold models of the same parameters.
+        PeerFailedError: on the other ranks, if one has a tensor without data (meta).
+        CollectiveError: if a collective fails or times out.
 
     Example:
         >>> import torch
@@ -95,10 +97,13 @@ def check_replicas(
     if _calls[model] % every:
         return ()
     named = list(_tensors(model, gradients=gradients, buffers=buffers))
-    with torch.no_grad():
-        sums = _stacked([_checksum(tensor) for _, _, tensor in named])
     names = [f"{kind} {name}" for name, kind, _ in named]
-    rows = _gathered(sums, names, me, "check_replicas")
+
+    @torch.no_grad()
+    def sums() -> Tensor:
+        return _stacked([_checksum(tensor) for _, _, tensor in named])
+
+    rows = _gathered_rows(sums, names, me, "check_replicas")
     found = (
         _drift(name, kind, [row[index] for row in rows], me.ranks)
         for index, (name, kind, _) in enumerate(named)
@@ -106,9 +111,7 @@ def check_replicas(
     return tuple(drift for drift in found if drift is not None)
 
 
-def check_finite_grads(
-    model: nn.Module, *, group: dist.ProcessGroup | None = None
-) -> tuple[NonFinite, ...]:
+def check_finite_grads(model: nn.Module, *, group: Group = None) -> tuple[NonFinite, ...]:
     """Name the parameters whose gradients hold inf or nan, the same on every rank.
 
     Collective over ``group``: two small all_gather. Works before and after gradients have been
@@ -123,7 +126,7 @@ def check_finite_grads(
         The offenders, in the order in which the model registers them; empty if all is well.
 
     Raises:
-        ValueError: on every rank, if the ranks do not hold models of the same parameters.
+        DisagreementError, PeerFailedError, CollectiveError: as :func:`check_replicas`.
 
     Example:
         >>> import torch
@@ -134,11 +137,13 @@ def check_finite_grads(
         ['weight']
     """
     names = [name for name, _ in model.named_parameters()]
-    bad = _non_finite([parameter.grad for parameter in model.parameters()])
     me = member(group)
-    rows = [bad]
-    if not me.alone:
-        rows = _gathered(torch.tensor(bad, dtype=torch.int64), names, me, "check_finite_grads")
+
+    def bad() -> Tensor:
+        flags = _non_finite([parameter.grad for parameter in model.parameters()])
+        return torch.tensor(flags, dtype=torch.int64, device="cpu")
+
+    rows = [bad().tolist()] if me.alone else _gathered_rows(bad, names, me, "check_finite_grads")
     return tuple(
         NonFinite(name, tuple(rank for rank, row in zip(me.ranks, rows, strict=True) if row[index]))
         for index, name in enumerate(names)
@@ -161,13 +166,15 @@ def _tensors(
 
 
 def _sharded(tensor: Tensor) -> bool:
-    return hasattr(tensor, "placements") or hasattr(tensor, "_local_shards")
+    """Does it belong to a DTensor, FSDP 1 or ZeRO-3?"""
+    marks = ("placements", "_local_shards", "_fsdp_flattened", "ds_id")
+    return any(hasattr(tensor, mark) for mark in marks)
 
 
 def _checksum(tensor: Tensor | None) -> Tensor:
     """A number of the bits; unlike a sum of floats, it does not depend on the order."""
     if tensor is None:
-        return torch.tensor(_NONE)
+        return torch.tensor(_NONE, device="cpu")
     if tensor.is_sparse:
         tensor = tensor.coalesce()
         return _checksum(tensor.indices()) * 31 + _checksum(tensor.values())
@@ -184,7 +191,7 @@ def _checksum(tensor: Tensor | None) -> Tensor:
 
 def _stacked(numbers: list[Tensor]) -> Tensor:
     """The numbers on the CPU, with one synchronisation for each device."""
-    found = torch.empty(len(numbers), dtype=torch.int64)
+    found = torch.empty(len(numbers), dtype=torch.int64, device="cpu")
     for device in {each.device for each in numbers}:
         places = [index for index, each in enumerate(numbers) if each.device == device]
         found[places] = torch.stack([numbers[index] for index in places]).cpu()
@@ -204,11 +211,10 @@ def _non_finite(gradients: list[Tensor | None]) -> list[int]:
         None if each is None else each._values() if each.is_sparse else each for each in gradients
     ]
     dense = [_local(each.detach()) for each in values if each is not None]
-    flags = [each.float().abs().sum() if each.is_floating_point() else None for each in dense]
+    inexact = [each for each in dense if each.is_floating_point() or each.is_complex()]
     sums: dict[torch.device, list[Tensor]] = {}
-    for flag in flags:
-        if flag is not None:
-            sums.setdefault(flag.device, []).append(flag)
+    for each in inexact:
+        sums.setdefault(each.device, []).append(each.abs().float().sum())
     if all(bool(torch.stack(each).isfinite().all()) for each in sums.values()):
         return [0] * len(gradients)
     return [
@@ -223,28 +229,39 @@ def _local(tensor: Tensor) -> Tensor:
     return tensor if to_local is None else to_local()
 
 
-def _gathered(row: Tensor, names: list[str], me: Member, kind: str) -> list[list[int]]:
+def _gathered_rows(
+    make_row: Callable[[], Tensor], names: list[str], me: Member, kind: str
+) -> list[list[int]]:
     """The rows of all ranks, which must have the same names."""
+    error: Exception | None = None
+    row = torch.empty(0, device="cpu")
+    try:
+        row = make_row()
+    except Exception as caught:
+        error = caught
     number = zlib.crc32("\n".join(names).encode())
-    head = torch.tensor([len(names), number], dtype=torch.int64, device=me.device)
-    heads = me.all_gather(head, kind)
-    if any(bool((each != heads[0]).any()) for each in heads):
-        raise ValueError(_unlike(names, me))
+    head = [len(names), number, error is not None]
+    heads = me.all_gather(torch.tensor(head, dtype=torch.int64, device=me.device), kind)
+    shown = [each.tolist() for each in heads]
+    if any(failed for _, _, failed in shown):
+        agree(kind, error, me.pg)
+    if any(each != shown[0] for each in shown):
+        raise _unlike(names, me, kind)
     return [each.tolist() for each in me.all_gather(row.to(me.device), kind)]
 
 
-def _unlike(names: list[str], me: Member) -> str:
-    everybody: list[Any] = [None] * me.size
-    dist.all_gather_object(everybody, names, group=me.pg)
-    ranks = me.ranks
-    for rank, theirs in zip(ranks[1:], everybody[1:], strict=True):
-        if theirs != everybody[0]:
-            ours = everybody[0]
-            only = [f"{name} on rank {ranks[0]} only" for name in ours if name not in theirs]
-            only += [f"{name} on rank {rank} only" for name in theirs if name not in ours]
-            what = ", ".join(only[:3]) or "their order"
-            return f"ranks {ranks[0]} and {rank} do not hold the same model: {what}"
-    return "the ranks do not hold the same model"
+def _unlike(names: list[str], me: Member, kind: str) -> DisagreementError:
+    everybody = dict(zip(me.ranks, agree(kind, None, me.pg, value=names), strict=True))
+    first, *others = me.ranks
+    ours = everybody[first]
+    rank = next((each for each in others if everybody[each] != ours), first)
+    theirs = everybody[rank]
+    only = [f"{name} on rank {first} only" for name in ours if name not in theirs]
+    only += [f"{name} on rank {rank} only" for name in theirs if name not in ours]
+    what = ", ".join(only[:3]) or "their order"
+    message = f"{kind}: ranks {first} and {rank} do not hold the same model: {what}"
+    values = {each: ", ".join(held) for each, held in everybody.items()}
+    return failure(DisagreementError, me, message, values=values)
 
 
 def _drift(name: str, kind: Kind, sums: list[int], ranks: tuple[int, ...]) -> Drift | None:

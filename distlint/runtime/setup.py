@@ -80,10 +80,12 @@ class distributed:  # noqa: N801 - used as a context manager and as a decorator
         backend: "nccl", "gloo" or another; chosen by the devices by default.
         timeout: seconds or timedelta until a collective gives up; torch's own by default.
         device: the device type to use; the accelerator by default, "cpu" to leave it alone.
-        signals: which signals set the flag; while in the block their handlers are replaced.
+        signals: which signals set the flag; while in the block their handlers are replaced, so that
+            a program which never asks has to be killed. () leaves them as they are.
 
     Raises:
         DeviceError: if this rank has no device of its own.
+        ValueError: if there is no such type of device.
         SystemExit: with status 1, after an exception in the block.
 
     Example:
@@ -183,7 +185,9 @@ def _bind(kind: str | None, local_rank: int) -> torch.device:
         kind = next((name for name in ("cuda", "xpu", "npu") if _available(name)), "cpu")
     if kind == "cpu":
         return torch.device("cpu")
-    module = getattr(torch, kind)
+    module = getattr(torch, kind, None)
+    if module is None or not hasattr(module, "device_count"):
+        raise ValueError(f"device is a type such as 'cuda', without an index; not {kind!r}")
     count = module.device_count()
     index = 0 if count == 1 else local_rank  # one visible device each is a common set-up
     if index >= count:
@@ -191,7 +195,8 @@ def _bind(kind: str | None, local_rank: int) -> torch.device:
             f"local rank {local_rank} has no device: there are {count} of type {kind}",
             rank=int(os.environ.get("RANK", 0)),
         )
-    module.set_device(index)
+    if hasattr(module, "set_device"):  # MPS has one device only
+        module.set_device(index)
     return torch.device(kind, index)
 
 

@@ -14,10 +14,12 @@ from distlint.source.document import NEWLINE
 
 MAX_BRACKETS = 1000
 MAX_OPERATORS = 3000
+MAX_BRANCHES = 1000
 
 _LONG_LINE = 4000
 _LONG_BRACKET = 1000
 _BRACKET = re.compile(r"[()\[\]{}]|\n")
+_STATEMENT = re.compile(r"^([ \t]*)(\w+)", re.MULTILINE)
 _OPENING = frozenset("([{")
 _OPERATORS = frozenset({"+", "-", "*", "/", "//", "%", "@", "&", "|", "^", "<<", ">>", "**"})
 _SEPARATORS = frozenset({",", ":", ";", "="})
@@ -25,6 +27,8 @@ _SEPARATORS = frozenset({",", ":", ";", "="})
 
 def too_deep(text: str) -> str | None:
     """What is nested too deeply to be parsed, if anything is."""
+    if text.count("elif") > MAX_BRANCHES and _most_branches(text) > MAX_BRANCHES:
+        return f"more than {MAX_BRANCHES:,} branches in one statement"
     brackets = sum(map(text.count, _OPENING))
     rows = text.count("\n")
     long_lines = max(map(len, text.split("\n"))) > _LONG_LINE
@@ -36,6 +40,18 @@ def too_deep(text: str) -> str | None:
     if (long_lines or rows > _LONG_BRACKET) and _longest_chain(text) > MAX_OPERATORS:
         return f"more than {MAX_OPERATORS:,} operators in one expression"
     return None
+
+
+def _most_branches(text: str) -> int:
+    """The most ``elif`` of one indentation without anything else that is indented as little."""
+    chains: dict[str, int] = {}
+    longest = 0
+    for match in _STATEMENT.finditer(text):
+        indent, word = match.groups()
+        chains = {outer: count for outer, count in chains.items() if len(outer) <= len(indent)}
+        chains[indent] = chains.get(indent, 0) + 1 if word == "elif" else 0
+        longest = max(longest, chains[indent])
+    return longest
 
 
 def _brackets(text: str) -> tuple[int, int]:

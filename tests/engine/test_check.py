@@ -179,6 +179,14 @@ class TestBadInput:
         ]
         assert (report.checked, report.skipped, report.failed) == (0, 2, False)
 
+    def test_a_chain_of_branches_that_is_too_long_is_skipped(self, project: Path) -> None:
+        head = "import torch.distributed as dist\nx = dist.get_rank()\nif x == 0:\n    pass\n"
+        chain = "".join(f"elif x == {i}:\n    dist.all_reduce(t)\n" for i in range(1500))
+        write(project, {"chain.py": head + chain})
+        assert lines(run()) == [
+            "skipped: chain.py: not analysed: more than 1,000 branches in one statement",
+        ]
+
     def test_a_large_file_is_skipped(self, project: Path) -> None:
         write(project, {"a.py": "x = 1\n" * 20, "b.py": "", "distlint.toml": "max-file-size = 100"})
         report = run()

@@ -226,3 +226,106 @@ def test_a_new_world_does_not_read_the_old_ones_messages(ranks: Ranks) -> None:
             rt.same_on_all_ranks(turn)
         """
     )
+
+
+def test_a_flag_without_truth_value_fails_everywhere(ranks: Ranks, source: str) -> None:
+    ranks(
+        """
+        odd = torch.ones(2)  # more than one truth value
+        calls = {
+            "any_rank": lambda: rt.any_rank(odd if rank == 1 else True),
+            "all_ranks": lambda: rt.all_ranks(odd if rank == 1 else False),
+            "agreed_step": lambda: rt.agreed_step(odd if rank == 1 else True),
+            "EarlyStopper.step": lambda: rt.EarlyStopper(1).step("?" if rank == 1 else 0.5),
+        }
+        for name, call in calls.items():
+            with raises((RuntimeError, ValueError) if rank == 1 else rt.PeerFailedError) as caught:
+                call()
+            if rank != 1:
+                assert caught.value.peer == 1 and f"{name}: rank 1 failed" in str(caught.value)
+                assert "script.py:" in caught.value.site
+        assert rt.any_rank(rank == 2)  # and all are in step
+        """,
+        3,
+    )
+
+
+def test_flags_work_inside_and_outside_of_inference_mode(ranks: Ranks) -> None:
+    ranks(
+        """
+        with torch.inference_mode():
+            assert rt.any_rank(rank == 0)
+        assert not rt.all_ranks(rank == 0)
+        with torch.inference_mode():
+            assert rt.any_rank(rank == 0)
+        """
+    )
+
+
+def test_a_group_that_goes_before_the_backward_is_not_taken_for_the_world(ranks: Ranks) -> None:
+    ranks(
+        """
+        pairs = [dist.new_group([0, 1]), dist.new_group([2, 3])]
+        group = pairs[rank // 2]
+        mine = torch.ones(2, requires_grad=True)
+        joined = rt.gather_with_grad(mine, group=group)
+        rt.named_barrier("before")
+        dist.destroy_process_group(group)
+        del pairs, group
+        gc.collect()
+        with raises(rt.GroupError, "destroyed") as caught:
+            joined.sum().backward()
+        assert "script.py:" in caught.value.site  # not a line of torch
+        rt.named_barrier("end")
+        """,
+        4,
+    )
+
+
+def test_parts_of_a_configuration_are_named(ranks: Ranks, source: str) -> None:
+    ranks(
+        """
+        import argparse, dataclasses
+
+        @dataclasses.dataclass
+        class Model:
+            layers: list
+
+        options = argparse.Namespace(seed=7, model=Model([1, 2 + rank]))
+        with raises(rt.DisagreementError) as caught:
+            rt.same_on_all_ranks(options, "options")
+        assert caught.value.values == {
+            0: "options.model.layers[1] = 2", 1: "options.model.layers[1] = 3"
+        }
+        options.model.layers[1] = 0
+        assert rt.same_on_all_ranks(options, "options") is options
+        """
+    )
+
+
+def test_tensors_lie_where_the_backend_wants_them(ranks: Ranks) -> None:
+    """With interfaces of CUDA and XPU that only count, since there is no device here."""
+    ranks(
+        """
+        from distlint.runtime._world import Member
+        chosen = [3]
+        torch.cuda.current_device = torch.xpu.current_device = lambda: chosen[0]
+        pg = dist.group.WORLD
+        for backends, wanted in (
+            ("cpu:gloo,cuda:gloo", "cpu"),
+            ("cpu:gloo,cuda:nccl", "cpu"),  # no kernel for a flag
+            ("cuda:nccl", "cuda:3"),
+            ("cpu:nccl,cuda:nccl", "cuda:3"),
+            ("xpu:xccl", "xpu:3"),
+        ):
+            dist.get_backend_config = lambda pg: backends
+            assert str(Member(pg).device) == wanted, backends
+        dist.get_backend_config = lambda pg: "cuda:nccl"
+        me = Member(pg)
+        chosen[0] = 5  # set_device after the first call
+        assert str(me.device) == "cuda:5"
+        pg.bound_device_id = torch.device("cuda", 1)
+        assert str(me.device) == "cuda:1"
+        """,
+        1,
+    )

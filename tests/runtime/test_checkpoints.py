@@ -87,6 +87,88 @@ def test_a_sharded_model_is_gathered(ranks: Ranks) -> None:
     )
 
 
+def test_all_wrappers_train_save_and_load_alike(ranks: Ranks) -> None:
+    ranks(
+        """
+        import copy
+        from torch.distributed.fsdp import FullyShardedDataParallel, fully_shard
+
+        def sharded(net):
+            for part in (*net, net):
+                fully_shard(part)
+            return net
+
+        wraps = {
+            "ddp": torch.nn.parallel.DistributedDataParallel,
+            "fsdp": lambda net: FullyShardedDataParallel(net, device_id=torch.device("cpu")),
+            "fully_shard": sharded,
+        }
+        torch.manual_seed(0)
+        plain = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.Linear(8, 1))
+        batches = torch.randn(10, 2, 4, generator=torch.Generator().manual_seed(1))
+        trained = {}
+        for kind, wrap in wraps.items():
+            model = wrap(copy.deepcopy(plain))
+            optimizer = torch.optim.Adam(model.parameters())
+            for batch, micro in rt.accumulate(rt.equal_steps(batches[rank::2]), 3, model):
+                (model(batch).pow(2).mean() * micro.scale).backward()
+                if micro.last:
+                    optimizer.step()
+                    optimizer.zero_grad()
+            path = f"{rt.from_main(os.getcwd())}/{kind}-1.pt"
+            rt.save_checkpoint(path, model, optimizer=optimizer, step=1)
+            trained[kind] = copy.deepcopy(plain)
+            assert rt.load_checkpoint(path, trained[kind]).complete
+            assert rt.load_checkpoint(path, model, optimizer=optimizer).state == {"step": 1}
+        assert not torch.equal(trained["ddp"][0].weight, plain[0].weight)
+        for kind, net in trained.items():
+            for one, two in zip(net.parameters(), trained["ddp"].parameters()):
+                assert torch.allclose(one, two, atol=1e-6), kind
+        """,
+        limit=40,
+    )
+
+
+def test_a_group_without_the_first_rank_saves_its_sharded_model(ranks: Ranks) -> None:
+    ranks(
+        """
+        from torch.distributed.device_mesh import DeviceMesh
+        from torch.distributed.fsdp import fully_shard
+        pairs = [dist.new_group([0, 1]), dist.new_group([2, 3])]
+        group = pairs[rank // 2]
+        torch.manual_seed(rank // 2)
+        net = torch.nn.Linear(4, 4)
+        whole = net.weight.detach().clone()
+        fully_shard(net, mesh=DeviceMesh.from_group(group, "cpu"))
+        optimizer = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
+        net(torch.ones(1, 4)).sum().backward()
+        path = f"{rt.from_main(os.getcwd())}/pair-{rank // 2}.pt"
+        rt.save_checkpoint(path, net, optimizer=optimizer, group=group)
+        optimizer.param_groups[0]["lr"] = 0.2
+        bare = torch.nn.Linear(4, 4)
+        assert rt.load_checkpoint(path, bare, group=group).complete
+        assert torch.equal(bare.weight, whole)
+        assert rt.load_checkpoint(path, net, optimizer=optimizer, group=group).complete
+        assert optimizer.param_groups[0]["lr"] == 0.1
+        rt.named_barrier("end")
+        """,
+        4,
+    )
+
+
+def test_the_first_rank_chooses_the_newest_of_a_folder(ranks: Ranks) -> None:
+    ranks(
+        """
+        folder = f"{rt.from_main(os.getcwd())}/{rank}"  # one sees a file more than the other
+        net = torch.nn.Linear(2, 2)
+        os.mkdir(folder)
+        for step in range(2 + rank):
+            torch.save({"model": net.state_dict(), "step": step}, f"{folder}/step-{step}.pt")
+        assert rt.load_checkpoint(folder, net).state["step"] == 1
+        """
+    )
+
+
 def test_an_unwritable_path_fails_everywhere_and_harms_nothing(ranks: Ranks) -> None:
     ranks(
         """
@@ -132,6 +214,15 @@ def test_the_newest_stay(tmp_path: Path) -> None:
     assert left == ["notes-1.txt", "step-100.pt", "step-110.pt"]
     with pytest.raises(ValueError, match="number"):
         save_checkpoint(tmp_path / "last.pt", net(), keep=2)
+
+
+def test_a_number_in_the_suffix_is_no_step(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    from distlint.runtime import save_checkpoint
+
+    for step in (1, 2, 3):
+        save_checkpoint(tmp_path / f"step-{step}.pt2", step=step, keep=2)
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["step-2.pt2", "step-3.pt2"]
 
 
 def test_a_folder_means_its_newest_complete_file(tmp_path: Path) -> None:

@@ -60,8 +60,15 @@ with rt.distributed() as world:
     assert "fits" in out
 
 
-def test_tensors_of_the_device_through_every_utility(tmp_path: Path) -> None:
+@pytest.mark.parametrize("alone", [True, False])
+def test_tensors_of_the_device_through_every_utility(tmp_path: Path, alone: bool) -> None:
+    """Alone nothing is sent; told that it is not, a world of one runs each collective of NCCL."""
     run(
+        f"""
+from distlint.runtime._world import Member
+if not {alone}:
+    Member.alone = property(lambda me: False)
+"""
         """
 with rt.distributed() as world:
     device = world.device
@@ -88,6 +95,10 @@ with rt.distributed() as world:
     assert rt.memory_report().allocated > 0
     assert rt.validate_model(model)["compatible"]
     assert rt.seed_all() >= 0
+    assert rt.check_replicas(model, buffers=True) == () == rt.check_finite_grads(model)
+    assert rt.check_shards(range(3)).ok
+    assert len(list(rt.equal_steps([one], "cycle"))) == 1
+    assert rt.main_eval(model, lambda bare: bare(one).item()) == model(one).item()
     rt.named_barrier("end")
 """,
         tmp_path,

@@ -272,3 +272,63 @@ def test_a_shard_that_cannot_be_read_fails_everywhere(ranks: Ranks) -> None:
             rt.check_shards(stream())
         """
     )
+
+
+def test_what_is_no_dense_tensor_fails_everywhere(ranks: Ranks) -> None:
+    ranks(
+        """
+        for odd in (None, torch.ones(2).to_sparse(), torch.ones(2, dtype=torch.complex32)):
+            for gather in (rt.gather_variable, rt.gather_with_grad):
+                with raises(rt.DisagreementError) as caught:
+                    gather(odd if rank == 1 else torch.ones(2))
+                assert caught.value.values[0] == "(2,) torch.float32"
+        rt.named_barrier("end", timeout=3)
+        """
+    )
+
+
+def test_going_round_needs_a_loader_that_begins_anew(ranks: Ranks) -> None:
+    ranks(
+        """
+        with raises(ValueError, "mode is"):
+            rt.equal_steps([], "round")
+        seen = []
+        with raises(rt.DistributedError, "1 of 2 ranks .* only once"):
+            for batch in rt.equal_steps(iter([1]) if rank else [1, 2, 3], "cycle"):
+                seen.append(batch)
+        assert seen == [1]
+        """
+    )
+
+
+def test_names_of_metrics_that_are_no_strings_fail_everywhere(ranks: Ranks) -> None:
+    ranks(
+        """
+        with raises(TypeError if rank == 1 else rt.PeerFailedError, "name of a metric is a string"):
+            rt.reduce_metrics({1: 0.5} if rank == 1 else {"loss": 0.5})
+        assert rt.reduce_metrics({"loss": rank}) == {"loss": 0.5}
+        """
+    )
+
+
+def test_the_default_device_of_a_program_changes_nothing(ranks: Ranks) -> None:
+    ranks(
+        """
+        net = torch.nn.Linear(1, 1)
+        net(torch.ones(1)).sum().backward()
+        net.weight.data.fill_(rank)
+        one = torch.ones(rank + 1)
+        torch.set_default_device("meta")  # where nothing can be read
+        assert rt.any_rank(rank == 1)
+        assert rt.EarlyStopper(1).step(1.0) is False
+        assert rt.reduce_metrics({"loss": rank, f"only {rank}": 1})["loss"] == 0.5
+        assert len(list(rt.equal_steps([1, 2, 3]))) == 3
+        assert rt.gather_variable(one).tolist() == [1, 1, 1]
+        assert rt.pad_across_ranks(one).shape == (2,)
+        assert rt.check_shards(rt.shard_iter(range(10))).ok
+        assert [(each.kind, each.name) for each in rt.check_replicas(net)][:1] == [
+            ("parameter", "weight")
+        ]
+        assert rt.check_finite_grads(net) == ()
+        """
+    )

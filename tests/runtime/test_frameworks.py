@@ -35,6 +35,31 @@ def test_accelerate(ranks: Ranks) -> None:
     )
 
 
+def test_accelerates_whole_batches_are_no_overlap(ranks: Ranks) -> None:
+    ranks(
+        """
+        from accelerate import Accelerator
+        from accelerate.state import AcceleratorState
+        from accelerate.utils import DataLoaderConfiguration
+
+        class Stream(torch.utils.data.IterableDataset):
+            def __iter__(self):
+                return iter(range(30))
+
+        for dispatch in (False, True):
+            AcceleratorState._reset_state()
+            how = DataLoaderConfiguration(dispatch_batches=dispatch)
+            prepare = Accelerator(cpu=True, dataloader_config=how).prepare
+            for data in (list(range(30)), Stream()):
+                sharded = prepare(torch.utils.data.DataLoader(data, 4))
+                assert rt.check_shards(sharded).ok, rt.check_shards(sharded)
+                assert not rt.check_shards(torch.utils.data.DataLoader(data, 4)).ok
+        """,
+        init=False,
+        needs=("accelerate",),
+    )
+
+
 def test_lightning_fabric(ranks: Ranks) -> None:
     ranks(
         "from lightning import Fabric\n"

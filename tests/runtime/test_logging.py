@@ -56,6 +56,38 @@ def test_messages_in_order_make_nobody_wait(ranks: Ranks) -> None:
     assert [rank.err for rank in outcome.ranks[1:]] == [""] * 3
 
 
+def test_messages_in_order_stay_in_step_and_leave_nothing_behind(ranks: Ranks) -> None:
+    outcome = ranks(
+        """
+        import logging
+        logging.basicConfig(level=logging.INFO, format="%(message)s")
+        log = rt.get_logger()
+        for step in range(100):
+            values = (step,) if step or rank == 0 else (step, "one too many")
+            log.in_order(logging.INFO, "step %d", *values, timeout=5)
+        rt.named_barrier("end", timeout=3)
+        keys = dist.distributed_c10d._get_default_store().num_keys()
+        assert keys < 30, keys
+        """
+    )
+    lines = outcome.ranks[0].err.splitlines()
+    assert lines[1].startswith("[rank 1] 'step %d' % (0, 'one too many'): TypeError")
+    assert lines[-2:] == ["[rank 0] step 99", "[rank 1] step 99"]
+
+
+def test_before_there_is_a_process_group_the_launchers_rank_counts(ranks: Ranks) -> None:
+    outcome = ranks(
+        """
+        rt.get_logger().warning("starting")
+        rt.get_logger().warning("here, too", main_only=False)
+        assert rt.memory_report().rank == int(os.environ["RANK"])
+        """,
+        init=False,
+    )
+    assert outcome.ranks[0].err.splitlines() == ["[rank 0] starting", "[rank 0] here, too"]
+    assert outcome.ranks[1].err.splitlines() == ["[rank 1] here, too"]
+
+
 def test_the_effective_batch_size(ranks: Ranks) -> None:
     ranks(
         """

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.runtime.conftest import Ranks
@@ -370,6 +372,26 @@ def test_drop_in_for_accelerate(ranks: Ranks) -> None:
         1,
         init=False,
     )
+
+
+@pytest.mark.parametrize("name", ["abort", "_abort"])
+def test_groups_of_nccl_are_aborted_for_each_device(name: str) -> None:
+    """With a backend that only counts; a device without a backend is passed over."""
+    pytest.importorskip("torch")
+    from types import SimpleNamespace
+
+    from distlint.runtime._renewal import _abort
+
+    called: list[str] = []
+
+    def backend(device: str) -> SimpleNamespace:
+        if device == "cpu":
+            raise RuntimeError("no backend for it")
+        return SimpleNamespace(**{name: lambda: called.append(device)})
+
+    group: Any = SimpleNamespace(_device_types=["cpu", "cuda"], _get_backend=backend)
+    _abort(group)
+    assert called == ["cuda"]
 
 
 def test_which_errors_count() -> None:

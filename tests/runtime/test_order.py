@@ -190,3 +190,22 @@ def test_barriers_of_different_names_do_not_pass_each_other(ranks: Ranks) -> Non
             rt.named_barrier("before save" if rank == 0 else "after save")
         """
     )
+
+
+def test_an_exception_that_is_swallowed_after_the_wait_leaves_ranks_in_step(ranks: Ranks) -> None:
+    """Old keys are deleted at a meeting, and all ranks have to count alike when it is due."""
+    ranks(
+        """
+        for step in range(150):
+            try:
+                with rt.main_process_first():
+                    if rank == 1 and step % 50 == 3:
+                        raise KeyError
+            except KeyError:
+                pass
+            assert rt.from_main(step) == step
+        rt.named_barrier("end", timeout=3)
+        keys = dist.distributed_c10d._get_default_store().num_keys()
+        assert keys < 100, keys
+        """
+    )

@@ -13,7 +13,7 @@ import torch
 import torch.distributed as dist
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
-from distlint.runtime import check_finite_grads, check_replicas
+from distlint.runtime import DisagreementError, check_finite_grads, check_replicas
 
 dist.init_process_group("gloo")
 rank = dist.get_rank()
@@ -112,8 +112,9 @@ def test_different_models_are_an_error_on_every_rank(cluster: Cluster) -> None:
 net = nn.Linear(2, 2, bias=rank == 0)
 try:
     check_replicas(net)
-except ValueError as error:
-    tell([error])
+except DisagreementError as error:
+    assert error.rank == rank and "script.py:" in error.site
+    tell(error.args)
 """
     assert "parameter bias on rank 0 only" in found(cluster.run(HEAD + source))
 
@@ -157,3 +158,44 @@ def test_one_process_needs_no_group() -> None:
     assert check_replicas(model) == ()
     (bad,) = check_finite_grads(model)
     assert (bad.name, bad.ranks) == ("weight", (0,))
+
+
+def test_a_tensor_without_data_is_an_error_on_every_rank(cluster: Cluster) -> None:
+    source = """\
+from distlint.runtime import PeerFailedError
+net = nn.Linear(2, 2, device="meta" if rank else "cpu")
+try:
+    check_replicas(net)
+except PeerFailedError as error:
+    tell([error.peer, error.rank])
+except NotImplementedError:
+    tell([1, 0])
+"""
+    assert found(cluster.run(HEAD + source)) == "['1', '0']"
+
+
+def test_complex_gradients_are_looked_at(cluster: Cluster) -> None:
+    source = """\
+net = nn.Linear(2, 2, dtype=torch.complex64)
+for parameter in net.parameters():
+    parameter.grad = torch.zeros_like(parameter)
+net.bias.grad[rank] = complex(0, float("inf"))
+tell(check_finite_grads(net))
+"""
+    assert found(cluster.run(HEAD + source)) == ("['gradient of bias is not finite on ranks 0, 1']")
+
+
+def test_shards_are_no_replicas(cluster: Cluster) -> None:
+    source = """\
+from torch.distributed.fsdp import FullyShardedDataParallel, fully_shard
+for own in (True, False):
+    net = nn.Sequential(nn.Linear(3, 5), nn.Linear(5, 1))
+    net = FullyShardedDataParallel(net, device_id=torch.device("cpu"), use_orig_params=own)
+    net(torch.full((1, 3), float("nan") if rank else 1.0)).sum().backward()
+    assert check_replicas(net) == (), own
+    assert check_finite_grads(net) != (), own
+net = fully_shard(nn.Linear(3, 5))
+net(x).sum().backward()
+tell(check_replicas(net))
+"""
+    assert found(cluster.run(HEAD + source)) == "[]"

@@ -119,6 +119,15 @@ def test_without_a_launcher_the_world_is_one(ranks: Ranks) -> None:
     )
 
 
+def test_a_device_is_given_by_its_type() -> None:
+    pytest.importorskip("torch")
+    from distlint.runtime import distributed
+
+    for wrong in ("cuda:1", "gpu"):
+        with pytest.raises(ValueError, match="without an index"):
+            distributed(device=wrong).__enter__()
+
+
 def test_a_rank_without_a_device_is_refused(ranks: Ranks) -> None:
     outcome = ranks(
         """

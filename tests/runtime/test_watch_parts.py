@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -169,3 +170,22 @@ def test_zero_does_not_start_the_watch(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DISTLINT_WATCH", "0")
     environment.start_from_environment()
     assert not environment._started
+
+
+def test_an_exit_is_told_with_what_led_to_it() -> None:
+    pytest.importorskip("torch")
+    from distlint.runtime.collective_watch.watcher import how_it_ended
+
+    def ended(status: int) -> str:
+        try:
+            try:
+                raise ValueError("bad sample\nof many")
+            finally:
+                raise SystemExit(status)
+        except SystemExit as error:
+            return how_it_ended(error)
+
+    here = r"at \S*test_watch_parts.py:\d+ in ended"
+    wanted = rf"exited with status 3 {here}, after it had raised ValueError: bad sample {here}"
+    assert re.fullmatch(wanted, ended(3))
+    assert re.fullmatch(rf"exited with status 0 {here}", ended(0))

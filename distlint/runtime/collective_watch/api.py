@@ -82,7 +82,8 @@ def watching(
         yield None
         return
     from distlint.runtime.collective_watch.hooks import Hooks
-    from distlint.runtime.collective_watch.watcher import Options, Watcher
+    from distlint.runtime.collective_watch.session import Options
+    from distlint.runtime.collective_watch.watcher import Watcher
 
     options = Options(strict, patience, timeout, interval, findings)
     with _lock:

@@ -58,7 +58,7 @@ class Board:
             return int(self._store.add(self._prefix + key, amount))
 
     def delete(self, key: str) -> None:
-        """Forget a number."""
+        """Forget a value."""
         with self._lock:
             self._store.delete_key(self._prefix + key)
 
@@ -147,5 +147,5 @@ def quick_store(store: Any, board: Board, rank: int, world: int) -> Any:
         return _second_tcp(server)
     host, _, port = board.meet("quick").rpartition(":")
     if not host:
-        raise WatchError("rank 0 left no address")
+        raise WatchError("rank 0 left no address", rank=rank)
     return TCPStore(host, int(port), is_master=False, wait_for_workers=False, timeout=_TIMEOUT)

@@ -25,19 +25,20 @@ FINDINGS = "DISTLINT_WATCH_FINDINGS"
 _OFF = ("", "0", "false", "off", "no")
 _stack = ExitStack()
 _started = False
+_watcher: Watcher | None = None
 _error: BaseException | None = None
 
 
 def start_from_environment() -> None:
     """Watch from here to the end of the process, if ``DISTLINT_WATCH`` is 1 or strict."""
-    global _started
+    global _started, _watcher
     level = os.environ.get(WATCH, "").strip().lower()
     if _started or level in _OFF:
         return
     _started = True
     from distlint.runtime.collective_watch.api import watching
 
-    watcher = _stack.enter_context(
+    _watcher = _stack.enter_context(
         watching(
             strict=level == "strict",
             patience=_number(PATIENCE) or 5.0,
@@ -50,14 +51,19 @@ def start_from_environment() -> None:
     def remember(
         kind: type[BaseException], error: BaseException, trace: TracebackType | None
     ) -> None:
-        global _error
-        _error = error
+        ends_with(error)
         previous(kind, error, trace)
 
     sys.excepthook = remember
     atexit.register(_end, os.getpid())
-    if watcher is not None:
-        _report_on_sigterm(watcher)
+    if _watcher is not None:
+        _report_on_sigterm(_watcher)
+
+
+def ends_with(error: BaseException) -> None:
+    """What ends this process, for the table; a SystemExit is seen by the launcher only."""
+    global _error
+    _error = error
 
 
 def _report_on_sigterm(watcher: Watcher) -> None:
@@ -104,6 +110,8 @@ def _end(pid: int) -> None:
     if os.getpid() != pid:
         return
     error = _error
+    if error is None and _watcher is not None:
+        _watcher.detach("ended")
     _stack.__exit__(type(error) if error else None, error, error.__traceback__ if error else None)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from distlint.runtime.errors import DistributedError
 
-class WatchError(RuntimeError):
+
+class WatchError(DistributedError):
     """The collectives of the ranks do not fit together; ``table`` says where each rank is."""
 
-    def __init__(self, message: str, table: str = "") -> None:
-        super().__init__(message)
+    def __init__(self, message: str, *, rank: int = 0, site: str = "", table: str = "") -> None:
+        super().__init__(message, rank=rank, site=site)
         self.table = table
 
 

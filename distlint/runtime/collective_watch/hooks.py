@@ -26,6 +26,28 @@ Function = Callable[..., Any]
 Begun = tuple[GroupLog, Entry]
 
 
+def _active_compiler() -> Callable[[], object]:
+    """What tells whether a function given to torch.compile is running."""
+    try:
+        from torch._C._dynamo.eval_frame import get_eval_frame_callback
+    except ImportError:  # older versions cannot be asked
+        return lambda: None
+    found: Callable[[], object] = get_eval_frame_callback
+    return found
+
+
+_compiler = _active_compiler()
+
+
+def _in_compiled_code() -> bool:
+    """Is this called from a function that torch.compile was given?
+
+    There one rank may run what the others have in their graphs, where it cannot be counted: after
+    too many shapes, for example. So nothing is counted on any rank.
+    """
+    return torch.compiler.is_compiling() or _compiler() is not None
+
+
 class Sink(Protocol):
     """What the hooks tell."""
 
@@ -111,11 +133,10 @@ class Hooks:
 
     def _collective(self, op: str, describe: Describer, original: Function) -> Function:
         sink, local = self._sink, self._sink.local
-        compiling = torch.compiler.is_compiling
 
         @functools.wraps(original)
         def call(*args: Any, **kwargs: Any) -> Any:
-            if local.inside or compiling():
+            if local.inside or _in_compiled_code():
                 return original(*args, **kwargs)
             try:
                 described = describe(*args, **kwargs)
@@ -209,14 +230,14 @@ class Hooks:
             if (
                 torch.is_grad_enabled()
                 and self.require_backward_grad_sync
-                and not torch.compiler.is_compiling()
+                and not _in_compiled_code()
             ):
                 _arm(sink, self, output)
             return output
 
         @functools.wraps(backward)
         def watched_backward(*args: Any, **kwargs: Any) -> Any:
-            if torch.compiler.is_compiling() or sink.local.inside:
+            if sink.local.inside or _in_compiled_code():
                 return backward(*args, **kwargs)
             try:
                 return backward(*args, **kwargs)

@@ -22,7 +22,7 @@ from distlint.runtime.collective_watch.board import Board
 from distlint.runtime.collective_watch.diagnosis import CROSSING
 from distlint.runtime.collective_watch.journal import Entry, GroupLog, payload_number
 
-_KEPT = 1024
+KEPT = 1024  # calls whose sums stay: asynchronous ones may be verified long after they were made
 _STOP = "stop"
 _MOST_VERDICTS = 1024
 
@@ -127,12 +127,9 @@ class Agreement:
         for key in list(self._waits_for.values()):
             board.set(key, _STOP)
 
-    def forget(self, board: Board, log: GroupLog, done: int) -> int:
-        """Remove what is left of calls that all members are past; for the thread of one of them.
-
-        Asynchronous calls may be verified long after they were made.
-        """
-        upto = self.agreed.get(log.name, 0) - _KEPT
+    def forget(self, board: Board, log: GroupLog, done: int, keep: int) -> int:
+        """Remove what is left of calls that all members are past; for the thread of one of them."""
+        upto = self.agreed.get(log.name, 0) - keep
         for seq in range(done + 1, upto + 1):
             board.delete(f"{log.name}/{seq}")
             board.delete(f"sum/{log.name}/{seq}")

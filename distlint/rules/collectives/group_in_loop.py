@@ -1,0 +1,201 @@
+"""DST120: a process group that is made anew in every turn of a loop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from distlint.analyzer import ir
+from distlint.analyzer.names import Names, Scope, expressions_in, expressions_of, placed
+from distlint.rules.base import Example, SourceRule
+from distlint.source.finding import Finding, Severity
+
+if TYPE_CHECKING:
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+
+_MAKER = "torch.distributed.new_group"
+_DESTROYER = "destroy_process_group"
+_STEADY = frozenset({"list", "tuple", "range", "set", "sorted", "len", "int", "get_world_size"})
+"""Functions that give the same for the same arguments."""
+
+
+class GroupInLoop(SourceRule):
+    """The same process group is made anew in every turn of a loop.
+
+    ## What it finds
+
+    `new_group` in a loop, with arguments that are the same in every turn, whose group a collective
+    of the same turn uses, and nothing in the loop destroys.
+
+    ## Why it matters
+
+    `new_group` is a collective by itself: every rank of the job waits for every other. Each group
+    keeps a communicator with buffers and threads of its own until the process ends, so a long run
+    loses memory and file descriptors with every step, and NCCL runs out of them.
+
+    ## What to do
+
+    Make the group once, before the loop. A group of all ranks is there already: leave `group=` out.
+
+    ## When it is silent
+
+    Where an argument may change from turn to turn, where the group is kept or handed to code other
+    than a collective, and where it is destroyed: one group for each entry of a list is how groups
+    are set up.
+    """
+
+    code = "DST120"
+    name = "group-made-in-loop"
+    severity = Severity.WARNING
+
+    good = (
+        Example(
+            title="One group for each node, made once",
+            code="""\
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+mine = None
+for first in range(0, dist.get_world_size(), 2):
+    ranks = [first, first + 1]
+    group = dist.new_group(ranks)
+    if dist.get_rank() in ranks:
+        mine = group
+for step in range(3):
+    dist.all_reduce(torch.ones(1), group=mine)
+""",
+        ),
+        Example(
+            title="A group for each size, destroyed after use",
+            code="""\
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+for attempt in range(2):
+    group = dist.new_group(list(range(dist.get_world_size())))
+    dist.all_reduce(torch.ones(1), group=group)
+    dist.destroy_process_group(group)
+""",
+        ),
+        Example(
+            title="Groups that differ from turn to turn",
+            code="""\
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+for size in range(1, dist.get_world_size() + 1):
+    ranks = list(range(size))
+    group = dist.new_group(ranks)
+    if dist.get_rank() in ranks:
+        dist.all_reduce(torch.ones(1), group=group)
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="A group of all ranks in every step",
+            effect="static",
+            why_static="a few steps finish; a long run loses a communicator with each of them",
+            code="""\
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+world_size = dist.get_world_size()
+for step in range(3):
+    ranks = list(range(world_size))
+    group = dist.new_group(ranks=ranks)  # expect: DST120
+    total = torch.tensor([float(step)])
+    dist.all_reduce(total, group=group)
+    print(step, total.item())
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        if "new_group" not in module.tokens:
+            return
+        names = Names(module, catalogue)
+        for call in _repeated(names):
+            yield self.finding(
+                message="the same process group is made anew in every turn of this loop",
+                severity=Severity.WARNING,
+                place=locators.of(module.key).place(call.site),
+                effect="each turn waits for all ranks, and keeps one more communicator for good",
+                advice="make the group once, before the loop",
+            )
+
+
+def _repeated(names: Names) -> Iterator[ir.Call]:
+    for scope in names.scopes:
+        if scope.function is not None and "new_group" not in scope.function.tokens:
+            continue
+        for statement, around in placed(scope.body):
+            loop = next(
+                (a.owner for a in reversed(around) if isinstance(a.owner, (ir.For, ir.While))), None
+            )
+            if loop is None or not isinstance(statement, ir.Assign):
+                continue
+            call = statement.value
+            if isinstance(call, ir.Call) and names.dotted(call.func, scope) == _MAKER:
+                group = frozenset().union(*map(ir.names_bound, statement.targets))
+                if _is_same_in_every_turn(call, loop) and _is_used_up(group, loop, names, scope):
+                    yield call
+
+
+def _is_same_in_every_turn(call: ir.Call, loop: ir.For | ir.While) -> bool:
+    """Does nothing that the arguments are made of change while the loop runs?"""
+    changing = set(ir.names_bound(loop.target)) if isinstance(loop, ir.For) else set()
+    before = -1
+    while before != len(changing):
+        before = len(changing)
+        for statement, _ in placed(loop.body):
+            if isinstance(statement, ir.Assign):
+                bound = frozenset().union(*map(ir.names_bound, statement.targets))
+                if statement.value is not call and _changes(statement.value, changing):
+                    changing |= bound
+            elif isinstance(statement, (ir.AugAssign, ir.For)):
+                changing |= ir.names_bound(statement.target)
+    return not any(_changes(argument.value, changing) for argument in call.args)
+
+
+def _changes(value: ir.Expr, changing: set[str]) -> bool:
+    """Is a value made of something that changes, or by code that is not known to be steady?"""
+    for node in expressions_in(value):
+        if isinstance(node, ir.Name) and node.id in changing:
+            return True
+        if isinstance(node, ir.Call):
+            callee = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            if callee not in _STEADY:
+                return True
+        if isinstance(node, (ir.Yield, ir.Opaque)):
+            return True
+    return False
+
+
+def _is_used_up(group: frozenset[str], loop: ir.For | ir.While, names: Names, scope: Scope) -> bool:
+    """Is the group used for a collective in the loop, and neither kept nor destroyed there?"""
+    used = False
+    for statement, _ in placed(loop.body):
+        if _DESTROYER in ir.tokens_of(statement):
+            return False
+        for root in expressions_of(statement):
+            for node in expressions_in(root):
+                if isinstance(node, ir.Call) and any(
+                    isinstance(argument.value, ir.Name) and argument.value.id in group
+                    for argument in node.args
+                ):
+                    entry = names.entry(node.func, scope)
+                    if entry is None or entry.collective is None:
+                        return False
+                    used = True
+    return used

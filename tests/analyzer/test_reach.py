@@ -1,0 +1,44 @@
+"""Which functions may communicate, by the names that they mention."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from distlint.analyzer.project import Project
+from distlint.analyzer.reach import reach_of
+from distlint.source.document import Document
+
+IMPORTS = """\
+import os
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("dist.barrier()", True),
+        ("with ddp_model.join():\n        pass", True),
+        ("return sorted(names)", False),
+        ("return g(names)", True),
+    ],
+    ids=["a collective", "a wrapped model that joins", "nothing", "through another function"],
+)
+def test_may_meet(body: str, expected: bool) -> None:
+    assert may_meet(IMPORTS, body) is expected
+
+
+def test_paths_that_are_joined_are_no_collective() -> None:
+    assert not may_meet("import os\nimport torch.distributed as dist\n", "os.path.join('a', 'b')")
+
+
+def may_meet(imports: str, body: str) -> bool:
+    path = Path("script.py").absolute()
+    text = f"{imports}\ndef g(x):\n    dist.barrier()\n\ndef f(names, ddp_model):\n    {body}\n"
+    project = Project(path.parent)
+    module = project.add(Document.from_bytes(text.encode(), path))
+    reach = reach_of(project, project.catalogue_of(module))
+    return reach.may_meet(next(item for item in module.functions if item.name == "f"))
