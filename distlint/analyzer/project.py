@@ -10,6 +10,7 @@ from pathlib import Path
 from distlint.analyzer import ir
 from distlint.analyzer.lower import ParseError, lower, parse
 from distlint.analyzer.screen import worth_following
+from distlint.catalogue import RUNTIME
 from distlint.catalogue.catalogue import Catalogue, frameworks
 from distlint.source.document import Document, DocumentError
 
@@ -228,6 +229,7 @@ class Project:
         src: folders in which absolute imports are looked up, in order.
         extra: catalogue entries of the user's own, as files or as tables.
         world: nodes and processes per node of the model cluster.
+        runtime: the module that fixes import from: distlint's, or the project's vendored one.
         with_weak: may what differs in rare set-ups only differ between ranks?
     """
 
@@ -237,6 +239,7 @@ class Project:
         src: Sequence[Path] = (),
         extra: Sequence[Path | Mapping[str, object]] = (),
         world: tuple[int, int] = (2, 2),
+        runtime: str = RUNTIME,
         *,
         with_weak: bool = True,
     ) -> None:
@@ -244,6 +247,7 @@ class Project:
         self.src = tuple(src) or (root, root / "src")
         self.extra = tuple(extra)
         self.world = world
+        self.runtime = runtime
         self.with_weak = with_weak
         self.memo: dict[object, object] = {}
         """What analyses have found out about the modules, for the files to come."""
@@ -260,7 +264,7 @@ class Project:
         found = self._catalogues.get(wanted)
         if found is None:
             found = self._catalogues[wanted] = Catalogue.load(
-                wanted, self.extra, with_weak=self.with_weak
+                wanted, self.extra, runtime=self.runtime, with_weak=self.with_weak
             )
         return found
 
@@ -280,6 +284,12 @@ class Project:
             module = self._build(document)
             self._modules[document.path] = module
         return module
+
+    def forget(self, path: Path) -> None:
+        """Let go of a module whose text has changed, and of all that was found out with it."""
+        self._modules.pop(path, None)
+        self._telling.pop(path, None)
+        self.memo.clear()
 
     def module(self, path: Path) -> Module | None:
         """The module at a path that is imported.
