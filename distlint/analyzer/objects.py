@@ -14,6 +14,7 @@ finds nothing where nothing is known.
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -31,6 +32,9 @@ _MAX_DEPTH = 16
 
 _MAX_ORIGINS = 12
 """A value with more origins than this is a table of the program's, not an object."""
+
+_MAX_WRAPS = 3
+"""How many calls a loop's iterable may be wrapped in: ``enumerate(tqdm(loader))``."""
 
 _SAME_OBJECT = frozenset(
     {
@@ -84,6 +88,11 @@ class Origin:
         return self.node if isinstance(self.node, ir.Call) and not self.attributes else None
 
     @property
+    def constant(self) -> object:
+        """The constant that the value is, else Ellipsis."""
+        return self.node.value if isinstance(self.node, ir.Literal) else ...
+
+    @property
     def site(self) -> CallSite | None:
         return CallSite(self.call, self.point) if self.call is not None else None
 
@@ -101,12 +110,6 @@ class Passed:
     @property
     def absent(self) -> bool:
         return self.known and self.value is None
-
-    def literal(self, default: object = None) -> object:
-        """The constant that is passed, ``default`` when nothing is, else Ellipsis."""
-        if self.absent:
-            return default
-        return self.value.value if isinstance(self.value, ir.Literal) else ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +169,11 @@ class Objects:
         for name in dict.fromkeys((*sorted(names), *sorted(wanted))):
             yield from self._calls.get(name, ())
 
+    @property
+    def called_names(self) -> Collection[str]:
+        """The last names of everything that the module calls."""
+        return self._calls.keys()
+
     @cached_property
     def _calls(self) -> dict[str, list[CallSite]]:
         table: dict[str, list[CallSite]] = {}
@@ -189,6 +197,59 @@ class Objects:
         return tuple(point for point in self.points if isinstance(point.statement, ir.For))
 
     # ---- calls
+
+    def calls_to(self, *dotted: str) -> Iterator[CallSite]:
+        """The calls of functions and classes of frameworks, by their dotted names."""
+        for site in self.calls({name.rpartition(".")[2] for name in dotted}):
+            if self.is_call_to(site, *dotted):
+                yield site
+
+    def is_call_to(self, site: CallSite, *dotted: str) -> bool:
+        """Does a call call one of these? A name that came in by a star import may be any."""
+        name = self.called(site)
+        if name in dotted:
+            return True
+        path = path_of(site.call.func)
+        return (
+            path is not None
+            and name == ".".join(path)
+            and self._is_foreign(path[0], site.point.scope)
+            and any(each.rpartition(".")[2] == path[-1] for each in dotted)
+        )
+
+    def is_undefined(self, site: CallSite) -> bool:
+        """Does nothing define what is called, neither this module nor an import?
+
+        A function of no known origin, or a method of ``self`` that no class has.
+        """
+        func = site.call.func
+        if isinstance(func, ir.Attribute):
+            cls = (
+                self.own_class(func.value, site.point) if path_of(func.value) == ("self",) else None
+            )
+            return cls is not None and self._is_closed(cls) and self.callee(site) is None
+        return (
+            isinstance(func, ir.Name)
+            and self._is_foreign(func.id, site.point.scope)
+            and not self.module.star_imports
+            and not hasattr(builtins, func.id)
+        )
+
+    def _is_closed(self, cls: ir.Class) -> bool:
+        """Are all bases of a class in the module?"""
+        return all(
+            isinstance(base, ir.Name) and (base.id in self.module.classes or base.id == "object")
+            for each in self._with_bases(cls)
+            for base in each.bases
+        )
+
+    def constant(self, passed: Passed, point: Point, default: object = None) -> object:
+        """The constant that a call passes, also through variables; Ellipsis if it is none."""
+        if passed.value is None:
+            return default if passed.known else ...
+        origins = self.origins(passed.value, point)
+        found = {origin.constant for origin in origins}
+        return found.pop() if len(found) == 1 else ...
 
     def called(self, site: CallSite) -> str:
         """The dotted name of what a call calls, ``""`` if unknown.
@@ -336,8 +397,23 @@ class Objects:
         """The loops over the object, also through ``enumerate``, ``tqdm`` and their kind."""
         for loop in self.loops:
             assert isinstance(loop.statement, ir.For)
-            if any(self.is_made_by(made, node, loop) for node in _wrapped(loop.statement.iterable)):
+            if self._goes_through(loop.statement.iterable, loop, made, _MAX_WRAPS):
                 yield loop
+
+    def _goes_through(self, node: ir.Expr, point: Point, made: ir.Call, depth: int) -> bool:
+        return any(
+            origin.call is made
+            or (
+                isinstance(origin.node, ir.Call)
+                and depth > 0
+                and not self.catalogue.is_class(self.called(CallSite(origin.node, origin.point)))
+                and any(
+                    self._goes_through(argument.value, origin.point, made, depth - 1)
+                    for argument in origin.node.args
+                )
+            )
+            for origin in self.origins(node, point)
+        )
 
     # ---- origins
 
@@ -613,6 +689,24 @@ class Objects:
                 if found is not None and found not in seen:
                     seen.append(found)
 
+    def subclasses_of(self, *dotted: str) -> Iterator[ir.Class]:
+        """The classes of the module that derive from a class of a framework."""
+        for cls, point in self._point_of_class.items():
+            bases = [base for each in self._with_bases(cls) for base in each.bases]
+            for base in bases:
+                name = self.names.dotted(base, point.scope)
+                if name is not None and self.catalogue.canonical(name) in dotted:
+                    yield cls
+                    break
+
+    def super_calls(self, method: ir.Function) -> Iterator[CallSite]:
+        """The calls by which a method calls itself in a base class."""
+        for site in self.calls({method.name}):
+            func = site.call.func
+            if site.point.scope.function is method and isinstance(func, ir.Attribute):
+                if isinstance(func.value, ir.Call) and path_of(func.value.func) == ("super",):
+                    yield site
+
     def _class_attribute(self, cls: ir.Class, rest: Path) -> Iterator[Origin]:
         """What the methods of a class assign to an attribute of its objects."""
         for each in self._with_bases(cls):
@@ -666,14 +760,6 @@ def _method_around(scope: Scope) -> ir.Function | None:
             return seen.function
         seen = seen.outer
     return None
-
-
-def _wrapped(node: ir.Expr) -> Iterator[ir.Expr]:
-    """What a loop may go through: its iterable, and what calls around it were given."""
-    yield node
-    if isinstance(node, ir.Call):
-        for argument in node.args:
-            yield from _wrapped(argument.value)
 
 
 # ---- which statement gives a path its value
