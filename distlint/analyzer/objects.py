@@ -406,7 +406,7 @@ class Objects:
             or (
                 isinstance(origin.node, ir.Call)
                 and depth > 0
-                and not self.catalogue.is_class(self.called(CallSite(origin.node, origin.point)))
+                and self._is_wrapper(CallSite(origin.node, origin.point))
                 and any(
                     self._goes_through(argument.value, origin.point, made, depth - 1)
                     for argument in origin.node.args
@@ -414,6 +414,10 @@ class Objects:
             )
             for origin in self.origins(node, point)
         )
+
+    def _is_wrapper(self, site: CallSite) -> bool:
+        """May a loop over the result go through an argument of the call? Not over a loader."""
+        return self.catalogue.member(self.called(site), "__iter__") is None
 
     # ---- origins
 

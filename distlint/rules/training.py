@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from distlint.analyzer import ir
-from distlint.analyzer.objects import CallSite, Objects, Origin, Passed, Point, path_of
+from distlint.analyzer.objects import CallSite, Objects, Origin, Passed, Point, last_name, path_of
 
 LOADER = "torch.utils.data.DataLoader"
 SAMPLER = "torch.utils.data.DistributedSampler"
@@ -27,7 +27,16 @@ _EVALUATION = re.compile(
     r"(?:^|_|\b)(?:val|valid|validate|validation|test|tests|testing|eval|evaluate|evaluation|infer"
     r"|inference|predict|prediction|dev|calib|calibrate|calibration)(?:\d*$|_|\b|loader|set|data)"
 )
-_PREPARES = frozenset({"prepare", "prepare_data_loader", "setup_dataloaders", "setup"})
+_ONLY_LOOKS = frozenset(
+    {
+        "len", "enumerate", "iter", "zip", "next", "tqdm", "trange", "cycle", "islice",
+        "isinstance",
+        "print", "type", "id", "hasattr", "getattr", "track", "range", "BatchSampler", "chain",
+        "ceil", "list", "int", "str", "format", "info", "debug",
+    }
+)  # fmt: skip
+"""Calls that do not tell a sampler about the epoch, whatever else they do."""
+
 _DISTRIBUTED = frozenset(
     {
         "init_process_group", "DistributedDataParallel", "FullyShardedDataParallel", "fully_shard",
@@ -108,12 +117,6 @@ def draws_from(loader: Made, sampler: Made) -> bool:
     return False
 
 
-def is_prepared(site: CallSite) -> bool:
-    """Is this a call by which a framework takes over loaders: ``accelerator.prepare``?"""
-    func = site.call.func
-    return isinstance(func, ir.Attribute) and func.attr in _PREPARES
-
-
 def is_evaluation(name: str) -> bool:
     """Does a name speak of validation or of testing?"""
     return _EVALUATION.search(name.lower()) is not None
@@ -171,3 +174,26 @@ def repeats(loop: ir.For | ir.While) -> bool:
         count = call.args[0].value
         return not (isinstance(count, ir.Literal) and count.value in (0, 1))
     return True
+
+
+def goes_elsewhere(objects: Objects, made: Made) -> bool:
+    """Is a loader or sampler handed to code that is not in the module?
+
+    To a framework that takes it over, or to a helper that may tell it the epoch.
+    """
+    given = {loader.options.call for loader in loaders(objects)}
+    return any(
+        last_name(site.call) not in _ONLY_LOOKS
+        and site.call not in given
+        and objects.callee(site) is None
+        and not objects.is_undefined(site)
+        for site, _ in objects.passed_to(made.call)
+    )
+
+
+def iterations(objects: Objects, loader: Made) -> Iterator[Point]:
+    """Where a loader is gone through, once."""
+    yield from objects.iterated_by(loader.call)
+    for site, _ in objects.passed_to(loader.call):
+        if objects.is_undefined(site):
+            yield site.point

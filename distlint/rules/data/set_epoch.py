@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.objects import Objects, Point, last_name, objects_of
+from distlint.analyzer.objects import Objects, Point, objects_of
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.training import (
     Made,
     draws_from,
     evaluates,
+    goes_elsewhere,
     is_evaluation,
+    iterations,
     loaders,
     loops_around,
     names_of,
@@ -29,16 +31,6 @@ if TYPE_CHECKING:
     from distlint.source.document import Document
 
 _SET_EPOCH = "set_epoch"
-_ONLY_LOOKS = frozenset(
-    {
-        "len", "enumerate", "iter", "zip", "next", "tqdm", "trange", "cycle", "islice",
-        "isinstance",
-        "print", "type", "id", "hasattr", "getattr", "track", "range", "BatchSampler", "chain",
-        "ceil", "list", "int", "str", "format", "info", "debug",
-    }
-)  # fmt: skip
-"""Calls that do not tell a sampler about the epoch, whatever else they do."""
-
 _DEPTH = 4
 """Through how many calls the loop over the epochs is looked for."""
 
@@ -249,7 +241,7 @@ assert seen[:2] != seen[2:], "both epochs had the same order"
         objects = objects_of(module, catalogue)
         told: set[int] = set()
         for sampler in samplers(objects):
-            if _shuffles(sampler) and not _goes_elsewhere(objects, sampler):
+            if _shuffles(sampler) and not goes_elsewhere(objects, sampler):
                 loop = next(_epoch_loops(objects, sampler), None)
                 if loop is not None and loop.statement.site not in told:
                     told.add(loop.statement.site)
@@ -278,36 +270,16 @@ def _shuffles(sampler: Made) -> bool:
     )
 
 
-def _goes_elsewhere(objects: Objects, made: Made) -> bool:
-    """Is it handed to code that is not in the module, and so may be told the epoch there?"""
-    given = {loader.options.call for loader in loaders(objects)}
-    return any(
-        last_name(site.call) not in _ONLY_LOOKS
-        and site.call not in given
-        and objects.callee(site) is None
-        and not objects.is_undefined(site)
-        for site, _ in objects.passed_to(made.call)
-    )
-
-
 def _epoch_loops(objects: Objects, sampler: Made) -> Iterator[Point]:
     for loader in loaders(objects):
         if (
             draws_from(loader, sampler)
             and not any(is_evaluation(name) for name in names_of(loader.site))
-            and not _goes_elsewhere(objects, loader)
+            and not goes_elsewhere(objects, loader)
         ):
-            for use in _iterations(objects, loader):
+            for use in iterations(objects, loader):
                 if not evaluates(use):
                     yield from _repeated(objects, use, sampler, _DEPTH)
-
-
-def _iterations(objects: Objects, loader: Made) -> Iterator[Point]:
-    """Where a loader is gone through, once."""
-    yield from objects.iterated_by(loader.call)
-    for site, _ in objects.passed_to(loader.call):
-        if objects.is_undefined(site):
-            yield site.point
 
 
 def _repeated(objects: Objects, use: Point, sampler: Made, depth: int) -> Iterator[Point]:
