@@ -159,6 +159,7 @@ class Objects:
         self._called: dict[ir.Call, str] = {}
         self._cuts = 0
         self._attribute_nodes: dict[tuple[int, str], ir.Attribute] = {}
+        self._unknowns: dict[tuple[int, Path], Origin] = {}
         self._callers: dict[ir.Function, list[CallSite]] = {}
 
     # ---- what is there
@@ -568,7 +569,7 @@ class Objects:
             cls = self._class_of_method.get(function)
             if cls is not None and function.params[0] is param and len(path) > 1:
                 found = list(self._class_attribute(cls, path[1:]))
-                yield from found or [Origin(node, point)]
+                yield from found or [self._unknown(cls, path[1:], node, point)]
             else:
                 yield from self._given(function, param, path[1:], node, point)
             return
@@ -578,7 +579,7 @@ class Objects:
         elif len(path) > 1:
             yield from self._shorter(path, node, point)
         else:
-            yield Origin(node, point)
+            yield self._unknown(self.module, path, node, point)
 
     def _shorter(self, path: Path, node: ir.Expr, point: Point) -> Iterator[Origin]:
         """An attribute that nothing assigns: it belongs to whatever the object is."""
@@ -589,7 +590,7 @@ class Objects:
                 for origin in base:
                     yield from self._attribute(origin, path[-1])
                 return
-        yield Origin(node, point)
+        yield self._unknown(self.module, path, node, point)
 
     def _at_end(self, scope: Scope, path: Path, node: ir.Expr, point: Point) -> Iterator[Origin]:
         """A variable of an outer scope, as it is when that has run."""
@@ -609,15 +610,16 @@ class Objects:
         elif not bindings and len(path) > 1:
             yield from self._shorter(path, node, point)
         elif not bindings:
-            yield Origin(node, point)
+            yield self._unknown(self.module, path, node, point)
 
     def _given(
         self, function: ir.Function, param: ir.Param, rest: Path, node: ir.Expr, point: Point
     ) -> Iterator[Origin]:
         """What the calls in the module pass for a parameter."""
         sites = self.callers(function)
+        unknown = self._unknown(param, rest, node, point)
         if not sites or param.star:
-            yield Origin(node, point)
+            yield unknown
             return
         position = self._position(function, param)
         for site in sites:
@@ -625,7 +627,7 @@ class Objects:
             if passed.value is None:
                 default = param.default
                 if default is None or not passed.known or rest:
-                    yield Origin(node, point)
+                    yield unknown
                 else:
                     yield Origin(default, point)
                 continue
@@ -633,6 +635,10 @@ class Objects:
             for name in rest:
                 value = self._made_attribute(value, name)
             yield from self.origins(value, site.point)
+
+    def _unknown(self, owner: object, path: Path, node: ir.Expr, point: Point) -> Origin:
+        """What is not known any further: the same for each mention of it."""
+        return self._unknowns.setdefault((id(owner), path), Origin(node, point))
 
     def _made_attribute(self, value: ir.Expr, name: str) -> ir.Attribute:
         """One node for the same attribute, so that answers about it can be kept."""
