@@ -15,7 +15,7 @@ finds nothing where nothing is known.
 from __future__ import annotations
 
 import builtins
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -191,6 +191,17 @@ class Objects:
         return tuple(
             Point(scope, around) for scope in self.names.scopes for _, around in placed(scope.body)
         )
+
+    def points_in(self, scope: Scope) -> Sequence[Point]:
+        """The statements of one function, or of the module's body."""
+        return self._points_by_scope.get(id(scope), ())
+
+    @cached_property
+    def _points_by_scope(self) -> dict[int, list[Point]]:
+        table: dict[int, list[Point]] = {}
+        for point in self.points:
+            table.setdefault(id(point.scope), []).append(point)
+        return table
 
     @cached_property
     def loops(self) -> tuple[Point, ...]:
@@ -730,8 +741,11 @@ class Objects:
             if rest[0] in each.attributes and len(rest) == 1:
                 yield from self.origins(each.attributes[rest[0]], self._point_of_class[each])
             getter = each.methods.get(rest[0])
-            if getter is not None and _is_property(getter) and len(rest) == 1:
-                yield from list(self.returns(getter))
+            if getter is not None and _is_property(getter):
+                found = list(self.returns(getter))
+                for name in rest[1:]:
+                    found = [part for origin in found for part in self._attribute(origin, name)]
+                yield from found
 
     @cached_property
     def _scopes(self) -> dict[ir.Function, Scope]:
