@@ -84,8 +84,9 @@ class Origin:
 
     @property
     def call(self) -> ir.Call | None:
-        """The call that made the value itself, not an attribute of it."""
-        return self.node if isinstance(self.node, ir.Call) and not self.attributes else None
+        """The call that made the value itself, not an item or an attribute of it."""
+        whole = self.item is None and not self.attributes
+        return self.node if isinstance(self.node, ir.Call) and whole else None
 
     @property
     def constant(self) -> object:
