@@ -156,8 +156,6 @@ assert seen.item() == 16, f"an epoch over 16 samples went through {seen.item():.
     ) -> Iterable[Finding]:
         if "DataLoader" not in module.words or any(map(_DIVIDES.search, module.words)):
             return
-        if "backward" not in module.tokens:
-            return
         objects = objects_of(module, catalogue)
         wrap = next(objects.calls_to(*WRAPPERS), None)
         if wrap is None or _seeded_by_rank(objects):
@@ -233,5 +231,7 @@ def _is_false(node: ir.Expr) -> bool:
 def _is_trained_on(objects: Objects, loader: Made) -> bool:
     """Is it gone through, and not only where the code evaluates?"""
     uses = list(objects.iterated_by(loader.call))
-    uses += [site.point for site, _ in objects.passed_to(loader.call)]
+    if "backward" not in objects.module.tokens:  # then a function that is not here does it
+        uses = []
+    uses += [site.point for site, _ in objects.passed_to(loader.call) if objects.is_undefined(site)]
     return any(not evaluates(use) for use in uses)

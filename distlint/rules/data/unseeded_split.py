@@ -35,7 +35,7 @@ _ORDERS: dict[str, tuple[str, int | None]] = {
 }
 _SHUFFLES = ("random.shuffle", "numpy.random.shuffle")
 _TAKERS = re.compile(r"^(?:Subset|SubsetRandomSampler|select|DataLoader|\w*Dataset)$")
-_FRAMEWORKS = frozenset({"LightningModule", "LightningDataModule", "Trainer", "train_dataloader"})
+_FRAMEWORKS = frozenset({"LightningModule", "LightningDataModule", "Trainer", "process_index"})
 _ONE_RANK = re.compile(r"rank|main_process|is_main|is_master|local_zero|global_zero")
 
 
@@ -186,7 +186,7 @@ assert len(seen) == 64, f"of 64 samples the ranks drew {len(seen)}"
         if words.isdisjoint(module.words):
             return
         objects = objects_of(module, catalogue)
-        if not (is_distributed(objects) or not _FRAMEWORKS.isdisjoint(module.words)):
+        if not (is_distributed(objects) or _has_processes(module)):
             return
         why = _why_different(objects)
         if why is None:
@@ -201,6 +201,13 @@ assert len(seen) == 64, f"of 64 samples the ranks drew {len(seen)}"
                     advice="Give it a seed of its own, the same on all ranks.",
                 )
                 yield replace(finding, preview="__main__" not in module.tokens and _is_part(module))
+
+
+def _has_processes(module: Module) -> bool:
+    """Does a framework run this in several processes, as far as the file shows?"""
+    return not _FRAMEWORKS.isdisjoint(module.words) or any(
+        function.owner and function.name == "train_dataloader" for function in module.functions
+    )
 
 
 def _is_part(module: Module) -> bool:
