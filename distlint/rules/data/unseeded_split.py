@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.names import expressions_in
-from distlint.analyzer.objects import CallSite, Objects, Passed, objects_of, path_of
+from distlint.analyzer.objects import (
+    CallSite,
+    Objects,
+    Passed,
+    Point,
+    last_name,
+    objects_of,
+    path_of,
+)
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.data._differences import difference, seedings
 from distlint.rules.training import is_distributed
@@ -35,7 +43,12 @@ _ORDERS: dict[str, tuple[str, int | None]] = {
 }
 _SHUFFLES = ("random.shuffle", "numpy.random.shuffle")
 _TAKERS = re.compile(r"^(?:Subset|SubsetRandomSampler|select|DataLoader|\w*Dataset)$")
-_FRAMEWORKS = frozenset({"LightningModule", "LightningDataModule", "Trainer", "process_index"})
+_FRAMEWORKS = frozenset(
+    {
+        "LightningModule", "LightningDataModule", "Trainer", "process_index",
+        "split_dataset_by_node",
+    }
+)  # fmt: skip
 _ONE_RANK = re.compile(r"rank|main_process|is_main|is_master|local_zero|global_zero")
 
 
@@ -45,8 +58,9 @@ class UnseededSplit(SourceRule):
     ## What it finds
 
     In a distributed script: `random_split` without `generator=`, `train_test_split` without
-    `random_state=`, and `permutation`, `randperm` or `shuffle` whose result picks the samples of a
-    data set, where nothing in the file seeds the generator, or seeds it by the rank.
+    `random_state=`, `dataset.shuffle()` without `seed=` before `split_dataset_by_node`, and
+    `permutation`, `randperm` or `shuffle` whose result picks the samples of a data set; where
+    nothing in the file seeds the generator, or the rank does.
 
     ## Why it matters
 
@@ -238,9 +252,23 @@ def _draws(objects: Objects) -> Iterator[CallSite]:
         own = objects.argument(site, name) if name else Passed(None)
         if own.absent and _becomes_data(objects, site):
             yield site
+    for splitter in objects.calls({"split_dataset_by_node"}):
+        for argument in splitter.call.args[:1]:
+            yield from _shuffled(objects, argument.value, splitter.point)
     for site in objects.calls_to(*_SHUFFLES):
         if site.call.args and _is_data(objects, site):
             yield site
+
+
+def _shuffled(objects: Objects, node: ir.Expr, point: Point) -> Iterator[CallSite]:
+    """The calls of ``shuffle`` without a seed in the chain of methods that made a data set."""
+    for origin in objects.origins(node, point):
+        site = origin.site
+        if site is not None and isinstance(site.call.func, ir.Attribute):
+            if last_name(site.call) != "shuffle":
+                yield from _shuffled(objects, site.call.func.value, site.point)
+            elif _is_none(objects, objects.argument(site, "seed", 0), site):
+                yield site
 
 
 def _is_none(objects: Objects, passed: Passed, site: CallSite) -> bool:

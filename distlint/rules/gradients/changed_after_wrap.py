@@ -9,6 +9,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.names import expressions_in
 from distlint.analyzer.objects import ELEMENT, CallSite, Objects, Origin, Point, objects_of, path_of
 from distlint.rules.base import Example, SourceRule
+from distlint.rules.training import DDP
 from distlint.source.finding import Finding, Related, Severity
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 
-_DDP = "torch.nn.parallel.DistributedDataParallel"
 _FLAG = "requires_grad"
 _INNER = "module"
 
@@ -128,13 +128,13 @@ dist.barrier()
         changes = [
             (point, value, wrap)
             for point, value, owner in _flags(objects)
-            if (wrap := _wrap_of(objects, owner, point)) is not None
+            if (wrap := _wrap_of(objects, owner, point)) or _is_inside(objects, owner, point)
         ]
         if any(value is not True for _, value, _ in changes):
             return
         for point, _, wrap in changes:
             locator = locators.of(module.key)
-            related = (Related("wrapped here", locator.place(wrap.call.site)),)
+            related = (Related("wrapped here", locator.place(wrap.call.site)),) if wrap else ()
             yield self.finding(
                 message="these parameters are thawed after the wrap: DDP does not average their "
                 "gradients",
@@ -178,9 +178,23 @@ def _wrap_of(objects: Objects, owner: ir.Expr, point: Point) -> CallSite | None:
     return None
 
 
+def _is_inside(objects: Objects, owner: ir.Expr, point: Point) -> bool:
+    """Is it a part of ``x.module``, where ``x`` comes from elsewhere and is trained here?"""
+    for origin in objects.origins(owner, point):
+        for node in expressions_in(origin.node):
+            path = path_of(node) if isinstance(node, ir.Attribute) else None
+            if path is not None and path[-1] == _INNER:
+                trained = {path_of(each.call.func) for each in objects.calls({path[-2]})}
+                known = objects.origins(node.value, origin.point)
+                foreign = all(isinstance(each.node, (ir.Name, ir.Attribute)) for each in known)
+                if foreign and path[:-1] in trained and "backward" in objects.module.tokens:
+                    return True
+    return False
+
+
 def _ddp(objects: Objects, origin: Origin) -> CallSite | None:
     if isinstance(origin.node, ir.Call):
         site = CallSite(origin.node, origin.point)
-        if objects.is_call_to(site, _DDP):
+        if objects.is_call_to(site, *DDP):
             return site
     return None

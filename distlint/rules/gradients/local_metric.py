@@ -215,8 +215,22 @@ def _reduced_totals(objects: Objects) -> Iterator[tuple[CallSite, ir.AugAssign]]
             elif _rebinds(statement, path):
                 added = None
                 break
-        if added is not None:
+        if added is not None and _is_read(objects, path, site, added):
             yield site, added
+
+
+def _is_read(objects: Objects, path: Path, site: CallSite, added: ir.Stmt) -> bool:
+    """Does anything look at the total, beside what adds to it and what reduces it?"""
+    for point in objects.points_in(site.point.scope):
+        statement = point.statement
+        if statement is added or statement is site.point.statement:
+            continue
+        roots = expressions_of(statement)
+        if isinstance(statement, ir.Assign):
+            roots = (statement.value,)
+        if any(path_of(node) == path for root in roots for node in expressions_in(root)):
+            return True
+    return False
 
 
 def _is_loop(statement: ir.Stmt | None) -> bool:

@@ -163,7 +163,7 @@ def _optimizers_before(objects: Objects, wrap: CallSite) -> Iterator[CallSite]:
     wrapped = objects.argument(wrap, "module", 0).value
     if wrapped is None:
         return
-    models = {origin.node for origin in objects.origins(wrapped, wrap.point)}
+    models: set[object] = {origin.node for origin in objects.origins(wrapped, wrap.point)}
     made = list(_optimizers(objects, wrap, models))
     later = [site for site in made if not _before(site, wrap)]
     if not later:

@@ -277,15 +277,13 @@ def _model_calls(objects: Objects, scope: Scope) -> Iterator[tuple[CallSite, Wra
 
 def _wrapper_of(objects: Objects, func: ir.Expr, point: Point) -> tuple[Wrapper, bool] | None:
     """The wrapper that a callee belongs to, and whether it is the bare module or of it."""
-    found: dict[Wrapper, set[bool]] = {}
+    found: dict[Wrapper, bool] = {}
     for origin in objects.origins(func, point):
-        wrapper = _unwrapped(objects, origin)
-        if wrapper is not None:
-            found.setdefault(wrapper[0], set()).add(wrapper[1])
-    if len(found) != 1:
-        return None
-    wrapper, kinds = found.popitem()
-    return wrapper, True in kinds
+        unwrapped = _unwrapped(objects, origin)
+        if unwrapped is not None:
+            wrapper, bare = unwrapped
+            found[wrapper] = found.get(wrapper, False) or bare
+    return found.popitem() if len(found) == 1 else None
 
 
 def _unwrapped(objects: Objects, origin: Origin) -> tuple[Wrapper, bool] | None:
@@ -294,24 +292,16 @@ def _unwrapped(objects: Objects, origin: Origin) -> tuple[Wrapper, bool] | None:
     site = CallSite(origin.node, origin.point)
     if last_name(origin.node) in _UNWRAPS and origin.node.args and origin.item is None:
         for inner in objects.origins(origin.node.args[0].value, origin.point):
-            wrapper = _wrapper(objects, inner)
-            if wrapper is not None and not inner.attributes:
-                return wrapper, True
-        return None
-    if objects.is_call_to(site, *WRAPPERS) or objects.called(site) in _PREPARES:
-        wrapper = _wrapper(objects, origin)
-        if wrapper is not None:
-            return wrapper, origin.attributes[:1] == (_INNER,)
+            if isinstance(inner.node, ir.Call) and not inner.attributes:
+                if _wraps(objects, CallSite(inner.node, inner.point)):
+                    return (inner.node, inner.item), True
+    elif _wraps(objects, site):
+        return (origin.node, origin.item), origin.attributes[:1] == (_INNER,)
     return None
 
 
-def _wrapper(objects: Objects, origin: Origin) -> Wrapper | None:
-    if not isinstance(origin.node, ir.Call):
-        return None
-    site = CallSite(origin.node, origin.point)
-    if objects.is_call_to(site, *WRAPPERS) or objects.called(site) in _PREPARES:
-        return origin.node, origin.item
-    return None
+def _wraps(objects: Objects, site: CallSite) -> bool:
+    return objects.is_call_to(site, *WRAPPERS) or objects.called(site) in _PREPARES
 
 
 def _reaches(call: CallSite, backward: Backward) -> bool:
