@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
+import libcst as cst
+
 from distlint.analyzer.objects import Objects, objects_of
+from distlint.fixers import calls
+from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.training import (
     Made,
@@ -16,7 +21,7 @@ from distlint.rules.training import (
     names_of,
     samplers,
 )
-from distlint.source.finding import Finding, Severity
+from distlint.source.finding import Finding, Fix, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -55,6 +60,11 @@ class MissingDropLast(SourceRule):
     ## What to do
 
     `drop_last=True` in the loader for training. Not for evaluation: there it changes the result.
+
+    ## Fix
+
+    Unsafe: `drop_last=True` is added. Some samples are then left out of each epoch, and of a data
+    set that is smaller than a batch nothing remains.
 
     ## When it is silent
 
@@ -143,20 +153,26 @@ assert len(shapes) == 1, f"compiled once for each of {shapes}"
             if _has_remainder(loader) and _is_for_training(loader):
                 why = _reason(objects, loader)
                 if why is not None:
-                    yield self._finding(loader, *why, module, locators)
+                    draft = Draft(locators.of(module.key), module, catalogue)
+                    yield self._finding(loader, *why, draft)
 
-    def _finding(
-        self, loader: Made, reason: str, effect: str, module: Module, locators: Locators
-    ) -> Finding:
+    def _finding(self, loader: Made, reason: str, effect: str, draft: Draft) -> Finding:
         plain = not effect
         finding = self.finding(
             message=f"the last batch may be smaller, and {reason}",
             severity=Severity.INFO if plain else Severity.WARNING,
-            place=locators.of(module.key).place(loader.options.call.site),
+            place=draft.locator.place(loader.options.call.site),
             effect=effect or "all ranks have the same number of batches; only shapes differ",
             advice="Set drop_last=True in loaders for training.",
+            fix=partial(_dropping, loader, draft),
         )
         return replace(finding, preview=plain)
+
+
+def _dropping(loader: Made, draft: Draft) -> Fix:
+    call = draft.node(loader.options.call.site, cst.Call)
+    calls.set_keyword(draft, call, "drop_last", "True", loader.params.index("drop_last"))
+    return draft.fix("unsafe", "Drop the last batch")
 
 
 def _has_remainder(loader: Made) -> bool:

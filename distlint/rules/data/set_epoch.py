@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
+import libcst as cst
+
 from distlint.analyzer import ir
-from distlint.analyzer.objects import Objects, Point, objects_of
+from distlint.analyzer.objects import Objects, Path, Point, objects_of, path_of
+from distlint.fixers import names, statements
+from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.training import (
     Made,
@@ -20,7 +26,7 @@ from distlint.rules.training import (
     repeats,
     samplers,
 )
-from distlint.source.finding import Finding, Related, Severity
+from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -31,6 +37,7 @@ if TYPE_CHECKING:
     from distlint.source.document import Document
 
 _SET_EPOCH = "set_epoch"
+_NOTHING = ir.Literal(None)
 _DEPTH = 4
 """Through how many calls the loop over the epochs is looked for."""
 
@@ -59,6 +66,12 @@ class SamplerSetEpoch(SourceRule):
         for batch in loader:
             ...
     ```
+
+    ## Fix
+
+    Unsafe: `set_epoch(epoch)` goes first into the loop over epochs, on the loader's sampler, where
+    the loop counts epochs and the loader is at hand. Each epoch then has another order than before;
+    a run that is resumed has to count its epochs on.
 
     ## When it is silent
 
@@ -242,24 +255,70 @@ assert seen[:2] != seen[2:], "both epochs had the same order"
         told: set[int] = set()
         for sampler in samplers(objects):
             if _shuffles(sampler) and not goes_elsewhere(objects, sampler):
-                loop = next(_epoch_loops(objects, sampler), None)
-                if loop is not None and loop.statement.site not in told:
-                    told.add(loop.statement.site)
-                    yield self._finding(sampler, loop, module, locators)
+                epochs = next(_epochs(objects, sampler), None)
+                if epochs is not None and epochs.loop.statement.site not in told:
+                    told.add(epochs.loop.statement.site)
+                    draft = Draft(locators.of(module.key), module, catalogue)
+                    yield self._finding(sampler, epochs, draft)
 
-    def _finding(self, sampler: Made, loop: Point, module: Module, locators: Locators) -> Finding:
-        locator = locators.of(module.key)
+    def _finding(self, sampler: Made, epochs: _Epochs, draft: Draft) -> Finding:
+        locator = draft.locator
         made = locator.place(sampler.call.site)
         name = next(iter(names_of(sampler.site)), "loader.sampler")
         return self.finding(
             message=f"the `DistributedSampler` of line {made.span.row} is not told the epoch, so "
             "each turn of this loop has the same order",
             severity=Severity.WARNING,
-            place=locator.place(loop.statement.site),
+            place=locator.place(epochs.loop.statement.site),
             related=(Related("the sampler that shuffles", made),),
             effect="each epoch goes through the same batches in the same order",
             advice=f"Call `{name}.set_epoch(epoch)` first in the loop.",
+            fix=partial(_told, epochs, sampler, draft),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Epochs:
+    """A loop that goes through a loader again and again, and where it does so."""
+
+    loop: Point
+    use: Point
+    loader: Made
+
+
+def _told(epochs: _Epochs, sampler: Made, draft: Draft) -> Fix:
+    loop, path = epochs.loop.statement, _at_hand(epochs)
+    if not isinstance(loop, ir.For) or not isinstance(loop.target, ir.Name) or path is None:
+        raise Doubt("the loop has no number, or the loader no name in it")
+    if loop.target.id.strip("_") == "":
+        raise Doubt("the number of the epoch is thrown away")
+    node = draft.node(loop.site, cst.For)
+    first = statements.statement_of(draft, draft.locator.node(loop.body[0].site))
+    if path[0] != "self" and not names.available(draft, path[0], first):
+        raise Doubt("the loader may not be there yet")
+    held = f"{'.'.join(path)}.sampler"
+    lines = [f"{held}.{_SET_EPOCH}({draft.text(node.target)})"]
+    made = epochs.loader.origins("sampler")
+    if any(origin.call is not sampler.call for origin in made):
+        lines = [f'if hasattr({held}, "{_SET_EPOCH}"):', f"    {lines[0]}"]
+    statements.insert_before(draft, first, *lines)
+    return draft.fix("unsafe", "Tell the sampler the epoch")
+
+
+def _at_hand(epochs: _Epochs) -> Path | None:
+    """The loader as the loop over the epochs can name it."""
+    statement = epochs.use.statement
+    iterable = statement.iterable if isinstance(statement, ir.For) else None
+    objects = epochs.loader.objects
+    while isinstance(iterable, ir.Call) and not objects.is_made_by(
+        epochs.loader.call, iterable, epochs.use
+    ):
+        iterable = iterable.args[0].value if iterable.args else None  # enumerate(tqdm(loader))
+    path = path_of(iterable)
+    if path is None or not objects.is_made_by(epochs.loader.call, iterable or _NOTHING, epochs.use):
+        return None
+    same = epochs.use.scope is epochs.loop.scope
+    return path if same or (path[0] == "self" and len(path) == 2) else None
 
 
 def _shuffles(sampler: Made) -> bool:
@@ -270,7 +329,7 @@ def _shuffles(sampler: Made) -> bool:
     )
 
 
-def _epoch_loops(objects: Objects, sampler: Made) -> Iterator[Point]:
+def _epochs(objects: Objects, sampler: Made) -> Iterator[_Epochs]:
     for loader in loaders(objects):
         if (
             draws_from(loader, sampler)
@@ -279,7 +338,8 @@ def _epoch_loops(objects: Objects, sampler: Made) -> Iterator[Point]:
         ):
             for use in iterations(objects, loader):
                 if not evaluates(use):
-                    yield from _repeated(objects, use, sampler, _DEPTH)
+                    for loop in _repeated(objects, use, sampler, _DEPTH):
+                        yield _Epochs(loop, use, loader)
 
 
 def _repeated(objects: Objects, use: Point, sampler: Made, depth: int) -> Iterator[Point]:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
+
+import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.names import expressions_in
@@ -17,10 +20,12 @@ from distlint.analyzer.objects import (
     objects_of,
     path_of,
 )
+from distlint.fixers import calls, imports
+from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.data._differences import difference, seedings
 from distlint.rules.training import is_distributed
-from distlint.source.finding import Finding, Severity
+from distlint.source.finding import Finding, Fix, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -76,6 +81,11 @@ class UnseededSplit(SourceRule):
     ```python
     train, val = random_split(data, [0.9, 0.1], generator=torch.Generator().manual_seed(0))
     ```
+
+    ## Fix
+
+    Unsafe: `random_split` gets `generator=torch.Generator().manual_seed(0)`, `train_test_split`
+    gets `random_state=0`. It is the same split in each run then, and another one than before.
 
     ## When it is silent
 
@@ -207,14 +217,29 @@ assert len(seen) == 64, f"of 64 samples the ranks drew {len(seen)}"
             return
         for site in _draws(objects):
             if not _on_one_rank(site):
+                draft = Draft(locators.of(module.key), module, catalogue)
                 finding = self.finding(
                     message=f"each process draws this for itself: {why}",
                     severity=Severity.WARNING,
                     place=locators.of(module.key).place(site.call.site),
                     effect="the ranks have different splits or orders of the data, which overlap",
                     advice="Give it a seed of its own, the same on all ranks.",
+                    fix=partial(_seeded, objects, site, draft),
                 )
                 yield replace(finding, preview="__main__" not in module.tokens and _is_part(module))
+
+
+def _seeded(objects: Objects, site: CallSite, draft: Draft) -> Fix:
+    name = _SPLITS.get(objects.called(site), ("", None))[0]
+    call = draft.node(site.call.site, cst.Call)
+    if name == "generator":
+        generator = imports.imported(draft, "torch", "Generator", call)
+        calls.set_keyword(draft, call, name, f"{generator}().manual_seed(0)", 2)
+    elif name == "random_state":
+        calls.set_keyword(draft, call, name, "0")
+    else:
+        raise Doubt("the generator belongs to others as well")
+    return draft.fix("unsafe", "Give the split a seed of its own")
 
 
 def _has_processes(module: Module) -> bool:

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
+
+import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.names import expressions_in, expressions_of
 from distlint.analyzer.objects import CallSite, Objects, Path, Point, objects_of, path_of
+from distlint.fixers import names
+from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.training import draws_from, evaluates, is_evaluation, loaders, samplers
-from distlint.source.finding import Finding, Related, Severity
+from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -49,6 +54,11 @@ class LocalMetricAsGlobal(SourceRule):
     - Add up locally, and reduce once, after the loop.
     - Use `accelerator.gather_for_metrics`, which drops the repeated samples.
     - Reduce the sum and the count, and divide then.
+
+    ## Fix
+
+    Unsafe: `gather` becomes `gather_for_metrics`. The scores change, and so does the number of
+    samples that comes back. Totals and means are left to you.
 
     ## When it is silent
 
@@ -186,6 +196,7 @@ assert mean == 1.0, f"the mean of ones is {mean}"
                 place=locator.place(site.call.site),
                 effect="some samples count twice in the metric",
                 advice="Use `gather_for_metrics`.",
+                fix=partial(_for_metrics, site, Draft(locator, module, catalogue)),
             )
         for point in _local_means(objects):
             yield self.finding(
@@ -195,6 +206,11 @@ assert mean == 1.0, f"the mean of ones is {mean}"
                 effect="the value is smaller by the number of ranks",
                 advice="Reduce the sum over the ranks first.",
             )
+
+
+def _for_metrics(site: CallSite, draft: Draft) -> Fix:
+    names.rename(draft, draft.node(site.call.site, cst.Call).func, "gather_for_metrics")
+    return draft.fix("unsafe", "Use gather_for_metrics")
 
 
 def _reduced_totals(objects: Objects) -> Iterator[tuple[CallSite, ir.AugAssign]]:

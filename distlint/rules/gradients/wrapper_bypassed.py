@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
+
+import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.names import Scope, expressions_in, expressions_of, placed
 from distlint.analyzer.objects import CallSite, Objects, Origin, Point, last_name, objects_of
+from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._steps import Backward, backwards, exclude
 from distlint.rules.training import WRAPPERS, evaluates
-from distlint.source.finding import Finding, Related, Severity
+from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -62,6 +66,12 @@ class WrapperBypassed(SourceRule):
     def forward(self, batch, mode="loss"):
         return self.loss(batch) if mode == "loss" else self.predict(batch)
     ```
+
+    ## Fix
+
+    Unsafe: `model.module(...)` becomes `model(...)`. All ranks then meet in the backward pass,
+    which they did not before: one that skips a step would be waited for. Calls of other methods are
+    left to you.
 
     ## When it is silent
 
@@ -227,12 +237,11 @@ accelerator.wait_for_everyone()
             for call, wrapper in _bypasses(objects, backward):
                 if wrapper not in told:
                     told.add(wrapper)
-                    yield self._finding(call, backward, module, locators)
+                    draft = Draft(locators.of(module.key), module, catalogue)
+                    yield self._finding(call, backward, draft)
 
-    def _finding(
-        self, call: CallSite, backward: Backward, module: Module, locators: Locators
-    ) -> Finding:
-        locator = locators.of(module.key)
+    def _finding(self, call: CallSite, backward: Backward, draft: Draft) -> Finding:
+        locator = draft.locator
         there = locator.place(backward.site.call.site)
         return self.finding(
             message="training goes past the wrapper here, so nothing averages the gradients of "
@@ -242,7 +251,16 @@ accelerator.wait_for_everyone()
             related=(Related("backward", there),),
             effect="each rank trains alone; the replicas drift apart without a message",
             advice="Call the wrapper; let forward() choose where another method is needed.",
+            fix=partial(_through_wrapper, call, draft),
         )
+
+
+def _through_wrapper(call: CallSite, draft: Draft) -> Fix:
+    func = draft.node(call.call.site, cst.Call).func
+    if not isinstance(func, cst.Attribute) or func.attr.value != _INNER:
+        raise Doubt("it is no call of the module itself that is written down here")
+    draft.replace(func, draft.text(func.value))
+    return draft.fix("unsafe", "Call the wrapper")
 
 
 def _bypasses(objects: Objects, backward: Backward) -> Iterator[tuple[CallSite, Wrapper]]:
