@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-import libcst as cst
-
-from distlint.analyzer import ir
-from distlint.analyzer.objects import Objects, Path, Point, objects_of, path_of
-from distlint.fixers import names, statements
-from distlint.fixers.draft import Doubt, Draft
+from distlint.analyzer.objects import objects_of
+from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule
+from distlint.rules.data._epochs import Epochs, epochs_of, set_epoch
 from distlint.rules.training import (
     Made,
-    draws_from,
-    evaluates,
     goes_elsewhere,
     is_evaluation,
-    iterations,
-    loaders,
-    loops_around,
     names_of,
-    repeats,
     samplers,
 )
 from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from distlint.analyzer.positions import Locators
     from distlint.analyzer.project import Module
@@ -37,9 +27,6 @@ if TYPE_CHECKING:
     from distlint.source.document import Document
 
 _SET_EPOCH = "set_epoch"
-_NOTHING = ir.Literal(None)
-_DEPTH = 4
-"""Through how many calls the loop over the epochs is looked for."""
 
 
 class SamplerSetEpoch(SourceRule):
@@ -255,13 +242,13 @@ assert seen[:2] != seen[2:], "both epochs had the same order"
         told: set[int] = set()
         for sampler in samplers(objects):
             if _shuffles(sampler) and not goes_elsewhere(objects, sampler):
-                epochs = next(_epochs(objects, sampler), None)
+                epochs = next(epochs_of(objects, sampler), None)
                 if epochs is not None and epochs.loop.statement.site not in told:
                     told.add(epochs.loop.statement.site)
                     draft = Draft(locators.of(module.key), module, catalogue)
                     yield self._finding(sampler, epochs, draft)
 
-    def _finding(self, sampler: Made, epochs: _Epochs, draft: Draft) -> Finding:
+    def _finding(self, sampler: Made, epochs: Epochs, draft: Draft) -> Finding:
         locator = draft.locator
         made = locator.place(sampler.call.site)
         name = next(iter(names_of(sampler.site)), "loader.sampler")
@@ -277,48 +264,10 @@ assert seen[:2] != seen[2:], "both epochs had the same order"
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Epochs:
-    """A loop that goes through a loader again and again, and where it does so."""
-
-    loop: Point
-    use: Point
-    loader: Made
-
-
-def _told(epochs: _Epochs, sampler: Made, draft: Draft) -> Fix:
-    loop, path = epochs.loop.statement, _at_hand(epochs)
-    if not isinstance(loop, ir.For) or not isinstance(loop.target, ir.Name) or path is None:
-        raise Doubt("the loop has no number, or the loader no name in it")
-    if loop.target.id.strip("_") == "":
-        raise Doubt("the number of the epoch is thrown away")
-    node = draft.node(loop.site, cst.For)
-    first = statements.statement_of(draft, draft.locator.node(loop.body[0].site))
-    if path[0] != "self" and not names.available(draft, path[0], first):
-        raise Doubt("the loader may not be there yet")
-    held = f"{'.'.join(path)}.sampler"
-    lines = [f"{held}.{_SET_EPOCH}({draft.text(node.target)})"]
+def _told(epochs: Epochs, sampler: Made, draft: Draft) -> Fix:
     made = epochs.loader.origins("sampler")
-    if any(origin.call is not sampler.call for origin in made):
-        lines = [f'if hasattr({held}, "{_SET_EPOCH}"):', f"    {lines[0]}"]
-    statements.insert_before(draft, first, *lines)
+    set_epoch(epochs, draft, always=all(origin.call is sampler.call for origin in made))
     return draft.fix("unsafe", "Tell the sampler the epoch")
-
-
-def _at_hand(epochs: _Epochs) -> Path | None:
-    """The loader as the loop over the epochs can name it."""
-    statement = epochs.use.statement
-    iterable = statement.iterable if isinstance(statement, ir.For) else None
-    objects = epochs.loader.objects
-    while isinstance(iterable, ir.Call) and not objects.is_made_by(
-        epochs.loader.call, iterable, epochs.use
-    ):
-        iterable = iterable.args[0].value if iterable.args else None  # enumerate(tqdm(loader))
-    path = path_of(iterable)
-    if path is None or not objects.is_made_by(epochs.loader.call, iterable or _NOTHING, epochs.use):
-        return None
-    same = epochs.use.scope is epochs.loop.scope
-    return path if same or (path[0] == "self" and len(path) == 2) else None
 
 
 def _shuffles(sampler: Made) -> bool:
@@ -327,37 +276,3 @@ def _shuffles(sampler: Made) -> bool:
         and sampler.constant("num_replicas", 0) != 1
         and not any(is_evaluation(name) for name in names_of(sampler.site))
     )
-
-
-def _epochs(objects: Objects, sampler: Made) -> Iterator[_Epochs]:
-    for loader in loaders(objects):
-        if (
-            draws_from(loader, sampler)
-            and not any(is_evaluation(name) for name in names_of(loader.site))
-            and not goes_elsewhere(objects, loader)
-        ):
-            for use in iterations(objects, loader):
-                if not evaluates(use):
-                    for loop in _repeated(objects, use, sampler, _DEPTH):
-                        yield _Epochs(loop, use, loader)
-
-
-def _repeated(objects: Objects, use: Point, sampler: Made, depth: int) -> Iterator[Point]:
-    """The loops in which a statement is run once more, here or where its function is called."""
-    for loop in loops_around(use):
-        if repeats(loop) and not _makes(loop, sampler):
-            yield _point_of(objects, loop)
-    function = use.scope.function
-    if function is not None and depth:
-        for caller in objects.callers(function):
-            if not evaluates(caller.point):
-                yield from _repeated(objects, caller.point, sampler, depth - 1)
-
-
-def _makes(loop: ir.For | ir.While, sampler: Made) -> bool:
-    """Is the sampler made anew in each turn: then it is a loop over folds, or data sets?"""
-    return any(here.owner is loop for here in sampler.site.point.around)
-
-
-def _point_of(objects: Objects, statement: ir.Stmt) -> Point:
-    return next(point for point in objects.points if point.statement is statement)
