@@ -1,0 +1,226 @@
+"""Objects are followed back to the calls that made them, and on to what uses them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from distlint.analyzer import ir
+from distlint.analyzer.objects import ELEMENT, CallSite, Objects, Origin, last_name, objects_of
+from distlint.analyzer.positions import Locator
+from distlint.analyzer.project import Project
+from distlint.source.document import Document
+
+HEAD = """\
+from accelerate import Accelerator
+from torch.nn.parallel import DistributedDataParallel as DDP
+from torch.utils.data import DataLoader, DistributedSampler
+
+
+class Net:
+    pass
+
+
+"""
+
+
+class Followed:
+    """A module, and what its calls of ``probe`` are given."""
+
+    def __init__(self, source: str) -> None:
+        document = Document.from_bytes((HEAD + source).encode(), Path("script.py"))
+        project = Project(Path())
+        module = project.add(document)
+        self.locator = Locator(document)
+        self.objects: Objects = objects_of(module, project.catalogue_of(module))
+
+    def probed(self) -> list[set[str]]:
+        """The origins of each probed expression, as text."""
+        return [
+            {self.text(origin) for origin in self.objects.origins(argument.value, site.point)}
+            for site in self.objects.calls({"probe"})
+            for argument in site.call.args
+        ]
+
+    def text(self, origin: Origin) -> str:
+        if isinstance(origin.node, ir.Call):
+            text = self.locator.text(origin.node.site)
+        elif isinstance(origin.node, ir.Literal):
+            text = repr(origin.node.value)
+        elif isinstance(origin.node, ir.Name):
+            text = origin.node.id
+        else:
+            text = "?"
+        item = {None: "", ELEMENT: "[*]"}.get(origin.item, f"[{origin.item}]")
+        return ".".join((text + item, *origin.attributes))
+
+    def site(self, name: str) -> CallSite:
+        return next(iter(self.objects.calls({name})))
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("model = Net()\nprobe(model)\nmodel = DDP(model)\n", "Net()"),
+        ("model = Net()\nmodel = DDP(model)\nprobe(model)\n", "DDP(model)"),
+        ("model = Net().to(device)\nprobe(model.cuda())\n", "Net()"),
+        ("model = Net()\nif many:\n    model = DDP(model)\nprobe(model)\n", "Net() DDP(model)"),
+        ("if a:\n    x = A()\nelse:\n    x = B()\nprobe(x)\n", "A() B()"),
+        ("x = A()\nif a:\n    x = B()\n    raise E\nprobe(x)\n", "A()"),
+        ("x = A() if a else None\nprobe(x)\n", "A() None"),
+        ("x = None\nfor i in y:\n    probe(x)\n    x = A()\n", "None A()"),
+        ("try:\n    x = A()\nexcept E:\n    x = B()\nprobe(x)\n", "A() B()"),
+        ("with A() as x:\n    probe(x)\n", "A()"),
+        ("x = A()\nx += 1\nprobe(x)\n", "?"),
+        ("x = A()\ndel x\nprobe(x)\n", ""),
+        ("a, (b, c) = A(), (B(), C())\nprobe(c)\n", "C()"),
+        ("a, b = make()\nprobe(b)\n", "make()[1]"),
+        ("for x in xs():\n    probe(x)\n", "xs()[*]"),
+        ("core = DDP(Net()).module\nprobe(core)\n", "DDP(Net()).module"),
+        ("probe(unknown)\n", "unknown"),
+    ],
+)
+def test_assignments(source: str, expected: str) -> None:
+    assert Followed(source).probed() == [set(expected.split())]
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        # returns, also as a tuple, also of a function that calls another one
+        ("def f():\n    return Net()\nprobe(f())\n", "Net()"),
+        ("def f():\n    return A(), B()\na, b = f()\nprobe(b)\n", "B()"),
+        ("def f():\n    x = A()\n    return x\ndef g():\n    return f()\nprobe(g())\n", "A()"),
+        ("def f(x):\n    return DDP(x) if many else x\nprobe(f(Net()))\n", "DDP(x) Net()"),
+        # parameters: by position, by keyword, by default; without a call they are unknown
+        ("def f(x):\n    probe(x)\nf(A())\n", "A()"),
+        ("def f(x, y=None):\n    probe(y)\nf(1, y=A())\nf(2)\n", "A() None"),
+        ("def f(x):\n    probe(x)\n", "x"),
+        ("def f(*x):\n    probe(x)\nf(A())\n", "x"),
+        ("def f(x):\n    probe(x)\nf(*args)\n", "x"),
+        # what a function sees of the scopes around it
+        ("x = A()\nx = B()\ndef f():\n    probe(x)\n", "B()"),
+        ("def f():\n    x = A()\n    def g():\n        probe(x)\n", "A()"),
+        ("x = None\ndef f():\n    global x\n    x = A()\ndef g():\n    probe(x)\n", "None A()"),
+        # recursion ends
+        ("def f(x):\n    probe(x)\n    f(x)\nf(A())\n", "A() x"),
+        ("def f():\n    return f()\nprobe(f())\n", "f()"),
+    ],
+)
+def test_functions(source: str, expected: str) -> None:
+    assert Followed(source).probed() == [set(expected.split())]
+
+
+TRAINER = """\
+class Trainer:
+    size = 4
+
+    def __init__(self, model, loader):
+        self.model = DDP(model)
+        self.loader = loader
+        if not loader:
+            return
+
+    @property
+    def core(self):
+        return self.model.module
+
+    def fit(self):
+        probe(self.{0})
+
+
+trainer = Trainer(Net(), DataLoader(data))
+probe(trainer.{0})
+"""
+
+
+@pytest.mark.parametrize(
+    ("attribute", "expected"),
+    [
+        ("model", "DDP(model)"),
+        ("loader", "DataLoader(data)"),
+        ("core", "DDP(model).module"),
+        ("size", "4"),
+    ],
+)
+def test_attributes_of_objects(attribute: str, expected: str) -> None:
+    assert Followed(TRAINER.format(attribute)).probed() == [{expected}, {expected}]
+
+
+def test_attributes_of_a_base_class() -> None:
+    source = "class A:\n    def __init__(self):\n        self.x = Net()\n"
+    source += "class B(A):\n    def f(self):\n        probe(self.x)\n"
+    assert Followed(source).probed() == [{"Net()"}]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "value", "known"),
+    [
+        ("a", "a", True),
+        ("p=a", "a", True),
+        ("", None, True),
+        ("q=a", None, True),
+        ("*a", None, False),
+        ("**options", None, False),
+        ("**spelled", "x", True),
+        ("**dict(p=a)", "a", True),
+        ("**changed", None, False),
+        ("**handed_on(changed)", None, False),
+    ],
+)
+def test_what_a_call_passes(arguments: str, value: str | None, known: bool) -> None:
+    source = "spelled = {'p': x}\nchanged = {'p': x}\nchanged['q'] = y\n"
+    source += "def handed_on(options):\n    return options\n"
+    followed = Followed(source + f"probe({arguments})\n")
+    passed = followed.objects.argument(followed.site("probe"), "p", 0)
+    assert passed.known is known
+    assert (passed.value.id if isinstance(passed.value, ir.Name) else None) == value
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("DDP(prepare)\n", "torch.nn.parallel.DistributedDataParallel"),
+        ("import torch\ntorch.utils.data.distributed.DistributedSampler(d)\n",
+         "torch.utils.data.DistributedSampler"),
+        ("def f(acc: Accelerator):\n    acc.prepare(x)\n", "accelerate.Accelerator.prepare"),
+        ("acc = Accelerator()\nacc.prepare(x)\n", "accelerate.Accelerator.prepare"),
+        ("accelerator.prepare(x)\n", "accelerate.Accelerator.prepare"),
+        ("from mine import *\nprepare(x)\n", "prepare"),
+        ("from mine import prepare\nprepare(x)\n", "mine.prepare"),
+        ("def prepare(x):\n    pass\nprepare(x)\n", ""),
+        ("def f(prepare):\n    prepare(x)\n", ""),
+    ],
+)  # fmt: skip
+def test_the_dotted_name_of_what_is_called(source: str, expected: str) -> None:
+    objects = Followed(source).objects
+    sites = objects.calls({"prepare", "DistributedDataParallel", "DistributedSampler"})
+    assert [objects.called(site) for site in sites] == [expected]
+
+
+def test_uses_of_an_object() -> None:
+    followed = Followed(
+        "sampler = DistributedSampler(data)\n"
+        "loader = DataLoader(data, sampler=sampler)\n"
+        "other = DataLoader(data)\n"
+        "for epoch in range(3):\n"
+        "    sampler.set_epoch(epoch)\n"
+        "    for step, batch in enumerate(tqdm(loader)):\n"
+        "        other.reset()\n"
+        "        use(batch)\n"
+    )
+    objects = followed.objects
+    sampler, loader = followed.site("DistributedSampler").call, followed.site("DataLoader").call
+    passed = [(site.call, argument.keyword) for site, argument in objects.passed_to(sampler)]
+    assert passed == [(loader, "sampler")]
+    methods = objects.methods_on(sampler, {"set_epoch", "reset"})
+    assert [site.call for site in methods] == [followed.site("set_epoch").call]
+    assert len(list(objects.iterated_by(loader))) == 1
+    assert [last_name(site.call) for site, _ in objects.passed_to(loader)] == ["tqdm"]
+    assert list(objects.iterated_by(sampler)) == []
+
+
+def test_rules_of_a_module_share_what_was_found() -> None:
+    objects = Followed("probe(Net())\n").objects
+    assert objects_of(objects.module, objects.catalogue) is objects
