@@ -31,7 +31,7 @@ def examples(kind: str, *, static: bool = False) -> list[Case]:
     return [
         _case(code, kind, number, example)
         for code, rule in rules().items()
-        if code.startswith("DST1") or code == "DST407"
+        if code.startswith(("DST1", "DST3", "DST4"))
         for number, example in enumerate(getattr(rule, kind), start=1)
         if (example.effect == "static") == static
     ]

@@ -1,0 +1,152 @@
+"""DST414: every rank makes the same folder, and only the first succeeds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from distlint.rules.base import Example, SourceRule
+from distlint.rules.checkpoints._all_ranks import on_all_ranks
+from distlint.rules.checkpoints.delete_on_all_ranks import is_forgiven
+from distlint.source.finding import Finding, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+
+_MAKERS = frozenset({"os.makedirs", "os.mkdir"})
+
+
+class MkdirOnAllRanks(SourceRule):
+    """Every rank makes the same folder without `exist_ok=True`.
+
+    ## What it finds
+
+    `os.makedirs` without `exist_ok=True`, or `os.mkdir`, that all ranks come to, also behind a test
+    that the folder does not exist yet.
+
+    ## Why it matters
+
+    All ranks start together. Each sees that the folder is missing and makes it; one succeeds and
+    the others end with `FileExistsError`, at the start of the run, now and then, and more often on
+    a file system that is shared by many nodes.
+
+    ## What to do
+
+    `os.makedirs(path, exist_ok=True)`: safe on any number of ranks, and shorter than the test.
+
+    ## When it is silent
+
+    - `exist_ok=True`, or a handler for the error.
+    - A test of the rank around the call, before it, or in the callers.
+    - The path has the rank in it, or is a temporary one.
+    - Nothing in the file shows that several processes come there.
+    """
+
+    code = "DST414"
+    name = "mkdir-on-all-ranks"
+    severity = Severity.WARNING
+
+    good = (
+        Example(
+            title="exist_ok on all ranks",
+            code="""\
+import os
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+os.makedirs("output", exist_ok=True)
+dist.barrier()
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="Rank 0 makes it",
+            code="""\
+import os
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+if dist.get_rank() == 0 and not os.path.exists("output"):
+    os.makedirs("output")
+dist.barrier()
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="The error is handled",
+            code="""\
+import os
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+try:
+    os.mkdir("output")
+except FileExistsError:
+    pass
+dist.barrier()
+dist.destroy_process_group()
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="A folder that each rank finds missing",
+            effect="fail",
+            code="""\
+import os
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+missing = not os.path.exists("output")
+dist.barrier()
+if missing:
+    os.makedirs("output")  # expect: DST414
+dist.barrier()
+""",
+        ),
+        Example(
+            title="Made where the options are read",
+            effect="fail",
+            code="""\
+import argparse
+import os
+
+
+def parse():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--folder", default="checkpoints")
+    parser.add_argument("--local_rank", type=int, default=0)
+    args = parser.parse_args()
+    os.makedirs(args.folder)  # expect: DST414
+    return args
+
+
+args = parse()
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        for site, guards in on_all_ranks(module, catalogue, frozenset({"makedirs", "mkdir"})):
+            if guards.objects.called(site) not in _MAKERS or is_forgiven(site):
+                continue
+            may_exist = guards.objects.argument(site, "exist_ok", 2)
+            path = guards.objects.argument(site, "name", 0).value
+            path = path or guards.objects.argument(site, "path", 0).value
+            if path is None or not may_exist.known or may_exist.literal(False) is not False:
+                continue
+            if not guards.is_own(path, site.point.scope):
+                yield self.finding(
+                    message="every rank makes this folder, and only the first one can",
+                    severity=Severity.WARNING,
+                    place=locators.of(module.key).place(site.call.site),
+                    effect="the others end with FileExistsError when they come at the same time",
+                    advice="use os.makedirs(..., exist_ok=True)",
+                )
