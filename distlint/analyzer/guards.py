@@ -133,7 +133,7 @@ class Guards:
             return self._tells_ranks(statement.test, scope)
         if not isinstance(statement, ir.If):
             return False
-        if _asks_rank(statement.test) and not _WAITS.isdisjoint(ir.tokens_of(statement)):
+        if asks_rank(statement.test) and not _WAITS.isdisjoint(ir.tokens_of(statement)):
             return True  # the others wait there until the first one has been here
         if not any(block and _ends(block[-1]) for block in (statement.body, statement.orelse)):
             return False
@@ -210,7 +210,7 @@ class Guards:
 
     def _is_sign(self, statement: ir.Stmt, scope: Scope) -> bool:
         """Is it something that only several processes do: a rank test, a collective, a wrap?"""
-        if isinstance(statement, ir.If) and _asks_rank(statement.test):
+        if isinstance(statement, ir.If) and asks_rank(statement.test):
             return True
         if isinstance(statement, ir.Assign) and "LOCAL_RANK" in ir.tokens_of(statement):
             return True
@@ -333,7 +333,8 @@ def _name(node: ir.Expr) -> str:
     return node.id if isinstance(node, ir.Name) else getattr(node, "attr", "")
 
 
-def _asks_rank(test: ir.Expr) -> bool:
+def asks_rank(test: ir.Expr) -> bool:
+    """Is a condition about the rank, by its words?"""
     return any(_RANK.search(t) and "lora" not in t.lower() for t in ir.tokens_of(test))
 
 

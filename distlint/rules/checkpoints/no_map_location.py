@@ -201,19 +201,19 @@ def _may_be_started(guards: Guards, site: CallSite) -> bool:
 
 def _restores(site: CallSite) -> bool:
     """Does what was loaded, or a part of it, go into a model in the same function?"""
-    if last_restores(site.point.statement):
+    if _restores_here(site.point.statement):
         return True
     held = set(_bound(site.point.statement))
     for statement, _ in placed(site.point.scope.body):
         if not held.isdisjoint(ir.tokens_of(statement)):
-            if last_restores(statement) and not held.isdisjoint(_read(statement)):
+            if _restores_here(statement) and not held.isdisjoint(_read(statement)):
                 return True
             if not held.isdisjoint(_read(statement)):
                 held.update(_bound(statement))
     return False
 
 
-def last_restores(statement: ir.Stmt) -> bool:
+def _restores_here(statement: ir.Stmt) -> bool:
     """Does the statement itself restore a state?"""
     return any(not _RESTORES.isdisjoint(ir.tokens_of(part)) for part in expressions_of(statement))
 
