@@ -51,6 +51,7 @@ _SIGNS = frozenset(
     }
 )  # fmt: skip
 _RANK_PARAM = re.compile(r"^((local|global|proc|process|worker|ddp)_?)?rank$|^gpu$|^local_process")
+_RANK_ITSELF = re.compile(r"^((local|global)_)?rank$|^get_(global_)?rank$|^process_index$")
 _RANK_OPTION = frozenset({"--local_rank", "--local-rank"})
 _WAITS = frozenset({"barrier", "wait_for_everyone", "synchronize", "monitored_barrier"})
 _LEAVES = (ir.Return, ir.Raise, ir.Continue, ir.Break)
@@ -264,6 +265,18 @@ class Guards:
     def is_own(self, path: ir.Expr | None, scope: Scope) -> bool:
         """May a path (or an open file) be another one in each process?"""
         return path is not None and self._own(path, scope, _DEPTH, set())
+
+    def holds_rank(self, node: ir.Expr, scope: Scope) -> bool:
+        """Is a name made with the rank, where it is used or where its parts are assigned?"""
+        if any(_RANK_ITSELF.search(token) for token in ir.tokens_of(node)):
+            return True
+        return any(
+            any(_RANK_ITSELF.search(token) for token in ir.tokens_of(value))
+            for item in expressions_in(node)
+            if isinstance(item, ir.Name)
+            for value, where in self._assigned.get(item.id, ())
+            if where is scope and isinstance(value, (ir.Format, ir.Binary))
+        )
 
     def is_buffer(self, node: ir.Expr, scope: Scope) -> bool:
         """May it be a file in memory?"""

@@ -248,7 +248,7 @@ def _used_behind(guards: Guards, write: CallSite, around: tuple[Around, ...]) ->
         for item in expressions_in(step.node):
             if not isinstance(item, ir.Call):
                 continue
-            if _may_meet(guards, item):
+            if _may_meet(guards, item, write.point):
                 return None
             if not step.guards and _uses(guards, item, path, write, makes):
                 return item
@@ -279,14 +279,11 @@ def _meets_in(point: Point, around: tuple[Around, ...]) -> bool:
     )
 
 
-def _may_meet(guards: Guards, call: ir.Call) -> bool:
-    name = last_name(call)
-    if _MEETS.search(name):
+def _may_meet(guards: Guards, call: ir.Call, point: Point) -> bool:
+    if _MEETS.search(last_name(call)):
         return True
-    return any(
-        function.name == name and any(_MEETS.search(token) for token in function.tokens)
-        for function in guards.names.module.functions
-    )
+    callee = guards.objects.callee(CallSite(call, point))
+    return isinstance(callee, ir.Function) and any(map(_MEETS.search, callee.tokens))
 
 
 def _uses(guards: Guards, call: ir.Call, path: ir.Expr, write: CallSite, makes: bool) -> bool:
