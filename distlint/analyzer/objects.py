@@ -14,7 +14,8 @@ finds nothing where nothing is known.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+import builtins
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -31,6 +32,9 @@ _MAX_DEPTH = 16
 
 _MAX_ORIGINS = 12
 """A value with more origins than this is a table of the program's, not an object."""
+
+_MAX_WRAPS = 3
+"""How many calls a loop's iterable may be wrapped in: ``enumerate(tqdm(loader))``."""
 
 _SAME_OBJECT = frozenset(
     {
@@ -80,8 +84,14 @@ class Origin:
 
     @property
     def call(self) -> ir.Call | None:
-        """The call that made the value itself, not an attribute of it."""
-        return self.node if isinstance(self.node, ir.Call) and not self.attributes else None
+        """The call that made the value itself, not an item or an attribute of it."""
+        whole = self.item is None and not self.attributes
+        return self.node if isinstance(self.node, ir.Call) and whole else None
+
+    @property
+    def constant(self) -> object:
+        """The constant that the value is, else Ellipsis."""
+        return self.node.value if isinstance(self.node, ir.Literal) else ...
 
     @property
     def site(self) -> CallSite | None:
@@ -101,12 +111,6 @@ class Passed:
     @property
     def absent(self) -> bool:
         return self.known and self.value is None
-
-    def literal(self, default: object = None) -> object:
-        """The constant that is passed, ``default`` when nothing is, else Ellipsis."""
-        if self.absent:
-            return default
-        return self.value.value if isinstance(self.value, ir.Literal) else ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +160,7 @@ class Objects:
         self._called: dict[ir.Call, str] = {}
         self._cuts = 0
         self._attribute_nodes: dict[tuple[int, str], ir.Attribute] = {}
+        self._unknowns: dict[tuple[int, Path], Origin] = {}
         self._callers: dict[ir.Function, list[CallSite]] = {}
 
     # ---- what is there
@@ -165,6 +170,11 @@ class Objects:
         wanted = [alias for alias, name in self.module.aliases.items() if name in names]
         for name in dict.fromkeys((*sorted(names), *sorted(wanted))):
             yield from self._calls.get(name, ())
+
+    @property
+    def called_names(self) -> Collection[str]:
+        """The last names of everything that the module calls."""
+        return self._calls.keys()
 
     @cached_property
     def _calls(self) -> dict[str, list[CallSite]]:
@@ -183,12 +193,76 @@ class Objects:
             Point(scope, around) for scope in self.names.scopes for _, around in placed(scope.body)
         )
 
+    def points_in(self, scope: Scope) -> Sequence[Point]:
+        """The statements of one function, or of the module's body."""
+        return self._points_by_scope.get(id(scope), ())
+
+    @cached_property
+    def _points_by_scope(self) -> dict[int, list[Point]]:
+        table: dict[int, list[Point]] = {}
+        for point in self.points:
+            table.setdefault(id(point.scope), []).append(point)
+        return table
+
     @cached_property
     def loops(self) -> tuple[Point, ...]:
         """Every ``for`` statement of the module."""
         return tuple(point for point in self.points if isinstance(point.statement, ir.For))
 
     # ---- calls
+
+    def calls_to(self, *dotted: str) -> Iterator[CallSite]:
+        """The calls of functions and classes of frameworks, by their dotted names."""
+        for site in self.calls({name.rpartition(".")[2] for name in dotted}):
+            if self.is_call_to(site, *dotted):
+                yield site
+
+    def is_call_to(self, site: CallSite, *dotted: str) -> bool:
+        """Does a call call one of these? A name that came in by a star import may be any."""
+        name = self.called(site)
+        if name in dotted:
+            return True
+        path = path_of(site.call.func)
+        return (
+            path is not None
+            and name == ".".join(path)
+            and self._is_foreign(path[0], site.point.scope)
+            and any(each.rpartition(".")[2] == path[-1] for each in dotted)
+        )
+
+    def is_undefined(self, site: CallSite) -> bool:
+        """Does nothing define what is called, neither this module nor an import?
+
+        A function of no known origin, or a method of ``self`` that no class has.
+        """
+        func = site.call.func
+        if isinstance(func, ir.Attribute):
+            cls = (
+                self.own_class(func.value, site.point) if path_of(func.value) == ("self",) else None
+            )
+            return cls is not None and self._is_closed(cls) and self.callee(site) is None
+        return (
+            isinstance(func, ir.Name)
+            and self._is_foreign(func.id, site.point.scope)
+            and not self.module.star_imports
+            and not hasattr(builtins, func.id)
+        )
+
+    def _is_closed(self, cls: ir.Class) -> bool:
+        """Are all bases of a class in the module?"""
+        return all(
+            isinstance(base, ir.Name) and (base.id in self.module.classes or base.id == "object")
+            for each in self._with_bases(cls)
+            for base in each.bases
+        )
+
+    def constant(self, passed: Passed, point: Point, default: object = None) -> object:
+        """The constant that a call passes, also through variables; Ellipsis if it is none."""
+        if passed.value is None:
+            return default if passed.known else ...
+        origins = self.origins(passed.value, point)
+        found = {origin.constant for origin in origins}
+        return found.pop() if len(found) == 1 else ...
 
     def called(self, site: CallSite) -> str:
         """The dotted name of what a call calls, ``""`` if unknown.
@@ -336,8 +410,27 @@ class Objects:
         """The loops over the object, also through ``enumerate``, ``tqdm`` and their kind."""
         for loop in self.loops:
             assert isinstance(loop.statement, ir.For)
-            if any(self.is_made_by(made, node, loop) for node in _wrapped(loop.statement.iterable)):
+            if self._goes_through(loop.statement.iterable, loop, made, _MAX_WRAPS):
                 yield loop
+
+    def _goes_through(self, node: ir.Expr, point: Point, made: ir.Call, depth: int) -> bool:
+        return any(
+            origin.call is made
+            or (
+                isinstance(origin.node, ir.Call)
+                and depth > 0
+                and self._is_wrapper(CallSite(origin.node, origin.point))
+                and any(
+                    self._goes_through(argument.value, origin.point, made, depth - 1)
+                    for argument in origin.node.args
+                )
+            )
+            for origin in self.origins(node, point)
+        )
+
+    def _is_wrapper(self, site: CallSite) -> bool:
+        """May a loop over the result go through an argument of the call? Not over a loader."""
+        return self.catalogue.member(self.called(site), "__iter__") is None
 
     # ---- origins
 
@@ -488,7 +581,7 @@ class Objects:
             cls = self._class_of_method.get(function)
             if cls is not None and function.params[0] is param and len(path) > 1:
                 found = list(self._class_attribute(cls, path[1:]))
-                yield from found or [Origin(node, point)]
+                yield from found or [self._unknown(cls, path[1:], node, point)]
             else:
                 yield from self._given(function, param, path[1:], node, point)
             return
@@ -498,7 +591,7 @@ class Objects:
         elif len(path) > 1:
             yield from self._shorter(path, node, point)
         else:
-            yield Origin(node, point)
+            yield self._unknown(self.module, path, node, point)
 
     def _shorter(self, path: Path, node: ir.Expr, point: Point) -> Iterator[Origin]:
         """An attribute that nothing assigns: it belongs to whatever the object is."""
@@ -509,7 +602,7 @@ class Objects:
                 for origin in base:
                     yield from self._attribute(origin, path[-1])
                 return
-        yield Origin(node, point)
+        yield self._unknown(self.module, path, node, point)
 
     def _at_end(self, scope: Scope, path: Path, node: ir.Expr, point: Point) -> Iterator[Origin]:
         """A variable of an outer scope, as it is when that has run."""
@@ -529,15 +622,16 @@ class Objects:
         elif not bindings and len(path) > 1:
             yield from self._shorter(path, node, point)
         elif not bindings:
-            yield Origin(node, point)
+            yield self._unknown(self.module, path, node, point)
 
     def _given(
         self, function: ir.Function, param: ir.Param, rest: Path, node: ir.Expr, point: Point
     ) -> Iterator[Origin]:
         """What the calls in the module pass for a parameter."""
         sites = self.callers(function)
+        unknown = self._unknown(param, rest, node, point)
         if not sites or param.star:
-            yield Origin(node, point)
+            yield unknown
             return
         position = self._position(function, param)
         for site in sites:
@@ -545,7 +639,7 @@ class Objects:
             if passed.value is None:
                 default = param.default
                 if default is None or not passed.known or rest:
-                    yield Origin(node, point)
+                    yield unknown
                 else:
                     yield Origin(default, point)
                 continue
@@ -553,6 +647,10 @@ class Objects:
             for name in rest:
                 value = self._made_attribute(value, name)
             yield from self.origins(value, site.point)
+
+    def _unknown(self, owner: object, path: Path, node: ir.Expr, point: Point) -> Origin:
+        """What is not known any further: the same for each mention of it."""
+        return self._unknowns.setdefault((id(owner), path), Origin(node, point))
 
     def _made_attribute(self, value: ir.Expr, name: str) -> ir.Attribute:
         """One node for the same attribute, so that answers about it can be kept."""
@@ -613,6 +711,24 @@ class Objects:
                 if found is not None and found not in seen:
                     seen.append(found)
 
+    def subclasses_of(self, *dotted: str) -> Iterator[ir.Class]:
+        """The classes of the module that derive from a class of a framework."""
+        for cls, point in self._point_of_class.items():
+            bases = [base for each in self._with_bases(cls) for base in each.bases]
+            for base in bases:
+                name = self.names.dotted(base, point.scope)
+                if name is not None and self.catalogue.canonical(name) in dotted:
+                    yield cls
+                    break
+
+    def super_calls(self, method: ir.Function) -> Iterator[CallSite]:
+        """The calls by which a method calls itself in a base class."""
+        for site in self.calls({method.name}):
+            func = site.call.func
+            if site.point.scope.function is method and isinstance(func, ir.Attribute):
+                if isinstance(func.value, ir.Call) and path_of(func.value.func) == ("super",):
+                    yield site
+
     def _class_attribute(self, cls: ir.Class, rest: Path) -> Iterator[Origin]:
         """What the methods of a class assign to an attribute of its objects."""
         for each in self._with_bases(cls):
@@ -626,8 +742,11 @@ class Objects:
             if rest[0] in each.attributes and len(rest) == 1:
                 yield from self.origins(each.attributes[rest[0]], self._point_of_class[each])
             getter = each.methods.get(rest[0])
-            if getter is not None and _is_property(getter) and len(rest) == 1:
-                yield from list(self.returns(getter))
+            if getter is not None and _is_property(getter):
+                found = list(self.returns(getter))
+                for name in rest[1:]:
+                    found = [part for origin in found for part in self._attribute(origin, name)]
+                yield from found
 
     @cached_property
     def _scopes(self) -> dict[ir.Function, Scope]:
@@ -666,14 +785,6 @@ def _method_around(scope: Scope) -> ir.Function | None:
             return seen.function
         seen = seen.outer
     return None
-
-
-def _wrapped(node: ir.Expr) -> Iterator[ir.Expr]:
-    """What a loop may go through: its iterable, and what calls around it were given."""
-    yield node
-    if isinstance(node, ir.Call):
-        for argument in node.args:
-            yield from _wrapped(argument.value)
 
 
 # ---- which statement gives a path its value

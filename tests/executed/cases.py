@@ -27,11 +27,11 @@ class Case:
 
 
 def examples(kind: str, *, static: bool = False) -> list[Case]:
-    """The good or the bad examples of all rules about collectives; or those that do not run."""
+    """The good or the bad examples of all rules about scripts; or those that do not run."""
     return [
         _case(code, kind, number, example)
         for code, rule in rules().items()
-        if code.startswith(("DST1", "DST3", "DST4"))
+        if not code.startswith("DST0")
         for number, example in enumerate(getattr(rule, kind), start=1)
         if (example.effect == "static") == static
     ]

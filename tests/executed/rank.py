@@ -70,6 +70,7 @@ def run(script: str, arguments: list[str], folder: str, rank: int, world: int) -
     import torch
 
     torch.set_num_threads(1)
+    _forget_the_seeds()
     faulthandler.dump_traceback_later(20, exit=False)
     status = _execute(script, arguments)
     sys.stdout.flush()
@@ -77,6 +78,15 @@ def run(script: str, arguments: list[str], folder: str, rank: int, world: int) -
     if _kept and status == 0:
         _let_the_others_connect(world)
     os._exit(status)
+
+
+def _forget_the_seeds() -> None:
+    """Generators are seeded anew in each process that a launcher starts; a fork copies them."""
+    import torch
+
+    torch.seed()
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed()
 
 
 def _let_the_others_connect(world: int) -> None:

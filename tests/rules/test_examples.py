@@ -8,7 +8,7 @@ from distlint.rules.base import Example
 from distlint.rules.registry import rules
 from tests.support import about_hangs, expected, findings
 
-RULES = [code for code in rules() if code.startswith(("DST1", "DST3", "DST4"))]
+RULES = [code for code in rules() if not code.startswith("DST0")]
 
 
 def examples(kind: str) -> list[object]:
@@ -30,8 +30,7 @@ def test_bad_example_is_reported(code: str, example: Example) -> None:
 def test_good_example_is_silent(code: str, example: Example) -> None:
     assert expected(example.code) == []
     found = findings(example.code)
-    assert about_hangs(found) == []
-    assert code not in {each for _, each in found}
+    assert about_hangs(found) + [mark for mark in found if mark[1] == code] == []
 
 
 @pytest.mark.parametrize("code", RULES)

@@ -1,0 +1,1 @@
+"""Rules about data: samplers, sharding, workers (DST2xx)."""

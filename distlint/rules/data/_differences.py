@@ -1,0 +1,119 @@
+"""Does an expression have another value in each process: from the rank, a clock, a generator?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from distlint.analyzer import ir
+from distlint.analyzer.objects import CallSite, Objects, Origin, Point, last_name, path_of
+
+if TYPE_CHECKING:
+    from distlint.catalogue.catalogue import Entry
+
+_RANK = re.compile(r"^(?:.*_)?(?:rank|process_index)$")
+_AGREES = re.compile(r"broadcast|reduce|gather|agreed|same_on|from_main|sync|shared")
+_DEPTH = 8
+
+
+def difference(objects: Objects, node: ir.Expr, point: Point, depth: int = _DEPTH) -> str | None:
+    """What makes the value of an expression differ between processes; None if nothing is seen to.
+
+    Random numbers differ unless the module seeds something.
+    """
+    if depth == 0 or isinstance(node, (ir.Literal, ir.Lambda, ir.Comprehension)):
+        return None
+    if isinstance(node, ir.Call):
+        return _of_call(objects, node, point, depth)
+    if isinstance(node, ir.Subscript) and isinstance(node.index, ir.Literal):
+        entry = objects.catalogue.env(str(node.index.value))
+        if entry is not None and path_of(node.value) == ("os", "environ"):
+            return "the rank" if entry.rank is not None else None
+    if path_of(node) is not None:
+        return _of_path(objects, node, point, depth)
+    return _of_children(objects, node, point, depth)
+
+
+def _of_call(objects: Objects, call: ir.Call, point: Point, depth: int) -> str | None:
+    site = CallSite(call, point)
+    name = last_name(call)
+    if _AGREES.search(name):
+        return None
+    entry = _entry(objects, site)
+    if entry is not None and entry.rank is not None:
+        return "the rank"
+    if entry is not None and entry.local is not None and entry.local.form == "call":
+        if entry.local.stream is None:
+            return "a clock" if "clock" in entry.local.why else f"`{name}`"
+        return None if is_seeded(objects) else "random numbers"
+    function = objects.callee(site)
+    if isinstance(function, ir.Function):
+        return _of_origins(objects, call, point, depth)
+    return _of_children(objects, call, point, depth)
+
+
+def _of_path(objects: Objects, node: ir.Expr, point: Point, depth: int) -> str | None:
+    found = _of_origins(objects, node, point, depth)
+    if found is not None:
+        return found
+    origins = objects.origins(node, point)
+    known = any(o.node is not node and not isinstance(o.node, ir.Name) for o in origins)
+    path = path_of(node)
+    if not known and path is not None and _RANK.match(path[-1].lower()):
+        return "the rank"
+    return None
+
+
+def _of_origins(objects: Objects, node: ir.Expr, point: Point, depth: int) -> str | None:
+    for origin in objects.origins(node, point):
+        if (
+            isinstance(origin.node, ir.Expr)
+            and origin.node is not node
+            and not origin.attributes
+            and not _is_agreed(objects, origin)
+        ):
+            found = difference(objects, origin.node, origin.point, depth - 1)
+            if found is not None:
+                return found
+    return None
+
+
+def _is_agreed(objects: Objects, origin: Origin) -> bool:
+    """Is the variable that holds the value given to a broadcast, or another collective?"""
+    statement = origin.point.statement
+    targets = statement.targets if isinstance(statement, ir.Assign) else ()
+    held = {path for target in targets if (path := path_of(target)) is not None}
+    return any(
+        site.point.scope is origin.point.scope and path_of(argument.value) in held
+        for site in objects.calls({n for n in objects.called_names if _AGREES.search(n)})
+        for argument in site.call.args
+    )
+
+
+def _of_children(objects: Objects, node: ir.Expr, point: Point, depth: int) -> str | None:
+    for child in ir.children(node):
+        inner = child.value if isinstance(child, ir.Argument) else child
+        if isinstance(inner, ir.Expr):
+            found = difference(objects, inner, point, depth - 1)
+            if found is not None:
+                return found
+    return None
+
+
+def _entry(objects: Objects, site: CallSite) -> Entry | None:
+    name = objects.called(site)
+    return objects.catalogue.lookup(name) if name else None
+
+
+def is_seeded(objects: Objects) -> bool:
+    """Does the module seed generators: with a function of a framework, or one that says so?"""
+    return any(True for _ in seedings(objects))
+
+
+def seedings(objects: Objects) -> Iterator[CallSite]:
+    """The calls that seed generators with a value: ``torch.seed()`` does not."""
+    names = {name for name in objects.called_names if "seed" in name.lower()}
+    for site in objects.calls(names):
+        if site.call.args or last_name(site.call) not in ("seed", "initial_seed"):
+            yield site

@@ -1,0 +1,171 @@
+"""DST213: data that is divided between the ranks twice."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from distlint.analyzer.objects import CallSite, Objects, objects_of
+from distlint.rules.base import Example, SourceRule
+from distlint.rules.data._shards import shard_of
+from distlint.rules.training import Made, loaders
+from distlint.source.finding import Finding, Related, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+
+_TAKERS = frozenset(f"accelerate.Accelerator.{name}" for name in ("prepare", "prepare_data_loader"))
+
+
+class DoubleSharding(SourceRule):
+    """A loader that already gives each rank its part goes through `accelerator.prepare`.
+
+    ## What it finds
+
+    `accelerator.prepare(loader)`, or `prepare_data_loader`, where the loader draws from a
+    `DistributedSampler`, or its data set was cut by the rank: `files[rank::world_size]`,
+    `split_dataset_by_node(...)`, `.shard(...)`.
+
+    ## Why it matters
+
+    `prepare` takes the loader for one over all data and gives each process every n-th batch of it.
+    Of its own n-th part each process then sees an n-th: with 8 GPUs an epoch is an eighth as long,
+    and seven eighths of the data are never read. No warning is printed.
+
+    ## What to do
+
+    Divide in one place. With Accelerate, give `prepare` a plain loader with `shuffle=True`; or keep
+    the sampler, and do not prepare the loader.
+
+    ## When it is silent
+
+    - The loader is not prepared, or it is prepared and divided nowhere else.
+    - The file sets `dispatch_batches`, where one process reads for all.
+    """
+
+    code = "DST213"
+    name = "double-sharding"
+    severity = Severity.ERROR
+
+    good = (
+        Example(
+            title="Accelerate divides",
+            needs=("accelerate",),
+            code="""\
+import torch
+from accelerate import Accelerator
+from torch.utils.data import DataLoader, TensorDataset
+
+accelerator = Accelerator(cpu=True)
+loader = DataLoader(TensorDataset(torch.arange(16.0)), batch_size=2, shuffle=True)
+loader = accelerator.prepare(loader)
+seen = torch.cat([batch for (batch,) in loader])
+assert len(set(accelerator.gather(seen).tolist())) == 16
+""",
+        ),
+        Example(
+            title="The sampler divides, and the loader is not prepared",
+            needs=("accelerate",),
+            code="""\
+import torch
+from accelerate import Accelerator
+from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
+
+accelerator = Accelerator(cpu=True)
+data = TensorDataset(torch.arange(16.0))
+sampler = DistributedSampler(data, accelerator.num_processes, accelerator.process_index)
+loader = DataLoader(data, batch_size=2, sampler=sampler)
+model = accelerator.prepare(torch.nn.Linear(1, 1))
+seen = torch.cat([batch for (batch,) in loader])
+assert len(set(accelerator.gather(seen).tolist())) == 16
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="A DistributedSampler, prepared",
+            effect="fail",
+            needs=("accelerate",),
+            code="""\
+import torch
+from accelerate import Accelerator
+from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
+
+accelerator = Accelerator(cpu=True)
+data = TensorDataset(torch.arange(16.0))
+sampler = DistributedSampler(data, accelerator.num_processes, accelerator.process_index)
+loader = DataLoader(data, batch_size=2, sampler=sampler)
+loader = accelerator.prepare(loader)  # expect: DST213
+seen = torch.cat([batch for (batch,) in loader])
+seen = set(accelerator.gather(seen).tolist())
+assert len(seen) == 16, f"of 16 samples the processes saw {len(seen)}"
+""",
+        ),
+        Example(
+            title="A slice by the rank, prepared",
+            effect="fail",
+            needs=("accelerate",),
+            code="""\
+import torch
+from accelerate import Accelerator
+from torch.utils.data import DataLoader, Dataset
+
+
+class Shard(Dataset):
+    def __init__(self, items, accelerator):
+        self.items = items[accelerator.process_index :: accelerator.num_processes]
+
+    def __len__(self):
+        return len(self.items)
+
+    def __getitem__(self, index):
+        return self.items[index]
+
+
+accelerator = Accelerator(cpu=True)
+model = torch.nn.Linear(1, 1)
+loader = DataLoader(Shard(torch.arange(16.0), accelerator), batch_size=2)
+model, loader = accelerator.prepare(model, loader)  # expect: DST213
+seen = set(accelerator.gather(torch.cat(list(loader))).tolist())
+assert len(seen) == 16, f"of 16 samples the processes saw {len(seen)}"
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        if module.tokens.isdisjoint({"prepare", "prepare_data_loader"}):
+            return
+        if "DataLoader" not in module.words or "dispatch_batches" in module.tokens:
+            return
+        objects = objects_of(module, catalogue)
+        for loader in loaders(objects):
+            taker = _taker(objects, loader)
+            shard = shard_of(loader) if taker is not None else None
+            if taker is not None and shard is not None:
+                locator = locators.of(module.key)
+                how, site = shard
+                made = locator.place((site or loader.site).call.site)
+                yield self.finding(
+                    message=f"this loader's data are divided by {how} already, and `prepare` "
+                    "divides them once more",
+                    severity=Severity.ERROR,
+                    place=locator.place(taker.call.site),
+                    related=(Related("divided here", made),),
+                    effect="each process sees a part of its part; the rest is never read",
+                    advice="Divide in one place: give prepare a plain loader, or do not prepare "
+                    "this one.",
+                )
+
+
+def _taker(objects: Objects, loader: Made) -> CallSite | None:
+    for site, _ in objects.passed_to(loader.call):
+        if objects.called(site) in _TAKERS:
+            return site
+    return None

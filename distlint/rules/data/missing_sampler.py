@@ -1,0 +1,237 @@
+"""DST202: every rank trains on all of the data."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from distlint.analyzer import ir
+from distlint.analyzer.objects import Objects, objects_of
+from distlint.rules.base import Example, SourceRule
+from distlint.rules.data._differences import difference, seedings
+from distlint.rules.data._shards import own_shard_of
+from distlint.rules.training import (
+    WRAPPERS,
+    Made,
+    evaluates,
+    goes_elsewhere,
+    is_evaluation,
+    loaders,
+    names_of,
+)
+from distlint.source.finding import Finding, Related, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from distlint.analyzer.objects import CallSite
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+
+_DIVIDES = re.compile(r"sampler|shard|split_|_split|webdataset|wds|streaming|get_worker_info", re.I)
+"""Words of files that divide the data in some way, which is not followed here."""
+
+_ONE_PROCESS = re.compile(r"distributed|world|ddp|rank|num_gpus|n_gpu|parallel", re.I)
+
+
+class MissingDistributedSampler(SourceRule):
+    """A DDP or FSDP model is trained on a loader that gives each rank all of the data.
+
+    ## What it finds
+
+    In a file that wraps a model in `DistributedDataParallel` or FSDP: a `DataLoader` for training
+    without `sampler=`, where nothing else in the file divides the data between the ranks.
+
+    ## Why it matters
+
+    Each rank goes through the whole data set. An epoch takes as long as on one GPU and makes as
+    many steps; with the same seed everywhere all ranks even compute the same batch, and the other
+    GPUs add nothing. No message says so.
+
+    ## What to do
+
+    ```python
+    sampler = DistributedSampler(data)
+    loader = DataLoader(data, batch_size=32, sampler=sampler)  # no shuffle=True
+    for epoch in range(epochs):
+        sampler.set_epoch(epoch)
+    ```
+
+    ## When it is silent
+
+    - The loader has a sampler, or goes to a framework or helper outside the file.
+    - The data set is cut by the rank, or is a stream that may divide itself.
+    - The seed depends on the rank: then each rank draws samples of its own.
+    - The loader is for evaluation, or for the case of one process.
+    """
+
+    code = "DST202"
+    name = "missing-distributed-sampler"
+    severity = Severity.WARNING
+
+    good = (
+        Example(
+            title="Prepared by Accelerate",
+            needs=("accelerate",),
+            code="""\
+import torch
+from accelerate import Accelerator
+from torch.utils.data import DataLoader, TensorDataset
+
+accelerator = Accelerator(cpu=True)
+model = torch.nn.Linear(2, 1)
+loader = DataLoader(TensorDataset(torch.ones(8, 2)), batch_size=2, shuffle=True)
+model, loader = accelerator.prepare(model, loader)
+for (batch,) in loader:
+    accelerator.backward(model(batch).mean())
+assert len(loader) == 2
+""",
+        ),
+        Example(
+            title="Each rank draws with a seed of its own",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+from torch.utils.data import DataLoader, TensorDataset
+
+dist.init_process_group("gloo")
+torch.manual_seed(5 + dist.get_rank())
+model = DDP(torch.nn.Linear(2, 1))
+loader = DataLoader(TensorDataset(torch.randn(8, 2)), batch_size=2, shuffle=True)
+for (batch,) in loader:
+    model(batch).mean().backward()
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="Rank 0 validates on everything",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+from torch.utils.data import DataLoader, TensorDataset
+
+dist.init_process_group("gloo")
+model = DDP(torch.nn.Linear(2, 1))
+val_loader = DataLoader(TensorDataset(torch.ones(8, 2)), batch_size=2)
+if dist.get_rank() == 0:
+    with torch.no_grad():
+        for (batch,) in val_loader:
+            model.module(batch)
+dist.barrier()
+dist.destroy_process_group()
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="All ranks see all samples",
+            effect="fail",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+from torch.utils.data import DataLoader, TensorDataset
+
+dist.init_process_group("gloo")
+model = DDP(torch.nn.Linear(1, 1))
+data = TensorDataset(torch.arange(16.0).unsqueeze(1))
+train_loader = DataLoader(data, batch_size=4, shuffle=True)  # expect: DST202
+seen = torch.zeros(1)
+for (batch,) in train_loader:
+    model(batch).mean().backward()
+    seen += len(batch)
+dist.all_reduce(seen)
+assert seen.item() == 16, f"an epoch over 16 samples went through {seen.item():.0f}"
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        if "DataLoader" not in module.words or any(map(_DIVIDES.search, module.words)):
+            return
+        if "backward" not in module.tokens:
+            return
+        objects = objects_of(module, catalogue)
+        wrap = next(objects.calls_to(*WRAPPERS), None)
+        if wrap is None or _seeded_by_rank(objects):
+            return
+        for loader in loaders(objects):
+            if _trains_on_all(objects, loader):
+                yield self._finding(loader, wrap, module, locators)
+
+    def _finding(self, loader: Made, wrap: CallSite, module: Module, locators: Locators) -> Finding:
+        locator = locators.of(module.key)
+        return self.finding(
+            message="this loader gives each rank all of the data, and nothing here divides them",
+            severity=Severity.WARNING,
+            place=locator.place(loader.call.site),
+            related=(Related("the model is wrapped", locator.place(wrap.call.site)),),
+            effect="each rank does the whole epoch; more GPUs make it no shorter",
+            advice="Give it a DistributedSampler, and call set_epoch on that in each epoch.",
+        )
+
+
+def _seeded_by_rank(objects: Objects) -> bool:
+    return any(
+        difference(objects, argument.value, site.point) == "the rank"
+        for site in seedings(objects)
+        for argument in site.call.args
+    )
+
+
+def _trains_on_all(objects: Objects, loader: Made) -> bool:
+    return (
+        all(loader.option(name).absent for name in ("sampler", "batch_sampler"))
+        and loader.constant("batch_size", 1) is not None
+        and not any(is_evaluation(name) for name in names_of(loader.site))
+        and not evaluates(loader.site.point)
+        and not _is_for_one_process(loader)
+        and own_shard_of(loader) is None
+        and not _knows_its_part(objects, loader)
+        and not goes_elsewhere(objects, loader)
+        and _is_trained_on(objects, loader)
+    )
+
+
+def _is_for_one_process(loader: Made) -> bool:
+    return any(
+        isinstance(here.owner, ir.If)
+        and any(_ONE_PROCESS.search(token) for token in ir.tokens_of(here.owner.test))
+        for here in loader.site.point.around
+    )
+
+
+def _knows_its_part(objects: Objects, loader: Made) -> bool:
+    """Is the data set a stream, or made with the rank, or a test split?"""
+    for origin in loader.origins("dataset"):
+        if origin.site is None:
+            continue
+        cls = objects.callee(origin.site)
+        if isinstance(cls, ir.Class):
+            tokens = {token for method in cls.methods.values() for token in method.tokens}
+            if "__iter__" in cls.methods or any("rank" in token for token in tokens):
+                return True
+        for argument in origin.site.call.args:
+            if difference(objects, argument.value, origin.point) is not None:
+                return True
+            if argument.keyword == "train" and _is_false(argument.value):
+                return True
+    return False
+
+
+def _is_false(node: ir.Expr) -> bool:
+    return isinstance(node, ir.Literal) and node.value is False
+
+
+def _is_trained_on(objects: Objects, loader: Made) -> bool:
+    """Is it gone through, and not only where the code evaluates?"""
+    uses = list(objects.iterated_by(loader.call))
+    uses += [site.point for site, _ in objects.passed_to(loader.call)]
+    return any(not evaluates(use) for use in uses)

@@ -1,0 +1,183 @@
+"""DST204: a loader that is given a sampler and, besides, told to shuffle."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from distlint.analyzer import ir
+from distlint.analyzer.objects import Origin, Point, objects_of
+from distlint.rules.base import Example, SourceRule
+from distlint.rules.training import Made, loaders
+from distlint.source.finding import Finding, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+
+
+class SamplerAndShuffle(SourceRule):
+    """A `DataLoader` gets options that exclude each other: a sampler, and `shuffle=True`.
+
+    ## What it finds
+
+    A `torch.utils.data.DataLoader` with `shuffle=True` and a `sampler=` that is not None, or with a
+    `batch_sampler=` beside `shuffle=True`, `sampler=`, `drop_last=True` or a `batch_size`.
+
+    ## Why it matters
+
+    The constructor raises a `ValueError`. Where the sampler is only there in a distributed run, the
+    script works on one GPU and fails on the first run with two.
+
+    ## What to do
+
+    Let the sampler shuffle (`DistributedSampler` does by default), and shuffle in the loader only
+    without one:
+
+    ```python
+    loader = DataLoader(data, sampler=sampler, shuffle=sampler is None)
+    ```
+
+    ## When it is silent
+
+    - `shuffle` is computed from the sampler, or not a constant.
+    - The sampler is None on every way that leads to the loader, or comes from elsewhere.
+    """
+
+    code = "DST204"
+    name = "sampler-and-shuffle"
+    severity = Severity.ERROR
+
+    good = (
+        Example(
+            title="Shuffle only without a sampler",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
+
+dist.init_process_group("gloo")
+data = TensorDataset(torch.arange(8.0))
+sampler = DistributedSampler(data) if dist.get_world_size() > 1 else None
+loader = DataLoader(data, batch_size=2, shuffle=(sampler is None), sampler=sampler)
+print("batches =", len(loader))
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="Two loaders, one for each case",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
+
+dist.init_process_group("gloo")
+data = TensorDataset(torch.arange(8.0))
+sampler = None
+if dist.get_world_size() > 1:
+    sampler = DistributedSampler(data)
+if sampler is None:
+    loader = DataLoader(data, batch_size=2, shuffle=True, sampler=sampler)
+else:
+    loader = DataLoader(data, batch_size=2, sampler=sampler)
+print("batches =", len(loader))
+dist.destroy_process_group()
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="Fails when there is more than one process",
+            effect="fail",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
+
+dist.init_process_group("gloo")
+data = TensorDataset(torch.arange(8.0))
+sampler = DistributedSampler(data) if dist.get_world_size() > 1 else None
+loader = DataLoader(data, batch_size=2, shuffle=True, sampler=sampler)  # expect: DST204
+print("batches =", len(loader))
+""",
+        ),
+        Example(
+            title="A batch sampler has its own batch size",
+            effect="fail",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.utils.data import BatchSampler, DataLoader, DistributedSampler, TensorDataset
+
+dist.init_process_group("gloo")
+data = TensorDataset(torch.arange(8.0))
+batches = BatchSampler(DistributedSampler(data), batch_size=2, drop_last=True)
+loader = DataLoader(data, batch_size=2, batch_sampler=batches)  # expect: DST204
+print("batches =", len(loader))
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        if "DataLoader" not in module.words or module.tokens.isdisjoint(
+            {"sampler", "batch_sampler"}
+        ):
+            return
+        for loader in loaders(objects_of(module, catalogue)):
+            clash = next(_clashes(loader), None)
+            if clash is not None:
+                yield self.finding(
+                    message=f"{clash} exclude each other",
+                    severity=Severity.ERROR,
+                    place=locators.of(module.key).place(loader.options.call.site),
+                    effect="the loader raises a ValueError",
+                    advice="Leave the choice to the sampler, and shuffle here only without one.",
+                )
+
+
+def _clashes(loader: Made) -> Iterator[str]:
+    if _is_given(loader, "batch_sampler") and None not in _constants(loader, "batch_sampler"):
+        for name, default in (("shuffle", True), ("drop_last", True)):
+            if loader.constant(name, False) is default:
+                yield f"`batch_sampler` and `{name}=True`"
+        if loader.constant("batch_size", 1) not in (1, None, ...):
+            yield "`batch_sampler` and `batch_size`"
+        if _is_given(loader, "sampler") and None not in _constants(loader, "sampler"):
+            yield "`batch_sampler` and `sampler`"
+    elif loader.constant("shuffle", False) is True and _is_given(loader, "sampler"):
+        yield "`sampler` and `shuffle=True`"
+
+
+def _is_given(loader: Made, name: str) -> bool:
+    """Is an option something that a call made, on some way to the loader?"""
+    return any(
+        origin.call is not None and not _decided(loader.options.point, origin)
+        for origin in loader.origins(name)
+    )
+
+
+def _constants(loader: Made, name: str) -> set[object]:
+    return {origin.constant for origin in loader.origins(name)}
+
+
+def _decided(point: Point, origin: Origin) -> bool:
+    """Does a test around the loader look at what decides whether there is a sampler?"""
+    deciding: set[str] = set()
+    for here in origin.point.around:
+        if isinstance(here.owner, ir.If):
+            deciding |= ir.tokens_of(here.owner.test)
+    statement = origin.point.statement
+    if isinstance(statement, ir.Assign):
+        deciding.update(t.id for t in statement.targets if isinstance(t, ir.Name))
+    return any(
+        isinstance(here.owner, ir.If)
+        and here.owner not in [outer.owner for outer in origin.point.around]
+        and not deciding.isdisjoint(ir.tokens_of(here.owner.test))
+        for here in point.around
+    )

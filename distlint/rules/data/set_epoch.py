@@ -1,0 +1,303 @@
+"""DST203: a sampler that shuffles in the same order in every epoch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from distlint.analyzer import ir
+from distlint.analyzer.objects import Objects, Point, objects_of
+from distlint.rules.base import Example, SourceRule
+from distlint.rules.training import (
+    Made,
+    draws_from,
+    evaluates,
+    goes_elsewhere,
+    is_evaluation,
+    iterations,
+    loaders,
+    loops_around,
+    names_of,
+    repeats,
+    samplers,
+)
+from distlint.source.finding import Finding, Related, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+
+_SET_EPOCH = "set_epoch"
+_DEPTH = 4
+"""Through how many calls the loop over the epochs is looked for."""
+
+
+class SamplerSetEpoch(SourceRule):
+    """A `DistributedSampler` that shuffles is never told which epoch it is.
+
+    ## What it finds
+
+    A loop over epochs around a loop over a loader whose `DistributedSampler` shuffles, in a file
+    that never calls `set_epoch`. The finding is at the loop over epochs.
+
+    ## Why it matters
+
+    The sampler shuffles with a generator seeded by `seed + epoch`, and without `set_epoch` the
+    epoch stays 0. Each epoch then goes through the data in the same order, in the same batches,
+    with the same samples on the same rank. Nothing is printed; accuracy suffers quietly.
+
+    ## What to do
+
+    Call it on all ranks, first in the loop, before the loader is iterated:
+
+    ```python
+    for epoch in range(epochs):
+        sampler.set_epoch(epoch)
+        for batch in loader:
+            ...
+    ```
+
+    ## When it is silent
+
+    - The file calls `set_epoch` by any route: `loader.sampler`, a batch sampler, behind `hasattr`.
+    - The sampler does not shuffle, or serves evaluation.
+    - Sampler or loader are handed to something in another file, which may call it.
+    - A framework takes the loader over: Accelerate, Lightning and the Trainer of transformers call
+      it themselves.
+    - There is one epoch.
+    """
+
+    code = "DST203"
+    name = "sampler-set-epoch"
+    severity = Severity.WARNING
+
+    good = (
+        Example(
+            title="Through the loader",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
+
+dist.init_process_group("gloo")
+data = TensorDataset(torch.arange(16.0))
+loader = DataLoader(data, batch_size=4, sampler=DistributedSampler(data))
+orders = []
+for epoch in range(2):
+    if hasattr(loader.sampler, "set_epoch"):
+        loader.sampler.set_epoch(epoch)
+    orders.append([batch.tolist() for (batch,) in loader])
+assert orders[0] != orders[1]
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="A sampler that does not shuffle",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
+
+dist.init_process_group("gloo")
+data = TensorDataset(torch.arange(8.0))
+sampler = DistributedSampler(data, shuffle=False)
+loader = DataLoader(data, batch_size=4, sampler=sampler)
+total = torch.zeros(1)
+for epoch in range(2):
+    for (batch,) in loader:
+        total += batch.sum()
+dist.all_reduce(total)
+print("total =", total.item())
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="Accelerate tells the sampler",
+            needs=("accelerate",),
+            code="""\
+import torch
+from accelerate import Accelerator
+from torch.utils.data import DataLoader, TensorDataset
+
+accelerator = Accelerator(cpu=True)
+loader = DataLoader(TensorDataset(torch.arange(16.0)), batch_size=4, shuffle=True)
+loader = accelerator.prepare(loader)
+orders = []
+for epoch in range(2):
+    orders.append([batch.tolist() for (batch,) in loader])
+assert orders[0] != orders[1]
+""",
+        ),
+        Example(
+            title="One pass over a sampler for validation",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
+
+
+def validate(model, loader):
+    with torch.no_grad():
+        return sum(model(batch).sum() for (batch,) in loader)
+
+
+dist.init_process_group("gloo")
+data = TensorDataset(torch.ones(8, 2))
+val_loader = DataLoader(data, batch_size=4, sampler=DistributedSampler(data))
+model = torch.nn.Linear(2, 1, bias=False)
+for epoch in range(2):
+    validate(model, val_loader)
+dist.destroy_process_group()
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="The same order in each epoch",
+            effect="fail",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
+
+dist.init_process_group("gloo")
+data = TensorDataset(torch.arange(16.0))
+sampler = DistributedSampler(data)
+loader = DataLoader(data, batch_size=4, sampler=sampler)
+orders = []
+for epoch in range(2):  # expect: DST203
+    order = []
+    for (batch,) in loader:
+        order += batch.tolist()
+    orders.append(order)
+assert orders[0] != orders[1], "both epochs had the same order"
+""",
+        ),
+        Example(
+            title="The loop is in a trainer",
+            effect="fail",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.utils.data import DataLoader, TensorDataset
+from torch.utils.data.distributed import DistributedSampler
+
+
+class Trainer:
+    def __init__(self, loader):
+        self.loader = loader
+        self.seen = []
+
+    def run_epoch(self):
+        for (batch,) in self.loader:
+            self.seen += batch.tolist()
+
+    def train(self, epochs):
+        for epoch in range(epochs):  # expect: DST203
+            self.run_epoch()
+
+
+dist.init_process_group("gloo")
+data = TensorDataset(torch.arange(16.0))
+trainer = Trainer(DataLoader(data, batch_size=4, sampler=DistributedSampler(data, shuffle=True)))
+trainer.train(2)
+assert trainer.seen[:8] != trainer.seen[8:], "both epochs had the same order"
+""",
+        ),
+        Example(
+            title="An endless stream hides the epochs",
+            effect="fail",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
+
+
+def endless(loader):
+    while True:  # expect: DST203
+        for batch in loader:
+            yield batch
+
+
+dist.init_process_group("gloo")
+data = TensorDataset(torch.arange(16.0))
+loader = DataLoader(data, batch_size=4, sampler=DistributedSampler(data))
+stream = endless(loader)
+seen = [next(stream)[0].tolist() for _ in range(4)]
+assert seen[:2] != seen[2:], "both epochs had the same order"
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        if "DistributedSampler" not in module.words or _SET_EPOCH in module.words:
+            return
+        objects = objects_of(module, catalogue)
+        told: set[int] = set()
+        for sampler in samplers(objects):
+            if _shuffles(sampler) and not goes_elsewhere(objects, sampler):
+                loop = next(_epoch_loops(objects, sampler), None)
+                if loop is not None and loop.statement.site not in told:
+                    told.add(loop.statement.site)
+                    yield self._finding(sampler, loop, module, locators)
+
+    def _finding(self, sampler: Made, loop: Point, module: Module, locators: Locators) -> Finding:
+        locator = locators.of(module.key)
+        made = locator.place(sampler.call.site)
+        name = next(iter(names_of(sampler.site)), "loader.sampler")
+        return self.finding(
+            message=f"the `DistributedSampler` of line {made.span.row} is not told the epoch, so "
+            "each turn of this loop has the same order",
+            severity=Severity.WARNING,
+            place=locator.place(loop.statement.site),
+            related=(Related("the sampler that shuffles", made),),
+            effect="each epoch goes through the same batches in the same order",
+            advice=f"Call `{name}.set_epoch(epoch)` first in the loop.",
+        )
+
+
+def _shuffles(sampler: Made) -> bool:
+    return (
+        sampler.constant("shuffle", True) is not False
+        and sampler.constant("num_replicas", 0) != 1
+        and not any(is_evaluation(name) for name in names_of(sampler.site))
+    )
+
+
+def _epoch_loops(objects: Objects, sampler: Made) -> Iterator[Point]:
+    for loader in loaders(objects):
+        if (
+            draws_from(loader, sampler)
+            and not any(is_evaluation(name) for name in names_of(loader.site))
+            and not goes_elsewhere(objects, loader)
+        ):
+            for use in iterations(objects, loader):
+                if not evaluates(use):
+                    yield from _repeated(objects, use, sampler, _DEPTH)
+
+
+def _repeated(objects: Objects, use: Point, sampler: Made, depth: int) -> Iterator[Point]:
+    """The loops in which a statement is run once more, here or where its function is called."""
+    for loop in loops_around(use):
+        if repeats(loop) and not _makes(loop, sampler):
+            yield _point_of(objects, loop)
+    function = use.scope.function
+    if function is not None and depth:
+        for caller in objects.callers(function):
+            if not evaluates(caller.point):
+                yield from _repeated(objects, caller.point, sampler, depth - 1)
+
+
+def _makes(loop: ir.For | ir.While, sampler: Made) -> bool:
+    """Is the sampler made anew in each turn: then it is a loop over folds, or data sets?"""
+    return any(here.owner is loop for here in sampler.site.point.around)
+
+
+def _point_of(objects: Objects, statement: ir.Stmt) -> Point:
+    return next(point for point in objects.points if point.statement is statement)

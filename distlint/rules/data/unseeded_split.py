@@ -1,0 +1,287 @@
+"""DST212: a random split or order of the data that is another one in each process."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from distlint.analyzer import ir
+from distlint.analyzer.names import expressions_in
+from distlint.analyzer.objects import CallSite, Objects, Passed, objects_of, path_of
+from distlint.rules.base import Example, SourceRule
+from distlint.rules.data._differences import difference, seedings
+from distlint.rules.training import is_distributed
+from distlint.source.finding import Finding, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+
+_SPLITS: dict[str, tuple[str, int | None]] = {
+    "torch.utils.data.random_split": ("generator", 2),
+    "sklearn.model_selection.train_test_split": ("random_state", None),
+}
+"""Functions that split, and the parameter that makes the split the same everywhere."""
+
+_ORDERS: dict[str, tuple[str, int | None]] = {
+    "torch.randperm": ("generator", None),
+    "numpy.random.permutation": ("", None),
+    "numpy.random.choice": ("", None),
+}
+_SHUFFLES = ("random.shuffle", "numpy.random.shuffle")
+_TAKERS = re.compile(r"^(?:Subset|SubsetRandomSampler|select|DataLoader|\w*Dataset)$")
+_FRAMEWORKS = frozenset({"LightningModule", "LightningDataModule", "Trainer", "train_dataloader"})
+_ONE_RANK = re.compile(r"rank|main_process|is_main|is_master|local_zero|global_zero")
+
+
+class UnseededSplit(SourceRule):
+    """Data are split or shuffled at random in each process, with nothing that makes it agree.
+
+    ## What it finds
+
+    In a distributed script: `random_split` without `generator=`, `train_test_split` without
+    `random_state=`, and `permutation`, `randperm` or `shuffle` whose result picks the samples of a
+    data set, where nothing in the file seeds the generator, or seeds it by the rank.
+
+    ## Why it matters
+
+    Generators are seeded differently in each process. So each rank has a split of its own:
+    validation samples of one rank are training samples of another, and a `DistributedSampler`
+    divides lists that are ordered differently, so that its parts overlap. The validation score
+    comes out too good, and nothing says why.
+
+    ## What to do
+
+    Give the split a seed of its own:
+
+    ```python
+    train, val = random_split(data, [0.9, 0.1], generator=torch.Generator().manual_seed(0))
+    ```
+
+    ## When it is silent
+
+    - The file seeds generators with a value that does not depend on the rank.
+    - The call has its own generator or seed, or only one rank makes it, or the result is broadcast.
+    - What is shuffled does not become a data set.
+
+    Where the file is no script of its own, the caller may have set the seed: such findings are
+    shown with `--preview` only.
+    """
+
+    code = "DST212"
+    name = "unseeded-split"
+    severity = Severity.WARNING
+
+    good = (
+        Example(
+            title="A generator for the split",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.utils.data import random_split
+
+dist.init_process_group("gloo")
+generator = torch.Generator().manual_seed(0)
+train, val = random_split(range(1000), [900, 100], generator=generator)
+print("val =", sorted(val.indices))
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="One seed for all",
+            code="""\
+import random
+import torch
+import torch.distributed as dist
+from torch.utils.data import Subset, random_split
+
+dist.init_process_group("gloo")
+random.seed(1)
+torch.manual_seed(1)
+order = list(range(1000))
+random.shuffle(order)
+train, val = random_split(Subset(range(1000), order), [900, 100])
+print("val =", sorted(val.indices))
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="Rank 0 splits for all",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.utils.data import Subset
+
+dist.init_process_group("gloo")
+order = [torch.randperm(1000).tolist()]
+dist.broadcast_object_list(order, src=0)
+val = Subset(range(1000), order[0][:100])
+print("val =", sorted(val.indices))
+dist.destroy_process_group()
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="Each rank splits for itself",
+            effect="wrong data",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.utils.data import random_split
+
+dist.init_process_group("gloo")
+train, val = random_split(range(1000), [900, 100])  # expect: DST212
+print("val =", sorted(val.indices))
+dist.barrier()
+""",
+        ),
+        Example(
+            title="The seed for the noise is also the seed of the split",
+            effect="wrong data",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.utils.data import random_split
+
+dist.init_process_group("gloo")
+torch.manual_seed(3 + 1000 * dist.get_rank())
+train, val = random_split(range(1000), [900, 100])  # expect: DST212
+print("val =", sorted(val.indices))
+dist.barrier()
+""",
+        ),
+        Example(
+            title="A list that is shuffled before the sampler divides it",
+            effect="fail",
+            code="""\
+import random
+import torch
+import torch.distributed as dist
+from torch.utils.data import DataLoader, DistributedSampler
+
+dist.init_process_group("gloo")
+samples = list(range(64))
+random.shuffle(samples)  # expect: DST212
+sampler = DistributedSampler(samples, shuffle=False)
+drawn = torch.cat(list(DataLoader(samples, batch_size=8, sampler=sampler)))
+parts = [torch.empty_like(drawn) for _ in range(dist.get_world_size())]
+dist.all_gather(parts, drawn)
+seen = set(torch.cat(parts).tolist())
+assert len(seen) == 64, f"of 64 samples the ranks drew {len(seen)}"
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        words = {name.rpartition(".")[2] for name in (*_SPLITS, *_ORDERS, *_SHUFFLES)}
+        if words.isdisjoint(module.words):
+            return
+        objects = objects_of(module, catalogue)
+        if not (is_distributed(objects) or not _FRAMEWORKS.isdisjoint(module.words)):
+            return
+        why = _why_different(objects)
+        if why is None:
+            return
+        for site in _draws(objects):
+            if not _on_one_rank(site):
+                finding = self.finding(
+                    message=f"each process draws this for itself: {why}",
+                    severity=Severity.WARNING,
+                    place=locators.of(module.key).place(site.call.site),
+                    effect="the ranks have different splits or orders of the data, which overlap",
+                    advice="Give it a seed of its own, the same on all ranks.",
+                )
+                yield replace(finding, preview="__main__" not in module.tokens and _is_part(module))
+
+
+def _is_part(module: Module) -> bool:
+    """Is this a file without a script's own set-up, so that a seed may be set by its caller?"""
+    return "init_process_group" not in module.words
+
+
+def _why_different(objects: Objects) -> str | None:
+    seeds = list(seedings(objects))
+    if not seeds:
+        return "nothing here seeds the generator"
+    if all(
+        any(difference(objects, argument.value, site.point) for argument in site.call.args)
+        for site in seeds
+    ):
+        return "the generator is seeded by the rank"
+    return None
+
+
+def _draws(objects: Objects) -> Iterator[CallSite]:
+    """The calls that choose or order the samples of a data set."""
+    for site in objects.calls_to(*_SPLITS):
+        name, position = _SPLITS.get(objects.called(site), ("", None))
+        if name and _is_none(objects, objects.argument(site, name, position), site):
+            yield site
+    for site in objects.calls_to(*_ORDERS):
+        name = _ORDERS.get(objects.called(site), ("", None))[0]
+        own = objects.argument(site, name) if name else Passed(None)
+        if own.absent and _becomes_data(objects, site):
+            yield site
+    for site in objects.calls_to(*_SHUFFLES):
+        if site.call.args and _is_data(objects, site):
+            yield site
+
+
+def _is_none(objects: Objects, passed: Passed, site: CallSite) -> bool:
+    return objects.constant(passed, site.point) is None
+
+
+def _becomes_data(objects: Objects, made: CallSite) -> bool:
+    """Does what a call draws pick the samples of a data set?"""
+    return any(
+        objects.is_made_by(made.call, node, taker.point)
+        for taker in _takers(objects)
+        for argument in taker.call.args
+        for node in expressions_in(argument.value)
+        if isinstance(node, ir.Expr) and (node is made.call or path_of(node) is not None)
+    )
+
+
+def _is_data(objects: Objects, site: CallSite) -> bool:
+    """Is the list that is shuffled made into a data set afterwards?"""
+    path = path_of(site.call.args[0].value)
+    function = site.point.scope.function
+    if path is None:
+        return False
+    if function is not None and function.name == "__init__":
+        cls = objects.own_class(ir.Name("self"), site.point)
+        if cls is not None and "__getitem__" in cls.methods:
+            return True
+    return any(
+        path_of(node) == path
+        for taker in _takers(objects)
+        if taker.point.scope is site.point.scope
+        for argument in taker.call.args
+        for node in expressions_in(argument.value)
+        if isinstance(node, ir.Expr)
+    )
+
+
+def _takers(objects: Objects) -> Iterator[CallSite]:
+    yield from objects.calls({name for name in objects.called_names if _TAKERS.match(name)})
+
+
+def _on_one_rank(site: CallSite) -> bool:
+    """Is the call made by one rank, or is its result given to the others?"""
+    for here in site.point.around:
+        if isinstance(here.owner, ir.If) and any(
+            _ONE_RANK.search(token.lower()) for token in ir.tokens_of(here.owner.test)
+        ):
+            return True
+    function = site.point.scope.function
+    body = function.body if function is not None else site.point.scope.body
+    return any("broadcast" in token for token in ir.block_tokens(body))

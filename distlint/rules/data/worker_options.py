@@ -1,0 +1,133 @@
+"""DST206: options for worker processes of a loader that has none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from distlint.analyzer.objects import objects_of
+from distlint.rules.base import Example, SourceRule
+from distlint.rules.training import Made, loaders
+from distlint.source.finding import Finding, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+
+_OFF: dict[str, tuple[object, ...]] = {
+    "prefetch_factor": (None, 2),  # 2 was the default before torch 2.0
+    "persistent_workers": (False, None),
+    "multiprocessing_context": (None,),
+}
+"""Options that want workers, and the values with which they want nothing."""
+
+
+class WorkerOptions(SourceRule):
+    """A `DataLoader` without workers is given options for workers.
+
+    ## What it finds
+
+    `prefetch_factor=`, `persistent_workers=True` or `multiprocessing_context=` in a
+    `torch.utils.data.DataLoader` whose `num_workers` is 0 or not given.
+
+    ## Why it matters
+
+    The constructor raises a `ValueError`: without workers there is nothing to prefetch, nothing to
+    keep alive and nothing to start.
+
+    ## What to do
+
+    Set `num_workers` above 0, or leave the option out.
+
+    ## When it is silent
+
+    - `num_workers`, or the option itself, is not a constant.
+    - The option has its default value.
+    """
+
+    code = "DST206"
+    name = "worker-options"
+    severity = Severity.ERROR
+
+    good = (
+        Example(
+            title="Computed from the number of workers",
+            code="""\
+import os
+import torch
+import torch.distributed as dist
+from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
+
+dist.init_process_group("gloo")
+workers = int(os.environ.get("WORKERS", 0))
+data = TensorDataset(torch.arange(8.0))
+loader = DataLoader(
+    data,
+    batch_size=2,
+    sampler=DistributedSampler(data),
+    num_workers=workers,
+    persistent_workers=workers > 0,
+    prefetch_factor=4 if workers else None,
+)
+print("batches =", len(loader))
+dist.destroy_process_group()
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="Persistent workers, but none",
+            effect="fail",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
+
+dist.init_process_group("gloo")
+data = TensorDataset(torch.arange(8.0))
+sampler = DistributedSampler(data)
+loader = DataLoader(data, sampler=sampler, persistent_workers=True)  # expect: DST206
+print("batches =", len(loader))
+""",
+        ),
+        Example(
+            title="Nothing prefetches",
+            effect="fail",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
+
+dist.init_process_group("gloo")
+data = TensorDataset(torch.arange(8.0))
+options = {"batch_size": 2, "num_workers": 0, "prefetch_factor": 4}
+loader = DataLoader(data, sampler=DistributedSampler(data), **options)  # expect: DST206
+print("batches =", len(loader))
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        if "DataLoader" not in module.words or module.tokens.isdisjoint(_OFF):
+            return
+        for loader in loaders(objects_of(module, catalogue)):
+            wanted = [name for name in _OFF if _wants_workers(loader, name)]
+            if wanted and loader.constant("num_workers", 0) == 0:
+                yield self.finding(
+                    message=f"`{wanted[0]}` is for workers, and this loader has none",
+                    severity=Severity.ERROR,
+                    place=locators.of(module.key).place(loader.options.call.site),
+                    effect="the loader raises a ValueError",
+                    advice=f"Set num_workers above 0, or leave out {wanted[0]}.",
+                )
+
+
+def _wants_workers(loader: Made, name: str) -> bool:
+    value = loader.constant(name)
+    return value is not ... and value not in _OFF[name]

@@ -1,0 +1,81 @@
+"""The parts of an optimizer step in the source: backward, clip, step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from distlint.analyzer import ir
+from distlint.analyzer.objects import CallSite, Objects, Path, last_name, path_of
+
+if TYPE_CHECKING:
+    from distlint.analyzer.objects import Point
+
+_CLIPS = tuple(
+    f"torch.nn.utils.{name}" for name in ("clip_grad_norm_", "clip_grad_value_", "clip_grad_norm")
+)
+CLIP_NAMES = frozenset(name.rpartition(".")[2] for name in _CLIPS)
+_ACCELERATOR = "accelerate.Accelerator."
+
+
+@dataclass(frozen=True, slots=True)
+class Backward:
+    """A backward pass: what it starts from, and the scaler that scales it, if one does."""
+
+    site: CallSite
+    loss: ir.Expr
+    scaler: Path | None = None
+
+
+def backwards(objects: Objects) -> Iterator[Backward]:
+    """``loss.backward()``, ``scaler.scale(loss).backward()``, ``accelerator.backward(loss)``."""
+    for site in objects.calls({"backward", "manual_backward"}):
+        func = site.call.func
+        if not isinstance(func, ir.Attribute):
+            continue
+        receiver = func.value
+        if isinstance(receiver, ir.Call) and last_name(receiver) == "scale" and receiver.args:
+            scaler = receiver.func.value if isinstance(receiver.func, ir.Attribute) else None
+            yield Backward(site, receiver.args[0].value, path_of(scaler))
+        elif site.call.args and site.call.args[0].keyword is None:
+            yield Backward(site, site.call.args[0].value)
+        else:
+            yield Backward(site, receiver)
+
+
+def torch_clips(objects: Objects) -> Iterator[CallSite]:
+    """The calls of torch's functions that clip gradients."""
+    yield from objects.calls_to(*_CLIPS)
+
+
+def accelerator_clips(objects: Objects) -> Iterator[CallSite]:
+    for site in objects.calls({"clip_grad_norm_", "clip_grad_value_"}):
+        if objects.called(site).startswith(_ACCELERATOR):
+            yield site
+
+
+def exclude(one: Point, two: Point) -> bool:
+    """Do two statements stand in different arms of one ``if``, so that only one of them runs?"""
+    for here in one.around:
+        for there in two.around:
+            if here.owner is there.owner and isinstance(here.owner, ir.If):
+                if here.block is not there.block:
+                    return True
+    return False
+
+
+def in_order(*sites: CallSite) -> bool:
+    """Do calls of one function follow each other in the source?"""
+    first = sites[0].point.scope
+    numbers = [site.point.statement.site for site in sites]
+    return numbers == sorted(numbers) and all(site.point.scope is first for site in sites)
+
+
+def conditions(point: Point) -> Iterator[ir.If]:
+    """The ``if`` statements that a statement is inside of, in its innermost loop."""
+    for here in reversed(point.around):
+        if isinstance(here.owner, (ir.For, ir.While)):
+            return
+        if isinstance(here.owner, ir.If):
+            yield here.owner

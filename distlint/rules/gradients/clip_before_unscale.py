@@ -1,0 +1,222 @@
+"""DST606: gradients are clipped while they are still multiplied by the scale."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from distlint.analyzer import ir
+from distlint.analyzer.objects import CallSite, Objects, objects_of, path_of
+from distlint.rules.base import Example, SourceRule
+from distlint.rules.gradients._steps import (
+    CLIP_NAMES,
+    Backward,
+    backwards,
+    exclude,
+    in_order,
+    torch_clips,
+)
+from distlint.source.finding import Finding, Related, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+
+_UNSCALE = "unscale_"
+
+
+class ClipBeforeUnscale(SourceRule):
+    """Gradients of a scaled loss are clipped without `scaler.unscale_(optimizer)` before it.
+
+    ## What it finds
+
+    `scaler.scale(loss).backward()`, then `clip_grad_norm_` or `clip_grad_value_`, then
+    `scaler.step(optimizer)`, with no `unscale_` in between.
+
+    ## Why it matters
+
+    After the backward pass the gradients are multiplied by the loss scale, 65536 at first. The clip
+    sees norms that are that much too large and cuts nearly every step down; `scaler.step` then
+    divides by the scale, and the update that is left is smaller by that factor. Training stands
+    almost still, and looks like a wrong learning rate.
+
+    ## What to do
+
+    ```python
+    scaler.scale(loss).backward()
+    scaler.unscale_(optimizer)
+    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    scaler.step(optimizer)
+    scaler.update()
+    ```
+
+    ## When it is silent
+
+    - The function, or one that it calls, has `unscale_`.
+    - Nothing scales the loss: bfloat16, no scaler, DeepSpeed.
+    - The clip stands in the other arm of the `if` that chooses mixed precision.
+    - `accelerator.clip_grad_norm_`, which unscales by itself.
+    """
+
+    code = "DST606"
+    name = "clip-before-unscale"
+    severity = Severity.ERROR
+
+    good = (
+        Example(
+            title="Unscaled first",
+            code="""\
+import torch
+
+model = torch.nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
+scaler = torch.amp.GradScaler("cpu")
+before = model.weight.detach().clone()
+scaler.scale(model(torch.ones(4, 2)).sum()).backward()
+scaler.unscale_(optimizer)
+torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+scaler.step(optimizer)
+scaler.update()
+assert (model.weight - before).norm() > 0.5
+""",
+        ),
+        Example(
+            title="One arm scales, the other clips",
+            code="""\
+import torch
+
+mixed = False
+model = torch.nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
+scaler = torch.amp.GradScaler("cpu", enabled=mixed)
+loss = model(torch.ones(4, 2)).sum()
+if mixed:
+    scaler.scale(loss).backward()
+    scaler.step(optimizer)
+    scaler.update()
+else:
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+""",
+        ),
+        Example(
+            title="bfloat16 needs no scaler",
+            code="""\
+import torch
+
+model = torch.nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+with torch.autocast("cpu", dtype=torch.bfloat16):
+    loss = model(torch.ones(4, 2)).mean()
+loss.backward()
+torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+optimizer.step()
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="The step is 65536 times too small",
+            effect="fail",
+            code="""\
+import torch
+
+model = torch.nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
+scaler = torch.amp.GradScaler("cpu")
+before = model.weight.detach().clone()
+scaler.scale(model(torch.ones(4, 2)).sum()).backward()
+torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)  # expect: DST606
+scaler.step(optimizer)
+scaler.update()
+moved = (model.weight - before).norm().item()
+assert moved > 0.5, f"the weights moved by {moved}"
+""",
+        ),
+        Example(
+            title="In a method, under a condition",
+            effect="fail",
+            code="""\
+import torch
+
+
+class Engine:
+    def __init__(self, model, clip):
+        self.model, self.clip = model, clip
+        self.optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
+        self.scaler = torch.amp.GradScaler("cpu")
+
+    def update(self, loss):
+        self.scaler.scale(loss).backward()
+        if self.clip > 0:
+            torch.nn.utils.clip_grad_value_(self.model.parameters(), self.clip)  # expect: DST606
+        self.scaler.step(self.optimizer)
+        self.scaler.update()
+
+
+model = torch.nn.Linear(2, 1)
+before = model.weight.detach().clone()
+Engine(model, 0.5).update(model(torch.ones(4, 2)).sum())
+moved = (model.weight - before).norm().item()
+assert moved > 0.5, f"the weights moved by {moved}"
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        if "scale" not in module.tokens or CLIP_NAMES.isdisjoint(module.words):
+            return
+        objects = objects_of(module, catalogue)
+        for clip in torch_clips(objects):
+            scaled = _scaled_before(objects, clip)
+            if scaled is not None:
+                locator = locators.of(module.key)
+                scaler = ".".join(scaled.scaler or ("scaler",))
+                yield self.finding(
+                    message=f"the gradients are still multiplied by the scale of `{scaler}` when "
+                    "they are clipped",
+                    severity=Severity.ERROR,
+                    place=locator.place(clip.call.site),
+                    related=(Related("scaled here", locator.place(scaled.site.call.site)),),
+                    effect="nearly every step is cut down to almost nothing",
+                    advice=f"Call `{scaler}.unscale_(optimizer)` before the clip.",
+                )
+
+
+def _scaled_before(objects: Objects, clip: CallSite) -> Backward | None:
+    """The backward pass whose scaled gradients a call clips."""
+    for backward in backwards(objects):
+        if backward.scaler is None or exclude(backward.site.point, clip.point):
+            continue
+        for step in objects.calls({"step"}):
+            func = step.call.func
+            if (
+                isinstance(func, ir.Attribute)
+                and path_of(func.value) == backward.scaler
+                and in_order(backward.site, clip, step)
+                and not exclude(clip.point, step.point)
+                and not _unscales(objects, clip)
+            ):
+                return backward
+    return None
+
+
+def _unscales(objects: Objects, clip: CallSite) -> bool:
+    """Does the function unscale, itself or through one that it calls?"""
+    function = clip.point.scope.function
+    if function is None:
+        return _UNSCALE in objects.module.tokens
+    if _UNSCALE in function.tokens:
+        return True
+    return any(
+        _UNSCALE in other.tokens and other.name in function.tokens
+        for other in objects.module.functions
+        if other is not function
+    )

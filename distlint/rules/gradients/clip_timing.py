@@ -1,0 +1,331 @@
+"""DST615: gradients are clipped when they are not complete."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from distlint.analyzer import ir
+from distlint.analyzer.objects import CallSite, Objects, Point, objects_of
+from distlint.rules.base import Example, SourceRule
+from distlint.rules.gradients._steps import (
+    CLIP_NAMES,
+    accelerator_clips,
+    backwards,
+    conditions,
+    torch_clips,
+)
+from distlint.source.finding import Finding, Related, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+
+_WINDOW = re.compile(r"accum|sync_gradients|micro|boundary|update_freq|do_step|should_step|is_last")
+_BY_HAND = frozenset({"manual_backward", "automatic_optimization", "backward", "toggle_optimizer"})
+
+
+class ClipBeforeLastBackward(SourceRule):
+    """Gradients are clipped after each micro-batch, or before there are any.
+
+    ## What it finds
+
+    - With gradient accumulation: a clip after each backward pass, while `optimizer.step()` comes
+      only once in several.
+    - `accelerator.clip_grad_norm_` inside `accelerator.accumulate(...)`, without a test of
+      `accelerator.sync_gradients`.
+    - A clip in `training_step` of a `LightningModule` that leaves optimization to Lightning: it
+      runs before the backward pass.
+
+    ## Why it matters
+
+    A clip bounds the whole gradient of a step. Applied to each partial sum it weakens the first
+    micro-batches against the last ones, and the direction of the step is no longer that of the
+    gradient. Under DDP it also acts on gradients that are not averaged yet, so that the ranks cut
+    by different factors. Before the backward pass it changes nothing at all.
+
+    ## What to do
+
+    Clip once, right before the step:
+
+    ```python
+    if (index + 1) % accumulate == 0:
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+    ```
+
+    With Accelerate, put it under `if accelerator.sync_gradients:`. With Lightning, use
+    `Trainer(gradient_clip_val=...)`.
+
+    ## When it is silent
+
+    - The clip is under a condition of its own that speaks of the end of the window.
+    - Each backward pass is followed by a step.
+    """
+
+    code = "DST615"
+    name = "clip-before-last-backward"
+    severity = Severity.WARNING
+
+    good = (
+        Example(
+            title="Once in each window",
+            code="""\
+import torch
+
+model = torch.nn.Linear(2, 1, bias=False)
+optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
+before = model.weight.detach().clone()
+batches = [torch.tensor([[3.0, 0.0]]), torch.tensor([[0.0, 3.0]])]
+for index, batch in enumerate(batches):
+    model(batch).sum().backward()
+    if (index + 1) % 2 == 0:
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        optimizer.zero_grad()
+first, second = (before - model.weight.detach()).flatten().tolist()
+assert abs(first - second) < 1e-6
+""",
+        ),
+        Example(
+            title="Accelerate, when gradients are synchronised",
+            needs=("accelerate",),
+            code="""\
+import torch
+from accelerate import Accelerator
+
+accelerator = Accelerator(cpu=True, gradient_accumulation_steps=2)
+model = torch.nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
+model, optimizer = accelerator.prepare(model, optimizer)
+for _ in range(4):
+    with accelerator.accumulate(model):
+        accelerator.backward(model(torch.ones(1, 2)).sum())
+        if accelerator.sync_gradients:
+            accelerator.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        optimizer.zero_grad()
+""",
+        ),
+        Example(
+            title="A step after each backward pass",
+            code="""\
+import torch
+
+model = torch.nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
+for step in range(4):
+    model(torch.ones(1, 2)).sum().backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+    optimizer.zero_grad()
+    if step % 2 == 0:
+        print("step", step)
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="After each micro-batch",
+            effect="fail",
+            code="""\
+import torch
+
+model = torch.nn.Linear(2, 1, bias=False)
+optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
+before = model.weight.detach().clone()
+batches = [torch.tensor([[3.0, 0.0]]), torch.tensor([[0.0, 3.0]])]
+for index, batch in enumerate(batches):
+    model(batch).sum().backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)  # expect: DST615
+    if (index + 1) % 2 == 0:
+        optimizer.step()
+        optimizer.zero_grad()
+first, second = (before - model.weight.detach()).flatten().tolist()
+assert abs(first - second) < 1e-6, f"equal inputs moved their weights by {first} and {second}"
+""",
+        ),
+        Example(
+            title="In every turn of accumulate()",
+            effect="fail",
+            needs=("accelerate",),
+            code="""\
+import torch
+from accelerate import Accelerator
+
+accelerator = Accelerator(cpu=True, gradient_accumulation_steps=2)
+model = torch.nn.Linear(2, 1, bias=False)
+optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
+model, optimizer = accelerator.prepare(model, optimizer)
+before = accelerator.unwrap_model(model).weight.detach().clone()
+for batch in ([[30.0, 0.0]], [[0.0, 30.0]]):
+    with accelerator.accumulate(model):
+        accelerator.backward(model(torch.tensor(batch)).sum())
+        accelerator.clip_grad_norm_(model.parameters(), 1.0)  # expect: DST615
+        optimizer.step()
+        optimizer.zero_grad()
+moved = before - accelerator.unwrap_model(model).weight.detach()
+first, second = moved.flatten().tolist()
+assert abs(first - second) < 1e-6, f"equal inputs moved their weights by {first} and {second}"
+""",
+        ),
+        Example(
+            title="Before Lightning's backward pass",
+            effect="static",
+            needs=("lightning",),
+            why_static="the clip has no effect at all: there is nothing to see",
+            code="""\
+import lightning as L
+import torch
+
+
+class Net(L.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(2, 1)
+
+    def training_step(self, batch, index):
+        loss = self.layer(batch).mean()
+        torch.nn.utils.clip_grad_norm_(self.parameters(), 1.0)  # expect: DST615
+        return loss
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        if CLIP_NAMES.isdisjoint(module.words):
+            return
+        objects = objects_of(module, catalogue)
+        locator = locators.of(module.key)
+        for clip in torch_clips(objects):
+            step = _step_of_window(objects, clip)
+            if step is not None:
+                yield self.finding(
+                    message="the gradients are clipped after each backward pass, but stepped with "
+                    "only once in several",
+                    severity=Severity.WARNING,
+                    place=locator.place(clip.call.site),
+                    related=(Related("the step", locator.place(step.call.site)),),
+                    effect="the partial sums are cut down, not the gradient of the step",
+                    advice="Clip once, right before the step.",
+                )
+            elif _is_before_backward(objects, clip):
+                yield self.finding(
+                    message="Lightning runs the backward pass after `training_step`: here is "
+                    "nothing to clip",
+                    severity=Severity.WARNING,
+                    place=locator.place(clip.call.site),
+                    effect="the gradients are not clipped",
+                    advice="Use Trainer(gradient_clip_val=...), or on_before_optimizer_step.",
+                )
+        for clip in accelerator_clips(objects):
+            if _accumulates(clip.point) and not _at_the_end(clip.point):
+                yield self.finding(
+                    message="inside `accumulate` this clips after each micro-batch, also when the "
+                    "optimizer does not step",
+                    severity=Severity.WARNING,
+                    place=locator.place(clip.call.site),
+                    effect="the partial sums are cut down, not the gradient of the step",
+                    advice="Put it under `if accelerator.sync_gradients:`.",
+                )
+
+
+def _step_of_window(objects: Objects, clip: CallSite) -> CallSite | None:
+    """The step that is taken once in several turns, while the clip is made in each."""
+    if _at_the_end(clip.point) or not any(
+        _same_turn(backward.site.point, clip.point) for backward in backwards(objects)
+    ):
+        return None
+    for step in objects.calls({"step"}):
+        if (
+            _same_turn(clip.point, step.point)
+            and clip.point.statement.site < step.point.statement.site
+            and _is_optimizer(step)
+            and _only_sometimes(clip.point, step.point)
+        ):
+            return step
+    return None
+
+
+def _same_turn(one: Point, two: Point) -> bool:
+    """Are two statements of one function in the same loop, or both in none?"""
+    return one.scope is two.scope and _loop(one) is _loop(two)
+
+
+def _loop(point: Point) -> ir.Stmt | None:
+    for here in reversed(point.around):
+        if isinstance(here.owner, (ir.For, ir.While)):
+            return here.owner
+    return None
+
+
+def _is_optimizer(step: CallSite) -> bool:
+    func = step.call.func
+    name = getattr(func, "value", None)
+    last = getattr(name, "attr", None) or getattr(name, "id", "")
+    return re.search(r"opt|scaler|amp|trainer", str(last).lower()) is not None
+
+
+def _only_sometimes(clip: Point, step: Point) -> bool:
+    """Is the step behind a test of the turn's number that the clip is not behind?"""
+    mine = list(conditions(clip))
+    if any(_counts(owner.test) for owner in conditions(step) if owner not in mine):
+        return True
+    here = clip.around[-1]
+    for statement in here.block[here.index + 1 :]:
+        if statement.site >= step.statement.site:
+            break
+        if isinstance(statement, ir.If) and _counts(statement.test) and _leaves(statement.body):
+            return True
+    return False
+
+
+def _leaves(block: ir.Block) -> bool:
+    return bool(block) and isinstance(block[-1], (ir.Return, ir.Continue))
+
+
+def _counts(test: ir.Expr) -> bool:
+    """Does a test look at the number of the turn, or speak of a window of turns?"""
+    stack: list[object] = [test]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ir.Binary) and node.op == "%":
+            return True
+        stack.extend(ir.children(node))
+    return _speaks_of_window(test)
+
+
+def _speaks_of_window(node: ir.Expr) -> bool:
+    return any(_WINDOW.search(token.lower()) for token in ir.tokens_of(node))
+
+
+def _at_the_end(point: Point) -> bool:
+    """Is a statement under a condition that speaks of the end of a window?"""
+    return any(_counts(owner.test) for owner in conditions(point))
+
+
+def _accumulates(point: Point) -> bool:
+    """Does a statement stand in ``with accelerator.accumulate(...)``?"""
+    return any(
+        isinstance(here.owner, ir.With) and "accumulate" in ir.tokens_of(here.owner.context)
+        for here in point.around
+    )
+
+
+def _is_before_backward(objects: Objects, clip: CallSite) -> bool:
+    function = clip.point.scope.function
+    if function is None or function.name != "training_step":
+        return False
+    cls = objects.module.class_of(function)
+    return (
+        cls is not None
+        and any("LightningModule" in ir.tokens_of(base) for base in cls.bases)
+        and all(_BY_HAND.isdisjoint(method.tokens) for method in cls.methods.values())
+    )

@@ -1,0 +1,189 @@
+"""DST616: an optimizer that holds the parameters from before the model was sharded."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from distlint.analyzer import ir
+from distlint.analyzer.names import expressions_in
+from distlint.analyzer.objects import CallSite, Objects, objects_of
+from distlint.rules.base import Example, SourceRule
+from distlint.rules.gradients._steps import exclude
+from distlint.source.finding import Finding, Related, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+
+_FSDP1 = "torch.distributed.fsdp.FullyShardedDataParallel"
+_FSDP2 = "torch.distributed.fsdp.fully_shard"
+_PARAMETERS = frozenset({"parameters", "named_parameters", "configure_optimizers"})
+_OPTIMIZER = re.compile(
+    r"^(?:SGD|Adam\w*|NAdam|RAdam|RMSprop|Adagrad|Lion|LAMB|configure_optimizers)$|Optimizer$"
+)
+
+
+class OptimizerBeforeFsdp(SourceRule):
+    """An optimizer is made from the parameters of a model that FSDP replaces afterwards.
+
+    ## What it finds
+
+    `optimizer = AdamW(model.parameters())` before `model = FSDP(model)` or `fully_shard(model)`, in
+    one function.
+
+    ## Why it matters
+
+    Sharding replaces the parameters: FSDP flattens them, `fully_shard` puts `DTensor`s in their
+    place. The optimizer keeps the old ones, which get no gradients any more. `step()` changes
+    nothing that is trained, and the loss stays where it is, without an error.
+
+    ## What to do
+
+    Wrap first, then make the optimizer from `model.parameters()`.
+
+    ## When it is silent
+
+    - The optimizer is made after the wrap, or made anew.
+    - `FSDP(..., use_orig_params=True)`, which keeps the parameter objects.
+    - Accelerate or Lightning wrap the model, which take care of the optimizer.
+    """
+
+    code = "DST616"
+    name = "optimizer-before-fsdp"
+    severity = Severity.ERROR
+
+    good = (
+        Example(
+            title="First the wrap",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.distributed.fsdp import FullyShardedDataParallel as FSDP
+
+dist.init_process_group("gloo")
+model = FSDP(torch.nn.Linear(4, 4), device_id=torch.device("cpu"))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+print("groups =", len(optimizer.param_groups))
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="An optimizer of another model",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.distributed.fsdp import fully_shard
+
+dist.init_process_group("gloo")
+mesh = dist.init_device_mesh("cpu", (dist.get_world_size(),))
+critic = torch.nn.Linear(4, 1)
+critic_optimizer = torch.optim.SGD(critic.parameters(), lr=0.1)
+model = torch.nn.Linear(4, 4)
+fully_shard(model, mesh=mesh)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+print("groups =", len(optimizer.param_groups))
+dist.destroy_process_group()
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="The parameters are replaced",
+            effect="fail",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.distributed.fsdp import fully_shard
+
+dist.init_process_group("gloo")
+mesh = dist.init_device_mesh("cpu", (dist.get_world_size(),))
+model = torch.nn.Linear(4, 4)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)  # expect: DST616
+fully_shard(model, mesh=mesh)
+before = model.weight.full_tensor().clone()
+model(torch.ones(2, 4)).sum().backward()
+optimizer.step()
+assert not torch.equal(before, model.weight.full_tensor()), "step() changed nothing"
+""",
+        ),
+        Example(
+            title="Flattened parameters are others",
+            effect="fail",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.distributed.fsdp import FullyShardedDataParallel as FSDP
+
+dist.init_process_group("gloo")
+net = torch.nn.Linear(4, 4)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)  # expect: DST616
+model = FSDP(net, device_id=torch.device("cpu"))
+held = {id(p) for group in optimizer.param_groups for p in group["params"]}
+assert all(id(p) in held for p in model.parameters()), "the optimizer holds other parameters"
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        if module.words.isdisjoint({"FullyShardedDataParallel", "fully_shard"}):
+            return
+        objects = objects_of(module, catalogue)
+        for wrap in _wraps(objects):
+            for made in _optimizers_before(objects, wrap):
+                locator = locators.of(module.key)
+                yield self.finding(
+                    message="this optimizer holds the parameters that sharding replaces in line "
+                    f"{locator.place(wrap.call.site).span.row}",
+                    severity=Severity.ERROR,
+                    place=locator.place(made.call.site),
+                    related=(Related("the model is sharded", locator.place(wrap.call.site)),),
+                    effect="its steps change nothing that is trained",
+                    advice="Make the optimizer after the wrap.",
+                )
+
+
+def _wraps(objects: Objects) -> Iterator[CallSite]:
+    for site in objects.calls_to(_FSDP1):
+        kept = objects.constant(objects.argument(site, "use_orig_params", 11), site.point, False)
+        if kept is False:
+            yield site
+    yield from objects.calls_to(_FSDP2)
+
+
+def _optimizers_before(objects: Objects, wrap: CallSite) -> Iterator[CallSite]:
+    """The optimizers that were made of the model's parameters, and are not made anew."""
+    wrapped = objects.argument(wrap, "module", 0).value
+    if wrapped is None:
+        return
+    models = {origin.node for origin in objects.origins(wrapped, wrap.point)}
+    made = list(_optimizers(objects, wrap, models))
+    later = [site for site in made if not _before(site, wrap)]
+    if not later:
+        yield from made
+
+
+def _before(one: CallSite, two: CallSite) -> bool:
+    return one.point.statement.site < two.point.statement.site
+
+
+def _optimizers(objects: Objects, wrap: CallSite, models: set[object]) -> Iterator[CallSite]:
+    wrapped = {origin.node for origin in objects.origins(wrap.call, wrap.point)}
+    for site in objects.calls({name for name in objects.called_names if _OPTIMIZER.search(name)}):
+        if site.point.scope is not wrap.point.scope or exclude(site.point, wrap.point):
+            continue
+        if any(
+            isinstance(node, ir.Call)
+            and isinstance(node.func, ir.Attribute)
+            and node.func.attr in _PARAMETERS
+            and {o.node for o in objects.origins(node.func.value, site.point)} & (models | wrapped)
+            for node in expressions_in(site.call)
+        ):
+            yield site

@@ -1,0 +1,336 @@
+"""DST613: training goes past the wrapper, so that gradients are not averaged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from distlint.analyzer import ir
+from distlint.analyzer.names import Scope, expressions_in, expressions_of, placed
+from distlint.analyzer.objects import CallSite, Objects, Origin, Point, last_name, objects_of
+from distlint.rules.base import Example, SourceRule
+from distlint.rules.gradients._steps import Backward, backwards, exclude
+from distlint.rules.training import WRAPPERS, evaluates
+from distlint.source.finding import Finding, Related, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+
+_PREPARES = frozenset(f"accelerate.Accelerator.{name}" for name in ("prepare", "prepare_model"))
+_UNWRAPS = frozenset({"unwrap_model", "extract_model_from_parallel"})
+_INNER = "module"
+_NO_FORWARD = frozenset(
+    {
+        "parameters", "named_parameters", "state_dict", "load_state_dict", "modules", "children",
+        "named_modules", "named_children", "buffers", "zero_grad", "train", "eval", "to", "cuda",
+        "register_forward_hook", "register_buffer", "requires_grad_", "save_pretrained", "apply",
+        "get_input_embeddings", "set_input_embeddings", "enable_input_require_grads", "half",
+        "gradient_checkpointing_enable", "configure_optimizers", "get_parameter", "type",
+    }
+)  # fmt: skip
+"""Methods of a bare module that are no part of a forward pass."""
+
+Wrapper = tuple[object, int | None]
+"""The call that wraps or prepares a model, and which of its results it is."""
+
+
+class WrapperBypassed(SourceRule):
+    """A training step calls the bare module inside a DDP wrapper, not the wrapper.
+
+    ## What it finds
+
+    A call of `model.module(...)`, of a method of `model.module`, or of
+    `accelerator.unwrap_model(model)`, whose result reaches `backward()`, in a function that never
+    calls the wrapper.
+
+    ## Why it matters
+
+    DDP averages gradients in hooks that the forward pass of the *wrapper* prepares. Around the
+    wrapper they do nothing: each rank steps with its own gradients, and the replicas drift apart.
+    Nothing hangs and nothing is printed. What rank 0 saves was trained on its part of the data.
+
+    ## What to do
+
+    Call the wrapper. Where training needs another method than `forward`, let `forward` choose:
+
+    ```python
+    def forward(self, batch, mode="loss"):
+        return self.loss(batch) if mode == "loss" else self.predict(batch)
+    ```
+
+    ## When it is silent
+
+    - The wrapper is called in the same function as well: its forward pass arms the hooks.
+    - No gradients are wanted: evaluation, `no_grad`, generation.
+    - The module serves for its state or attributes: `state_dict()`, `config`.
+    - Which object is called cannot be told.
+    """
+
+    code = "DST613"
+    name = "wrapper-bypassed"
+    severity = Severity.ERROR
+
+    good = (
+        Example(
+            title="The wrapper is called, the module gives its state",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+dist.init_process_group("gloo")
+model = DDP(torch.nn.Linear(2, 1, bias=False))
+model(torch.ones(1, 2) * dist.get_rank()).sum().backward()
+print("grad =", model.module.weight.grad.tolist())
+state = model.module.state_dict()
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="A loss of the bare module, of what the wrapper gave",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(2, 1, bias=False)
+
+    def forward(self, x):
+        return self.layer(x)
+
+    def loss(self, output):
+        return output.sum()
+
+
+dist.init_process_group("gloo")
+model = DDP(Net())
+output = model(torch.ones(1, 2) * dist.get_rank())
+model.module.loss(output).backward()
+print("grad =", model.module.layer.weight.grad.tolist())
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="Predictions without gradients",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+dist.init_process_group("gloo")
+model = DDP(torch.nn.Linear(2, 2, bias=False))
+student = DDP(torch.nn.Linear(2, 2, bias=False))
+with torch.no_grad():
+    target = model.module(torch.ones(1, 2))
+loss = (student(torch.ones(1, 2) * dist.get_rank()) - target).pow(2).sum()
+loss.backward()
+print("grad =", student.module.weight.grad.tolist())
+dist.destroy_process_group()
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="Through .module",
+            effect="wrong data",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+dist.init_process_group("gloo")
+model = DDP(torch.nn.Linear(2, 1, bias=False))
+for step in range(2):
+    output = model.module(torch.ones(1, 2) * dist.get_rank())  # expect: DST613
+    loss = output.sum()
+    loss.backward()
+print("grad =", model.module.weight.grad.tolist())
+dist.barrier()
+""",
+        ),
+        Example(
+            title="A property gives the bare module",
+            effect="wrong data",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(2, 1, bias=False)
+
+    def loss(self, x):
+        return self.layer(x).sum()
+
+
+class Runner:
+    def __init__(self, net):
+        self.net = DDP(net)
+
+    @property
+    def core(self):
+        return self.net.module
+
+    def step(self, batch):
+        self.core.loss(batch).backward()  # expect: DST613
+
+
+dist.init_process_group("gloo")
+runner = Runner(Net())
+runner.step(torch.ones(1, 2) * dist.get_rank())
+print("grad =", runner.core.layer.weight.grad.tolist())
+dist.barrier()
+""",
+        ),
+        Example(
+            title="Unwrapped before the loop",
+            effect="wrong data",
+            needs=("accelerate",),
+            code="""\
+import torch
+from accelerate import Accelerator
+
+accelerator = Accelerator(cpu=True)
+net = torch.nn.Linear(2, 1, bias=False)
+net = accelerator.prepare(net)
+net = accelerator.unwrap_model(net)
+for step in range(2):
+    loss = net(torch.ones(1, 2) * accelerator.process_index).sum()  # expect: DST613
+    accelerator.backward(loss)
+print("grad =", net.weight.grad.tolist())
+accelerator.wait_for_everyone()
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        if module.tokens.isdisjoint({_INNER, *_UNWRAPS}) or "backward" not in module.tokens:
+            return
+        objects = objects_of(module, catalogue)
+        told: set[Wrapper] = set()
+        for backward in backwards(objects):
+            for call, wrapper in _bypasses(objects, backward):
+                if wrapper not in told:
+                    told.add(wrapper)
+                    yield self._finding(call, backward, module, locators)
+
+    def _finding(
+        self, call: CallSite, backward: Backward, module: Module, locators: Locators
+    ) -> Finding:
+        locator = locators.of(module.key)
+        there = locator.place(backward.site.call.site)
+        return self.finding(
+            message="training goes past the wrapper here, so nothing averages the gradients of "
+            f"line {there.span.row}",
+            severity=Severity.ERROR,
+            place=locator.place(call.call.site),
+            related=(Related("backward", there),),
+            effect="each rank trains alone; the replicas drift apart without a message",
+            advice="Call the wrapper; let forward() choose where another method is needed.",
+        )
+
+
+def _bypasses(objects: Objects, backward: Backward) -> Iterator[tuple[CallSite, Wrapper]]:
+    """The calls of bare modules that a loss comes from, where the wrapper is never called."""
+    scope = backward.site.point.scope
+    if evaluates(backward.site.point):
+        return
+    called = list(_model_calls(objects, scope))
+    armed = {wrapper for _, wrapper, bare in called if not bare}
+    for call, wrapper, bare in called:
+        if (
+            bare
+            and wrapper not in armed
+            and not evaluates(call.point)
+            and not exclude(call.point, backward.site.point)
+            and call.point.statement.site <= backward.site.point.statement.site
+            and _reaches(call, backward)
+        ):
+            yield call, wrapper
+
+
+def _model_calls(objects: Objects, scope: Scope) -> Iterator[tuple[CallSite, Wrapper, bool]]:
+    """The calls of wrapped models in a function, and whether they go to the bare module."""
+    for point in objects.points_in(scope):
+        for root in expressions_of(point.statement):
+            for node in expressions_in(root):
+                if isinstance(node, ir.Call) and last_name(node) not in _NO_FORWARD:
+                    found = _wrapper_of(objects, node.func, point)
+                    if found is not None:
+                        yield CallSite(node, point), *found
+
+
+def _wrapper_of(objects: Objects, func: ir.Expr, point: Point) -> tuple[Wrapper, bool] | None:
+    """The wrapper that a callee belongs to, and whether it is the bare module or of it."""
+    found: dict[Wrapper, set[bool]] = {}
+    for origin in objects.origins(func, point):
+        wrapper = _unwrapped(objects, origin)
+        if wrapper is not None:
+            found.setdefault(wrapper[0], set()).add(wrapper[1])
+    if len(found) != 1:
+        return None
+    wrapper, kinds = found.popitem()
+    return wrapper, True in kinds
+
+
+def _unwrapped(objects: Objects, origin: Origin) -> tuple[Wrapper, bool] | None:
+    if not isinstance(origin.node, ir.Call):
+        return None
+    site = CallSite(origin.node, origin.point)
+    if last_name(origin.node) in _UNWRAPS and origin.node.args and origin.item is None:
+        for inner in objects.origins(origin.node.args[0].value, origin.point):
+            wrapper = _wrapper(objects, inner)
+            if wrapper is not None and not inner.attributes:
+                return wrapper, True
+        return None
+    if objects.is_call_to(site, *WRAPPERS) or objects.called(site) in _PREPARES:
+        wrapper = _wrapper(objects, origin)
+        if wrapper is not None:
+            return wrapper, origin.attributes[:1] == (_INNER,)
+    return None
+
+
+def _wrapper(objects: Objects, origin: Origin) -> Wrapper | None:
+    if not isinstance(origin.node, ir.Call):
+        return None
+    site = CallSite(origin.node, origin.point)
+    if objects.is_call_to(site, *WRAPPERS) or objects.called(site) in _PREPARES:
+        return origin.node, origin.item
+    return None
+
+
+def _reaches(call: CallSite, backward: Backward) -> bool:
+    """Does the result of a call come into the loss, by the names that it is assigned to?"""
+    if any(node is call.call for node in expressions_in(backward.loss)):
+        return True
+    carried: set[str] = set()
+    for statement, _ in placed(call.point.scope.body):
+        if statement is backward.site.point.statement:
+            break
+        value = getattr(statement, "value", None)
+        if not isinstance(value, ir.Expr):
+            continue
+        holds = statement is call.point.statement and any(
+            node is call.call for node in expressions_in(value)
+        )
+        if holds or not carried.isdisjoint(ir.tokens_of(value)):
+            if isinstance(statement, ir.Assign):
+                carried.update(name for t in statement.targets for name in ir.tokens_of(t))
+            elif isinstance(statement, ir.AugAssign):
+                carried.update(ir.tokens_of(statement.target))
+    return not carried.isdisjoint(ir.tokens_of(backward.loss))

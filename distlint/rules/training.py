@@ -1,0 +1,199 @@
+"""What rules about data and gradients ask of a script: its loaders, its loops, its evaluation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from distlint.analyzer import ir
+from distlint.analyzer.objects import CallSite, Objects, Origin, Passed, Point, last_name, path_of
+
+LOADER = "torch.utils.data.DataLoader"
+SAMPLER = "torch.utils.data.DistributedSampler"
+BATCH_SAMPLER = "torch.utils.data.BatchSampler"
+WRAPPERS = (
+    "torch.nn.parallel.DistributedDataParallel",
+    "torch.distributed.fsdp.FullyShardedDataParallel",
+)
+
+_LOADER_PARAMS = (
+    "dataset", "batch_size", "shuffle", "sampler", "batch_sampler", "num_workers", "collate_fn",
+    "pin_memory", "drop_last", "timeout", "worker_init_fn", "multiprocessing_context", "generator",
+)  # fmt: skip
+_SAMPLER_PARAMS = ("dataset", "num_replicas", "rank", "shuffle", "seed", "drop_last")
+
+_EVALUATION = re.compile(
+    r"(?:^|_|\b)(?:val|valid|validate|validation|test|tests|testing|eval|evaluate|evaluation|infer"
+    r"|inference|predict|prediction|dev|calib|calibrate|calibration)(?:\d*$|_|\b|loader|set|data)"
+)
+_ONLY_LOOKS = frozenset(
+    {
+        "len", "enumerate", "iter", "zip", "next", "tqdm", "trange", "cycle", "islice",
+        "isinstance",
+        "print", "type", "id", "hasattr", "getattr", "track", "range", "BatchSampler", "chain",
+        "ceil", "list", "int", "str", "format", "info", "debug",
+    }
+)  # fmt: skip
+"""Calls that do not tell a sampler about the epoch, whatever else they do."""
+
+_DISTRIBUTED = frozenset(
+    {
+        "init_process_group", "DistributedDataParallel", "FullyShardedDataParallel", "fully_shard",
+        "DistributedSampler", "deepspeed", "Accelerator",
+    }
+)  # fmt: skip
+
+
+def is_distributed(objects: Objects) -> bool:
+    """Does the module set up, or use, several processes?"""
+    return not _DISTRIBUTED.isdisjoint(objects.module.words)
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A loader or a sampler: the call that makes it, and the one that is given the options.
+
+    They differ for a class of the module's own, which hands options on to ``super().__init__``.
+    """
+
+    site: CallSite
+    objects: Objects
+    params: tuple[str, ...]
+    options: CallSite
+
+    @property
+    def call(self) -> ir.Call:
+        return self.site.call
+
+    def option(self, name: str) -> Passed:
+        position = self.params.index(name) if name in self.params else None
+        return self.objects.argument(self.options, name, position)
+
+    def constant(self, name: str, default: object = None) -> object:
+        """The constant that is given for an option; Ellipsis if it is none."""
+        return self.objects.constant(self.option(name), self.options.point, default)
+
+    def origins(self, name: str) -> tuple[Origin, ...]:
+        """Where the value of an option comes from; none when it is not given."""
+        value = self.option(name).value
+        return self.objects.origins(value, self.options.point) if value is not None else ()
+
+
+def loaders(objects: Objects) -> Iterator[Made]:
+    """The ``torch.utils.data.DataLoader``s that a module makes, also by classes derived from it."""
+    for site in objects.calls_to(LOADER):
+        yield Made(site, objects, _LOADER_PARAMS, site)
+    for cls in objects.subclasses_of(LOADER):
+        constructor = cls.methods.get("__init__")
+        given = None
+        if constructor is not None:
+            given = next(objects.super_calls(constructor), None)
+            if given is None:
+                continue
+        for site in objects.calls({cls.name}):
+            if objects.callee(site) is cls:
+                yield Made(site, objects, _LOADER_PARAMS, given or site)
+
+
+def samplers(objects: Objects) -> Iterator[Made]:
+    """The ``DistributedSampler``s that a module makes."""
+    for site in objects.calls_to(SAMPLER):
+        yield Made(site, objects, _SAMPLER_PARAMS, site)
+
+
+def draws_from(loader: Made, sampler: Made) -> bool:
+    """Does a loader get its indices from a sampler, itself or through a batch sampler?"""
+    for name in ("sampler", "batch_sampler"):
+        for origin in loader.origins(name):
+            if origin.call is sampler.call:
+                return True
+            if origin.site is not None and loader.objects.is_call_to(origin.site, BATCH_SAMPLER):
+                inner = loader.objects.argument(origin.site, "sampler", 0).value
+                if inner is not None and loader.objects.is_made_by(
+                    sampler.call, inner, origin.point
+                ):
+                    return True
+    return False
+
+
+def is_evaluation(name: str) -> bool:
+    """Does a name speak of validation or of testing?"""
+    return _EVALUATION.search(name.lower()) is not None
+
+
+def evaluates(point: Point) -> bool:
+    """Does a statement stand in code that evaluates: by a function's name, or under no_grad?"""
+    for here in point.around:
+        if isinstance(here.owner, ir.With) and not _NO_GRAD.isdisjoint(
+            ir.tokens_of(here.owner.context)
+        ):
+            return True
+    scope = point.scope
+    while scope is not None and scope.function is not None:
+        function = scope.function
+        if is_evaluation(function.name) or any(
+            not _NO_GRAD.isdisjoint(ir.tokens_of(each)) for each in function.decorators
+        ):
+            return True
+        if scope.outer is None:
+            break
+        scope = scope.outer
+    return False
+
+
+_NO_GRAD = frozenset({"no_grad", "inference_mode"})
+
+
+def names_of(site: CallSite) -> tuple[str, ...]:
+    """The last names of the variables that a statement binds to what it calls."""
+    statement = site.point.statement
+    targets: tuple[ir.Expr, ...] = ()
+    if isinstance(statement, ir.Assign):
+        targets = statement.targets
+    paths = [path_of(target) for target in targets]
+    return tuple(path[-1] for path in paths if path is not None)
+
+
+def loops_around(point: Point) -> Iterator[ir.For | ir.While]:
+    """The loops of its function that a statement stands in, the innermost first."""
+    for here in reversed(point.around):
+        owner = here.owner
+        if isinstance(owner, (ir.For, ir.While)) and here.block is owner.body:
+            yield owner
+
+
+def repeats(loop: ir.For | ir.While) -> bool:
+    """May a loop take more than one turn?"""
+    if not isinstance(loop, ir.For):
+        return True
+    call = loop.iterable
+    while isinstance(call, ir.Call) and path_of(call.func) != ("range",) and call.args:
+        call = call.args[0].value  # tqdm(range(1))
+    if isinstance(call, ir.Call) and len(call.args) == 1:
+        count = call.args[0].value
+        return not (isinstance(count, ir.Literal) and count.value in (0, 1))
+    return True
+
+
+def goes_elsewhere(objects: Objects, made: Made) -> bool:
+    """Is a loader or sampler handed to code that is not in the module?
+
+    To a framework that takes it over, or to a helper that may tell it the epoch.
+    """
+    given = {loader.options.call for loader in loaders(objects)}
+    return any(
+        last_name(site.call) not in _ONLY_LOOKS
+        and site.call not in given
+        and objects.callee(site) is None
+        and not objects.is_undefined(site)
+        for site, _ in objects.passed_to(made.call)
+    )
+
+
+def iterations(objects: Objects, loader: Made) -> Iterator[Point]:
+    """Where a loader is gone through, once."""
+    yield from objects.iterated_by(loader.call)
+    for site, _ in objects.passed_to(loader.call):
+        if objects.is_undefined(site):
+            yield site.point
