@@ -150,7 +150,12 @@ def worker(rank, world):
         for site, guards in on_all_ranks(module, catalogue, wanted):
             called = guards.objects.called(site)
             if called.startswith(_DATASETS):
-                if guards.objects.argument(site, "download").literal(False) is not True:
+                if (
+                    guards.objects.constant(
+                        guards.objects.argument(site, "download"), site.point, False
+                    )
+                    is not True
+                ):
                     continue
                 place = guards.objects.argument(site, "root", 0).value
             elif called in _FETCHES:

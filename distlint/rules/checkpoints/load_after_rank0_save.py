@@ -223,7 +223,7 @@ def _written_path(guards: Guards, site: CallSite) -> ir.Expr | None:
     called = guards.objects.called(site) or last_name(site.call)
     position = _WRITES.get(called, _MAKES.get(called))
     if called == "open":
-        mode = guards.objects.argument(site, "mode", 1).literal("r")
+        mode = guards.objects.constant(guards.objects.argument(site, "mode", 1), site.point, "r")
         position = 0 if isinstance(mode, str) and "w" in mode else None
     return _positional(site.call, position)
 

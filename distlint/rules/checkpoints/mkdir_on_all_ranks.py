@@ -140,7 +140,11 @@ args = parse()
             may_exist = guards.objects.argument(site, "exist_ok", 2)
             path = guards.objects.argument(site, "name", 0).value
             path = path or guards.objects.argument(site, "path", 0).value
-            if path is None or not may_exist.known or may_exist.literal(False) is not False:
+            if (
+                path is None
+                or not may_exist.known
+                or guards.objects.constant(may_exist, site.point, False) is not False
+            ):
                 continue
             if not guards.is_own(path, site.point.scope):
                 yield self.finding(

@@ -133,7 +133,7 @@ assert (fresh.weight == 7.0).all(), "still random"
             statement = site.point.statement
             if not isinstance(statement, ir.Evaluate) or statement.value is not site.call:
                 continue
-            if objects.argument(site, "strict", 1).literal(True) is not False:
+            if objects.constant(objects.argument(site, "strict", 1), site.point, True) is not False:
                 continue
             if site.call.args and _from_file(objects, site.call.args[0].value, site):
                 yield self.finding(

@@ -161,7 +161,7 @@ def _sharded_searches(module: Module, catalogue: Catalogue) -> Iterator[int]:
     """Training arguments that search for a batch size under DeepSpeed or FSDP."""
     objects = objects_of(module, catalogue)
     for site in objects.calls({"TrainingArguments", "Seq2SeqTrainingArguments"}):
-        if objects.argument(site, _AUTO).literal(False) is not True:
+        if objects.constant(objects.argument(site, _AUTO), site.point, False) is not True:
             continue
         if any(not objects.argument(site, name).absent for name in _SHARDED):
             yield site.call.site
