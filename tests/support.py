@@ -6,8 +6,12 @@ import re
 from pathlib import Path
 
 from distlint.analyzer.project import Project
+from distlint.engine.check import Session
+from distlint.engine.fix import Repairman
+from distlint.engine.settings import Overrides, Resolver
 from distlint.rules.find import find
 from distlint.source.document import Document
+from distlint.source.finding import Finding, Fix
 
 SCRIPT = Path("/nowhere/script.py")
 _EXPECT = re.compile(r"#\s*expect:\s*(DST\d{3}(?:\s*,\s*DST\d{3})*)")
@@ -15,9 +19,27 @@ _EXPECT = re.compile(r"#\s*expect:\s*(DST\d{3}(?:\s*,\s*DST\d{3})*)")
 
 def findings(source: str) -> list[tuple[int, str]]:
     """The (row, code) pairs that ``distlint check`` reports for a script, in order."""
+    return sorted((finding.place.span.row, finding.code) for finding in _found(source))
+
+
+def fixes(source: str) -> list[Fix]:
+    """The fixes that the rules offer for a script."""
+    return [finding.fix for finding in _found(source) if finding.fix is not None]
+
+
+def repaired(source: str, *, unsafe: bool = True) -> str:
+    """The script after all fixes that prove right."""
+    resolver = Resolver(Overrides(isolated=True), SCRIPT.parent)
+    session, settings = Session(resolver), resolver.of_folder(SCRIPT.parent)
     document = Document.from_bytes(source.encode(), SCRIPT)
-    found = find(document, Project(SCRIPT.parent)).findings
-    return sorted((finding.place.span.row, finding.code) for finding in found)
+    allowed = frozenset({"safe", "unsafe"} if unsafe else {"safe"})
+    proposed = session.state_of(document, settings).proposed
+    return Repairman(session, settings, allowed).repaired(document, proposed).text
+
+
+def _found(source: str) -> list[Finding]:
+    document = Document.from_bytes(source.encode(), SCRIPT)
+    return find(document, Project(SCRIPT.parent)).findings
 
 
 def expected(source: str) -> list[tuple[int, str]]:

@@ -19,20 +19,35 @@ class Locator:
     def __init__(self, document: Document) -> None:
         self.document = document
 
+    @property
+    def tree(self) -> cst.Module:
+        """The syntax tree whose nodes the sites are."""
+        return self._lowered[1]
+
+    def node(self, site: int) -> cst.CSTNode:
+        """The node of a site; a decorator or an item of a with has one of its own."""
+        return self._nodes[site]
+
+    def range_of(self, node: cst.CSTNode) -> CodeRange:
+        """Rows from 1 and columns from 0 of a node, without whitespace and its own brackets."""
+        return self._ranges[node]
+
     @cached_property
-    def _nodes(self) -> list[cst.CSTNode]:
+    def _lowered(self) -> tuple[list[cst.CSTNode], cst.Module]:
         lowered = lower(parse(self.document.text), "", keep_nodes=True)
         assert lowered.nodes is not None
         assert lowered.tree is not None
-        self._tree = lowered.tree
-        return lowered.nodes
+        return lowered.nodes, lowered.tree
+
+    @property
+    def _nodes(self) -> list[cst.CSTNode]:
+        return self._lowered[0]
 
     @cached_property
     def _ranges(self) -> dict[cst.CSTNode, CodeRange]:
         from libcst.metadata import MetadataWrapper, PositionProvider
 
-        assert self._nodes  # made with the tree whose positions are asked for
-        wrapper = MetadataWrapper(self._tree, unsafe_skip_copy=True)
+        wrapper = MetadataWrapper(self.tree, unsafe_skip_copy=True)
         return dict(wrapper.resolve(PositionProvider))
 
     def place(self, site: int) -> Place:
@@ -58,13 +73,13 @@ class Locator:
         elif isinstance(node, cst.Decorator):
             shown = node.decorator
         elif isinstance(node, (cst.ExceptHandler, cst.ExceptStarHandler)):
-            kind = self._tree.code_for_node(node.type) if node.type is not None else ""
+            kind = self.tree.code_for_node(node.type) if node.type is not None else ""
             return f"except {kind}".rstrip()
         elif isinstance(node, (cst.Try, cst.TryStar)):
             return "try"
         elif isinstance(node, cst.FunctionDef):
             return f"{node.name.value}()"
-        return _on_one_line(self._tree.code_for_node(shown))
+        return _on_one_line(self.tree.code_for_node(shown))
 
 
 def _on_one_line(code: str) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from distlint.analyzer import ir
 from distlint.analyzer.lower import ParseError, lower, parse
 from distlint.analyzer.screen import worth_following
+from distlint.catalogue import RUNTIME
 from distlint.catalogue.catalogue import Catalogue, frameworks
 from distlint.source.document import Document, DocumentError
 
@@ -228,6 +229,7 @@ class Project:
         src: folders in which absolute imports are looked up, in order.
         extra: catalogue entries of the user's own, as files or as tables.
         world: nodes and processes per node of the model cluster.
+        runtime: the module that fixes import from: distlint's, or the project's vendored one.
     """
 
     def __init__(
@@ -236,11 +238,13 @@ class Project:
         src: Sequence[Path] = (),
         extra: Sequence[Path | Mapping[str, object]] = (),
         world: tuple[int, int] = (2, 2),
+        runtime: str = RUNTIME,
     ) -> None:
         self.root = root
         self.src = tuple(src) or (root, root / "src")
         self.extra = tuple(extra)
         self.world = world
+        self.runtime = runtime
         self.memo: dict[object, object] = {}
         """What analyses have found out about the modules, for the files to come."""
         self._catalogues: dict[frozenset[str], Catalogue] = {}
@@ -255,7 +259,9 @@ class Project:
         wanted = frozenset(root for root in roots if root in named)
         found = self._catalogues.get(wanted)
         if found is None:
-            found = self._catalogues[wanted] = Catalogue.load(wanted, self.extra)
+            found = self._catalogues[wanted] = Catalogue.load(
+                wanted, self.extra, runtime=self.runtime
+            )
         return found
 
     def catalogue_of(self, module: Module) -> Catalogue:
@@ -274,6 +280,12 @@ class Project:
             module = self._build(document)
             self._modules[document.path] = module
         return module
+
+    def forget(self, path: Path) -> None:
+        """Let go of a module whose text has changed, and of all that was found out with it."""
+        self._modules.pop(path, None)
+        self._telling.pop(path, None)
+        self.memo.clear()
 
     def module(self, path: Path) -> Module | None:
         """The module at a path that is imported.

@@ -29,6 +29,7 @@ class EventFact:
     text: str
     place: Place
     group: str = ""
+    site: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,9 @@ class CauseFact:
     exit: Literal["return", "break", "continue", "sys.exit", "should_stop"] | None = None
     exit_place: Place | None = None
     in_loop: bool = False
+    site: int = 0
+    exit_site: int | None = None
+    """Where the node of the exit is found, in the file of ``exit_place``."""
     written: Place | None = None
     """Where only some ranks wrote the variable that the condition reads."""
 
@@ -241,7 +245,8 @@ class _Explainer:
         writer = self.writer(head) if kind in {"state", "local"} else None
         if writer is not None and _operator(writer[3]) == "exception":
             place = self.locators.of(writer[1].module.key)
-            return CauseFact("exception", place.text(writer[2]), place.place(writer[2]))
+            found = place.place(writer[2])
+            return CauseFact("exception", place.text(writer[2]), found, site=writer[2])
         if kind == "state":
             deciding = [writer] if writer is not None else self.differing()
             if deciding and not any(_depends_on_rank(entry[3]) for entry in deciding):
@@ -260,6 +265,8 @@ class _Explainer:
             exit=leaving[0] if leaving else None,
             exit_place=leaving[1] if leaving else None,
             in_loop=bool(it),
+            site=site,
+            exit_site=leaving[2] if leaving else None,
             written=self.written(head) if kind == "state" else None,
         )
 
@@ -269,7 +276,8 @@ class _Explainer:
         assert event is not None
         locator = self.locators.of(event.module)
         kind: CauseKind = "rank" if self.proof.parting.differs else "order"
-        return CauseFact(kind, locator.text(event.site), locator.place(event.site))
+        place = locator.place(event.site)
+        return CauseFact(kind, locator.text(event.site), place, site=event.site)
 
     def cause_kind(self, value: Value, other: Value) -> CauseKind:
         if _depends_on_rank(value) or _depends_on_rank(other):
@@ -363,7 +371,7 @@ class _Explainer:
 
     def exit_after(
         self, tails: tuple[list[Entry], list[Entry]], frame: Frame
-    ) -> tuple[Any, Place] | None:
+    ) -> tuple[Any, Place, int] | None:
         """The jump with which one side leaves, right behind the decision."""
         jumps = []
         below = _sites_below(frame, tails)
@@ -390,7 +398,8 @@ class _Explainer:
         # an ordinary return at the end of the function is no exit of its own
         for name, entry in left:
             if self.is_early(entry):
-                return name, self.locators.of(entry[1].module.key).place(entry[2])
+                place = self.locators.of(entry[1].module.key).place(entry[2])
+                return name, place, entry[2]
         return None
 
     def is_early(self, entry: Entry) -> bool:
@@ -429,8 +438,9 @@ class _Explainer:
     def fact(self, event: Event) -> EventFact:
         locator = self.locators.of(event.module)
         text = locator.text(event.site)
+        place = locator.place(event.site)
         return EventFact(
-            event.op, event.kind, event.name, text, locator.place(event.site), event.group_text
+            event.op, event.kind, event.name, text, place, event.group_text, event.site
         )
 
     def last_common(self) -> Step | None:

@@ -9,6 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 
+from distlint.catalogue import RUNTIME
 from distlint.catalogue.entries import (
     IMPLIED_TAGS,
     Argument,
@@ -122,17 +123,30 @@ class Catalogue:
         self._found: dict[str, Entry | None] = {}
         self._ancestries: dict[str, tuple[str, ...]] = {}
         self.files: tuple[str, ...] = ()
+        self.runtime = RUNTIME
+        """The module that fixes import from."""
         self.event_names: frozenset[str] = frozenset()
         self.rank_names: frozenset[str] = frozenset()
         self.local_names: frozenset[str] = frozenset()
 
     @classmethod
     def load(
-        cls, roots: Collection[str], extra: Sequence[Path | Mapping[str, object]] = ()
+        cls,
+        roots: Collection[str],
+        extra: Sequence[Path | Mapping[str, object]] = (),
+        *,
+        runtime: str = RUNTIME,
     ) -> Catalogue:
-        """The shipped files that ``roots`` (imported modules) call for, then the user's own."""
+        """The shipped files that ``roots`` (imported modules) call for, then the user's own.
+
+        ``runtime`` is the module that goes for ``distlint.runtime``, such as a vendored one.
+        """
         catalogue = cls()
         wanted = {root.partition(".")[0] for root in roots}
+        if runtime != RUNTIME:
+            catalogue.runtime = runtime
+            catalogue._aliases[runtime] = RUNTIME
+            wanted.add("distlint")
         shipped = frameworks()
         queue = [
             name

@@ -10,6 +10,7 @@ from distlint import __version__
 
 COMMANDS = {
     "check": "find the places where ranks part ways",
+    "fix": "repair what can be repaired, and prove each repair by analysing the result",
     "trace": "show the collectives of each group of ranks side by side",
     "rule": "explain a rule",
     "vendor": "write the runtime library as one file of your own",

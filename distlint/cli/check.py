@@ -21,20 +21,25 @@ FORMATS = ("full", "concise", "json")
 
 
 def run(arguments: Sequence[str]) -> int:
-    chosen = _parser().parse_args(arguments)
+    chosen = parser(
+        "check",
+        "Find the places where ranks part ways.",
+        "Exit status: 0 nothing found at or above --fail-on, 1 findings, 2 the run itself failed.",
+    ).parse_args(arguments)
+    if chosen.fix or chosen.diff:
+        from distlint.cli import fix
+
+        return fix.repair(chosen)
     resolver = Resolver(options.overrides(chosen))
-    report = _check(chosen, resolver)
-    _tell(report, chosen)
-    return _status(report, chosen)
+    report = check(chosen, resolver)
+    tell(report, chosen)
+    return status(report, chosen)
 
 
-def _parser() -> argparse.ArgumentParser:
+def parser(command: str, description: str, epilog: str) -> argparse.ArgumentParser:
+    """The options of ``check``, which are those of ``fix`` as well."""
     parser = argparse.ArgumentParser(
-        "distlint check",
-        description="Find the places where ranks part ways.",
-        epilog="Exit status: 0 nothing found at or above --fail-on, 1 findings, "
-        "2 the run itself failed.",
-        allow_abbrev=False,
+        f"distlint {command}", description=description, epilog=epilog, allow_abbrev=False
     )
     parser.add_argument(
         "paths",
@@ -46,10 +51,32 @@ def _parser() -> argparse.ArgumentParser:
     options.add_selection(parser)
     options.add_files(parser)
     options.add_configuration(parser)
+    _add_fixing(parser, always=command == "fix")
     _add_run(parser)
     _add_output(parser)
     options.add_display(parser)
     return parser
+
+
+def _add_fixing(parser: argparse.ArgumentParser, *, always: bool) -> None:
+    group = parser.add_argument_group("fixing")
+    if always:
+        parser.set_defaults(fix=True)
+    else:
+        group.add_argument("--fix", action="store_true", help="repair what can be repaired")
+    group.add_argument(
+        "--diff", action="store_true", help="show what fixes would change, and write nothing"
+    )
+    group.add_argument(
+        "--unsafe-fixes",
+        action=argparse.BooleanOptionalAction,
+        help="apply fixes as well that may change more than the bug",
+    )
+    group.add_argument(
+        "--exit-non-zero-on-fix",
+        action="store_true",
+        help="exit with 1 when anything was fixed, even if nothing is left",
+    )
 
 
 def _add_run(parser: argparse.ArgumentParser) -> None:
@@ -89,13 +116,11 @@ def _count(text: str) -> int:
     return int(text)
 
 
-def _check(chosen: argparse.Namespace, resolver: Resolver) -> Report:
+def check(chosen: argparse.Namespace, resolver: Resolver) -> Report:
     from distlint.engine.run import check_paths, check_stdin
 
     if STDIN in chosen.paths:
-        if len(chosen.paths) > 1:
-            raise ConfigError("`-` cannot be combined with other paths")
-        data = sys.stdin.buffer.read()
+        data = read_stdin(chosen)
         return check_stdin(
             data, chosen.stdin_filename, resolver, force_exclude=chosen.force_exclude
         )
@@ -110,26 +135,38 @@ def _check(chosen: argparse.Namespace, resolver: Resolver) -> Report:
         )
 
 
-def _status(report: Report, chosen: argparse.Namespace) -> int:
+def read_stdin(chosen: argparse.Namespace) -> bytes:
+    """The text to check.
+
+    Raises:
+        ConfigError: if other paths were named beside it.
+    """
+    if len(chosen.paths) > 1:
+        raise ConfigError("`-` cannot be combined with other paths")
+    return sys.stdin.buffer.read()
+
+
+def status(report: Report, chosen: argparse.Namespace) -> int:
     if report.failed:
         return FAILED
     return FINDINGS if report.fails and not chosen.exit_zero else OK
 
 
-def _tell(report: Report, chosen: argparse.Namespace) -> None:
+def tell(report: Report, chosen: argparse.Namespace, default: IO[str] | None = None) -> None:
+    """Write the report to where the user wants it, by default to standard output."""
     try:
-        with _output(chosen.output_file) as stream:
+        with output(chosen.output_file, default or sys.stdout) as stream:
             _write(report, chosen, stream)
             stream.flush()
     except BrokenPipeError:  # whoever read our output has seen enough; the verdict stands
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    _notices(report, chosen)
+    tell_notices(report, chosen)
 
 
 @contextmanager
-def _output(file: Path | None) -> Iterator[IO[str]]:
+def output(file: Path | None, default: IO[str]) -> Iterator[IO[str]]:
     if file is None:
-        yield sys.stdout
+        yield default
         return
     try:
         stream = file.open("w", encoding="utf-8")
@@ -160,9 +197,12 @@ def _write(report: Report, chosen: argparse.Namespace, stream: IO[str]) -> None:
             concise.render(item, out)
     if not chosen.quiet:
         out.line(summary.closing(report))
+        hint = summary.fixable(report, unsafe=bool(chosen.unsafe_fixes))
+        if hint:
+            out.line(hint)
 
 
-def _notices(report: Report, chosen: argparse.Namespace) -> None:
+def tell_notices(report: Report, chosen: argparse.Namespace) -> None:
     """What does not belong to the findings, on standard error."""
     notices = report.notices
     if chosen.quiet:

@@ -16,6 +16,7 @@ from distlint.engine.suppression import Complaint, Suppressions
 from distlint.rules.table import RESERVED, SYNTAX_ERROR, UNUSED_SUPPRESSION
 from distlint.source.comments import Scan
 from distlint.source.document import Document, DocumentError
+from distlint.source.edits import apply, changed_lines
 from distlint.source.finding import Finding, Place, Severity, Span
 from distlint.source.nesting import too_deep
 from distlint.source.report import Frame, Notice, Reported
@@ -44,6 +45,20 @@ class FileResult:
     suppressed: int = 0
     over_budget: int = 0
     roots: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A document as a repair sees it.
+
+    ``findings`` are all there are, suppressed and unselected ones included; ``proposed`` are those
+    that the user is told of.
+    """
+
+    document: Document
+    findings: tuple[Finding, ...]
+    proposed: tuple[Finding, ...]
+    over_budget: int
 
 
 class Session:
@@ -87,6 +102,23 @@ class Session:
             notice = _crash(error, document.path)
             return FileResult(document.path, notices=(notice,), checked=False)
 
+    def state_of(self, document: Document, settings: Settings) -> State:
+        """What is to be said about a document, before any of it is left out.
+
+        Raises:
+            DocumentError: if it is no Python.
+        """
+        findings: tuple[Finding, ...] = ()
+        over_budget = 0
+        if worth_analysing(document.data) and not too_deep(document.text):
+            found = self._find(document, settings)
+            findings = tuple(f for f in found.findings if settings.preview or not f.preview)
+            over_budget = found.over_budget
+        result = _Sieve(self.resolver, document, settings).result(findings, over_budget)
+        told = [*result.reported, *(item for item, _ in result.unused)]
+        proposed = sorted((item.finding for item in told), key=lambda finding: finding.sort_key)
+        return State(document, findings, tuple(proposed), over_budget)
+
     def project(self, settings: Settings) -> Project:
         """The project of a configuration, made once."""
         from distlint.analyzer.project import Project
@@ -94,7 +126,11 @@ class Session:
         key = (settings.config, settings.root)
         if key not in self._projects:
             self._projects[key] = Project(
-                settings.root, settings.src, settings.catalogue, settings.world
+                settings.root,
+                settings.src,
+                settings.catalogue,
+                settings.world,
+                settings.runtime,
             )
         return self._projects[key]
 
@@ -213,7 +249,10 @@ class _FileView:
     def report(self, finding: Finding) -> Reported:
         graded = _graded(finding, self.settings)
         span = finding.place.span
-        return _reported(graded, _frame(self.document, span), self._end_of(span.row), self.settings)
+        frame, end = _frame(self.document, span), self._end_of(span.row)
+        return replace(
+            _reported(graded, frame, end, self.settings), proposed=_proposed(finding, self.document)
+        )
 
     def used(self) -> Iterable[ItemKey]:
         return ((self.document.path, *item) for item in self.suppressions.used)
@@ -292,6 +331,14 @@ def _reported(
 ) -> Reported:
     fails = finding.severity.weight >= settings.fail_on.weight
     return Reported(finding, frame, noqa_row, fails)
+
+
+def _proposed(finding: Finding, document: Document) -> tuple[str, ...]:
+    """What the fix of a finding would change, as the lines of a diff."""
+    if finding.fix is None:
+        return ()
+    after = apply(document.text, finding.fix.edits)
+    return tuple(changed_lines(document.text, after, context=1))
 
 
 def _frame(document: Document, span: Span) -> Frame | None:

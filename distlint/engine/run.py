@@ -54,12 +54,17 @@ def check_stdin(
     Raises:
         ConfigError: if the configuration in force cannot be used.
     """
-    path = Path(os.path.abspath(filename)) if filename else STDIN
+    path = stdin_path(filename)
     folder = path.parent if filename else resolver.cwd
     settings = resolver.of_folder(folder)
     if filename and force_exclude and any(p.names(path) for p in settings.exclude):
         return merge([], Discovered())
     return merge([Session(resolver).check_bytes(data, path, settings)], Discovered())
+
+
+def stdin_path(filename: Path | None) -> Path:
+    """The path under which findings in standard input are reported."""
+    return Path(os.path.abspath(filename)) if filename else STDIN
 
 
 def merge(results: Iterable[FileResult], found: Discovered) -> Report:

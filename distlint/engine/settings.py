@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
+from distlint.catalogue import RUNTIME
 from distlint.engine import config_file
 from distlint.engine.config_file import ConfigFile, resolved
 from distlint.engine.errors import ConfigError
@@ -46,7 +47,6 @@ DEFAULT_EXCLUDE = (
     "venv",
 )
 DEFAULT_MAX_FILE_SIZE = 2_000_000
-DEFAULT_RUNTIME = "distlint.runtime"
 
 _PROJECT_MARKERS = (".git", "pyproject.toml", "setup.py", "setup.cfg", ".hg")
 
@@ -188,7 +188,7 @@ def build(config_path: Path | None, root: Path, overrides: Overrides, cwd: Path)
         catalogue=_catalogue(config),
         rules=config_file.own_rule_files(config),
         known=known,
-        runtime=_get(config, "runtime", DEFAULT_RUNTIME),
+        runtime=_get(config, "runtime", RUNTIME),
         versions=_get(config, "versions", {}),
         unsafe_fixes=_get(config, "unsafe-fixes", False),
         baseline=_path(config, "baseline"),

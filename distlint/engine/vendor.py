@@ -15,9 +15,10 @@ from functools import cache
 from pathlib import Path
 
 import distlint
+from distlint.catalogue import RUNTIME as RUNTIME_MODULE
 from distlint.engine.discovery import discover
 from distlint.engine.errors import ConfigError, did_you_mean
-from distlint.engine.settings import DEFAULT_RUNTIME, Resolver
+from distlint.engine.settings import Resolver
 
 RUNTIME = Path(distlint.__file__).parent / "runtime"
 MARK = "# Vendored from distlint.runtime "
@@ -210,14 +211,14 @@ def _parsed(name: str) -> _Module:
 
 def _note_import(module: _Module, statement: ast.Import | ast.ImportFrom) -> None:
     ours = isinstance(statement, ast.ImportFrom) and (statement.module or "").startswith(
-        f"{DEFAULT_RUNTIME}."
+        f"{RUNTIME_MODULE}."
     )
     for alias in statement.names:
         bound = alias.asname or alias.name.partition(".")[0]
         if ours:
             assert isinstance(statement, ast.ImportFrom)
             assert statement.module is not None
-            home = statement.module.removeprefix(f"{DEFAULT_RUNTIME}.")
+            home = statement.module.removeprefix(f"{RUNTIME_MODULE}.")
             module.own[bound] = (home, alias.name)
         elif isinstance(statement, ast.ImportFrom):
             module.foreign[bound] = ast.ImportFrom(statement.module, [alias], 0)
@@ -332,7 +333,7 @@ def _imported(file: Path, stem: str) -> set[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
             module = node.module or ""
-            ours = module == DEFAULT_RUNTIME or module.startswith(f"{DEFAULT_RUNTIME}.")
+            ours = module == RUNTIME_MODULE or module.startswith(f"{RUNTIME_MODULE}.")
             if ours or module.rpartition(".")[2] == stem:
                 names |= {alias.name for alias in node.names}
             for alias in node.names:
@@ -340,7 +341,7 @@ def _imported(file: Path, stem: str) -> set[str]:
                     aliases.add(alias.asname or alias.name)
         elif isinstance(node, ast.Import):
             for alias in node.names:
-                if alias.name == DEFAULT_RUNTIME or alias.name.rpartition(".")[2] == stem:
+                if alias.name == RUNTIME_MODULE or alias.name.rpartition(".")[2] == stem:
                     aliases.add(alias.asname or alias.name)
     names |= {
         node.attr

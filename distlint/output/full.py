@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from distlint.output.diff import numbered
 from distlint.output.frame import framed
 from distlint.output.style import Part, Printer, visible
 from distlint.output.table import DIM, INDENT, LABEL, Row, decision_rows, once, table, where
@@ -29,6 +30,8 @@ def render(item: Reported, out: Printer, width: int) -> None:
             out.line(INDENT, *parts)
     for parts in table(list(_rows(finding)), width):
         out.line(*parts)
+    for parts in numbered(item.proposed):
+        out.line(INDENT, *parts)
     out.line()
 
 
@@ -56,7 +59,8 @@ def _rows(finding: Finding) -> Iterator[Row]:
         yield Row("effect", finding.explanation.effect)
         yield Row("advice", finding.explanation.advice)
     if finding.fix is not None:
-        yield Row("fix", finding.fix.message)
+        unsafe = {"safe": "", "unsafe": " (unsafe)", "displayonly": " (not applied)"}
+        yield Row("fix", finding.fix.message + unsafe[finding.fix.applicability])
 
 
 def _explained(explanation: Explanation, path: Path, shown: set[Place | None]) -> Iterator[Row]:

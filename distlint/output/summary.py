@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from distlint.output.style import Part, Printer
 from distlint.source.finding import Severity
 from distlint.source.paths import display, printable
-from distlint.source.report import Notice, Report
+from distlint.source.report import Fixed, Notice, Report
 
 _PREFIX: dict[str, Part] = {
     "failed": ("error: ", "bold red"),
@@ -35,6 +35,27 @@ def closing(report: Report) -> str:
     )
     files = len({finding.place.path for finding in report.findings})
     return f"Found {found} in {counted(files, 'file')} ({checked})."
+
+
+def fixable(report: Report, *, unsafe: bool) -> str:
+    """How many findings could be fixed, and how; empty when none."""
+    safe, risky = report.fixable("safe"), report.fixable("unsafe")
+    if unsafe:
+        safe, risky = safe + risky, 0
+    if safe and risky:
+        return f"{safe:,} fixable with `distlint fix` ({risky:,} more with `--unsafe-fixes`)."
+    if safe:
+        return f"{safe:,} fixable with `distlint fix`."
+    return f"{risky:,} fixable with `distlint fix --unsafe-fixes`." if risky else ""
+
+
+def fixed(files: Iterable[Fixed], *, would: bool) -> str:
+    """How much was fixed, or would be."""
+    files = list(files)
+    if not files:
+        return "Would fix nothing." if would else "Fixed nothing."
+    count = counted(sum(len(file.applied) for file in files), "finding")
+    return f"{'Would fix' if would else 'Fixed'} {count} in {counted(len(files), 'file')}."
 
 
 def statistics(report: Report, out: Printer) -> None:

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from distlint.source.finding import Explanation, Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from distlint.analyzer.positions import Locators
     from distlint.analyzer.project import Module
     from distlint.analyzer.witness import Witness
     from distlint.catalogue.catalogue import Catalogue
+    from distlint.fixers.draft import Draft
     from distlint.source.document import Document
-    from distlint.source.finding import Place, Related, Severity
+    from distlint.source.finding import Fix, Place, Related, Severity
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,11 @@ class Example:
 
 
 class Rule:
-    """A rule; one subclass a file, found by discovery. The docstring is the rule's page."""
+    """A rule; one subclass a file, found by discovery. The docstring is the rule's page.
+
+    A rule whose findings come with fixes says so in a section ``## Fix`` of its docstring, which
+    begins with "Safe:", "Unsafe:" or "Shown only:" and tells why.
+    """
 
     code: ClassVar[str]
     name: ClassVar[str]
@@ -84,6 +89,16 @@ class WitnessRule(Rule):
         """What the author should do."""
         raise NotImplementedError
 
+    def fix(self, witness: Witness, draft: Draft) -> Fix | None:
+        """The repair, composed in a fresh draft of the file that is being checked.
+
+        Asked only when the ranks part in that file.
+
+        Raises:
+            Doubt: if no edit is certain to be right; no fix is offered then.
+        """
+        return None
+
 
 class SourceRule(Rule):
     """A rule about one module's source: no ranks need to part for it."""
@@ -103,8 +118,12 @@ class SourceRule(Rule):
         effect: str,
         advice: str,
         related: tuple[Related, ...] = (),
+        fix: Callable[[], Fix | None] | None = None,
     ) -> Finding:
-        """What the rule says about a place: no lanes of ranks, nothing that was decided."""
+        """What the rule says about a place: no lanes of ranks, nothing that was decided.
+
+        ``fix`` composes the repair; it may raise ``Doubt``, and no fix is offered then.
+        """
         return Finding(
             code=self.code,
             name=self.name,
@@ -115,4 +134,15 @@ class SourceRule(Rule):
             explanation=Explanation(
                 common=None, lanes=(), decisions=(), effect=effect, advice=advice
             ),
+            fix=composed(fix) if fix is not None else None,
         )
+
+
+def composed(fix: Callable[[], Fix | None]) -> Fix | None:
+    """The fix that a function composes, or None where it is in doubt."""
+    from distlint.fixers.draft import Doubt  # loads libcst, which `distlint rule` does not need
+
+    try:
+        return fix()
+    except Doubt:
+        return None

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from distlint.analyzer.positions import Locators
 from distlint.analyzer.project import Project
 from distlint.analyzer.roots import Proof, Rehearser
 from distlint.analyzer.witness import Witness, witness_of
-from distlint.rules.base import SourceRule, WitnessRule
+from distlint.fixers.draft import Draft
+from distlint.rules.base import SourceRule, WitnessRule, composed
 from distlint.rules.registry import rules
 from distlint.source.document import Document
-from distlint.source.finding import Explanation, Finding, Lane, Place, Related, Severity
+from distlint.source.finding import Explanation, Finding, Fix, Lane, Place, Related, Severity
 
 
 @dataclass
@@ -39,7 +40,11 @@ def find(document: Document, project: Project) -> Found:
     found = Found(over_budget=outcome.over_budget, roots=outcome.roots)
     witnesses = _distinct(outcome.proofs, locators, module.key)
     found.findings = _merged(
-        finding for witness in witnesses for finding in _named(witness, document)
+        finding
+        for witness in witnesses
+        for finding in _named(
+            witness, document, partial(Draft, locators.of(module.key), module, catalogue)
+        )
     )
     for rule in source_rules():
         found.findings.extend(rule.check(document, module, catalogue, locators))
@@ -83,11 +88,18 @@ def _distinct(proofs: Iterable[Proof], locators: Locators, main: str) -> list[Wi
     ]
 
 
-def _named(witness: Witness, document: Document) -> Iterable[Finding]:
+def _named(witness: Witness, document: Document, draft: Callable[[], Draft]) -> Iterable[Finding]:
     for rule in witness_rules():
         if rule.claims(witness):
-            yield _finding(rule, witness, document)
+            finding = _finding(rule, witness, document)
+            if witness.cause.place.path == finding.place.path == document.path:
+                finding = replace(finding, fix=_fix_of(rule, witness, draft))
+            yield finding
             return
+
+
+def _fix_of(rule: WitnessRule, witness: Witness, draft: Callable[[], Draft]) -> Fix | None:
+    return composed(lambda: rule.fix(witness, draft()))
 
 
 def _finding(rule: WitnessRule, witness: Witness, document: Document) -> Finding:

@@ -26,6 +26,18 @@ class Reported:
     frame: Frame | None
     noqa_row: int | None
     fails: bool
+    proposed: tuple[str, ...] = ()
+    """The lines of a diff that shows what the fix would do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """What fixes make of a file; ``applied`` holds the code and name of each."""
+
+    path: Path
+    before: str
+    after: str
+    applied: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +76,11 @@ class Report:
     @property
     def findings(self) -> tuple[Finding, ...]:
         return tuple(item.finding for item in self.reported)
+
+    def fixable(self, applicability: str) -> int:
+        """How many of the findings have a fix of this kind."""
+        fixes = (finding.fix for finding in self.findings)
+        return sum(fix is not None and fix.applicability == applicability for fix in fixes)
 
     def by_severity(self) -> Counter[Severity]:
         return Counter(finding.severity for finding in self.findings)

@@ -39,7 +39,8 @@ class TestStatus:
         assert result.stdout.startswith("train.py:6:")
         assert f"error[DST101] {FINDING}: " in result.stdout
         assert "6 | if dist.get_rank() == 0:" in result.stdout
-        assert result.stdout.endswith("Found 1 error in 1 file (checked 1 file).\n")
+        assert "Found 1 error in 1 file (checked 1 file).\n" in result.stdout
+        assert result.stdout.endswith("1 fixable with `distlint fix --unsafe-fixes`.\n")
         assert result.stderr == ""
 
     def test_exit_zero(self, buggy: Path, distlint: Run) -> None:
@@ -110,7 +111,7 @@ class TestStatus:
 class TestOutput:
     def test_concise(self, buggy: Path, distlint: Run) -> None:
         lines = distlint("check", "--output-format", "concise").stdout.splitlines()
-        assert len(lines) == 2
+        assert len(lines) == 3
         assert lines[0].startswith(f"train.py:6:1: error[DST101] {FINDING}: ")
 
     def test_json_is_the_document_and_nothing_else(self, buggy: Path, distlint: Run) -> None:

@@ -43,7 +43,7 @@ train.py:4:4: error[DST101] collective-in-rank-branch: `all_reduce` on rank 0 on
   effect          rank 0 waits in all_reduce until the timeout
   advice          Call the collective on all ranks and keep only the use of its result under the
                   test, or move it out of the branch.
-  fix             Hoist the call
+  fix             Hoist the call (unsafe)
 
 """
     )

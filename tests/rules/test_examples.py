@@ -6,7 +6,7 @@ import pytest
 
 from distlint.rules.base import Example
 from distlint.rules.registry import rules
-from tests.support import about_hangs, expected, findings
+from tests.support import about_hangs, expected, findings, fixes
 
 RULES = [code for code in rules() if not code.startswith("DST0")]
 
@@ -33,11 +33,20 @@ def test_good_example_is_silent(code: str, example: Example) -> None:
     assert about_hangs(found) + [mark for mark in found if mark[1] == code] == []
 
 
+@pytest.mark.parametrize("code", [code for code in rules() if code > "DST1"])
+def test_a_rule_with_fixes_says_whether_they_are_safe(code: str) -> None:
+    section = rules()[code].documentation().partition("\n## Fix\n")[2].partition("\n## ")[0]
+    said = {word for word in ("Safe", "Unsafe", "Shown only") if f"{word}:" in section}
+    given = {fix.applicability for example in rules()[code].bad for fix in fixes(example.code)}
+    words = {"safe": "Safe", "unsafe": "Unsafe", "displayonly": "Shown only"}
+    assert said == {words[applicability] for applicability in given}
+
+
 @pytest.mark.parametrize("code", RULES)
 def test_documentation_has_its_parts(code: str) -> None:
     text = rules()[code].documentation()
     headings = [line for line in text.splitlines() if line.startswith("#")]
-    assert headings == [
+    assert [line for line in headings if line != "## Fix"] == [
         "## What it finds",
         "## Why it matters",
         "## What to do",

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 from benchmarks.random_programs.oracle.dist_stub import Distributed
 from benchmarks.random_programs.oracle.state import RANKS_PER_NODE, WORLD_SIZE, Fresh, State
-from benchmarks.random_programs.oracle.torch_stub import Torch
+from benchmarks.random_programs.oracle.torch_stub import Tensor, Torch
 
 PREDICATES = ("enabled", "should_", "is_", "has_", "wants_")
 """Functions of unknown modules that answer a question; all others return something opaque."""
@@ -114,6 +114,29 @@ def _exit(status: object = None) -> NoReturn:
     raise SystemExit(status)
 
 
+class Runtime:
+    """What fixed scripts import from ``distlint.runtime``."""
+
+    def __init__(self, distributed: Distributed) -> None:
+        self._distributed = distributed
+
+    def _agreed(self, flag: object, op: str) -> bool:
+        tensor = Tensor([int(bool(flag))])
+        self._distributed.all_reduce(tensor, op)
+        return bool(tensor.item())
+
+    def any_rank(self, flag: object) -> bool:
+        return self._agreed(flag, "max")
+
+    def all_ranks(self, flag: object) -> bool:
+        return self._agreed(flag, "min")
+
+    def from_main(self, value: object) -> object:
+        held = [value]
+        self._distributed.broadcast_object_list(held, 0)
+        return held[0]
+
+
 class Imports:
     """Everything one rank can import, and the builtins that do it."""
 
@@ -154,6 +177,7 @@ class Imports:
             "logging": SimpleNamespace(
                 getLogger=lambda *_a: logger, basicConfig=_do_nothing, INFO=20, WARNING=30
             ),
+            "distlint.runtime": Runtime(distributed),
             "contextlib": contextlib,
             "functools": functools,
         }

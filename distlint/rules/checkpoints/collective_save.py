@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from distlint.analyzer import ir
 from distlint.analyzer.names import Names, expressions_in, expressions_of, placed
 from distlint.rules.base import Example, SourceRule, WitnessRule
+from distlint.rules.collectives._repair import hoisted
 from distlint.rules.collectives._wording import condition, contrast, kinds, proviso
 from distlint.source.finding import Finding, Severity
 
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
     from distlint.analyzer.project import Module
     from distlint.analyzer.witness import Witness
     from distlint.catalogue.catalogue import Catalogue
+    from distlint.fixers.draft import Draft
     from distlint.source.document import Document
+    from distlint.source.finding import Fix
 
 _CONSOLIDATE = "consolidate_state_dict"
 _SHARDED_OPTIMIZER = "torch.distributed.optim.ZeroRedundancyOptimizer"
@@ -52,6 +55,12 @@ class CollectiveSaveInRankBranch(WitnessRule, SourceRule):
 
     `engine.save_checkpoint`, `accelerator.save_state` and `trainer.save_checkpoint` know by
     themselves who writes what: call them on all ranks.
+
+    ## Fix
+
+    Unsafe: the call moves out of the branch, so that all ranks make it; only the writing of a
+    collected state stays under the test. Memory for a full state is then needed where the framework
+    gathers it.
 
     ## When it is silent
 
@@ -332,6 +341,9 @@ for step in range(10):
 
     def advice(self, witness: Witness) -> str:
         return "Call it on all ranks; keep only the writing of a collected state under the test."
+
+    def fix(self, witness: Witness, draft: Draft) -> Fix | None:
+        return hoisted(witness, draft)
 
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distlint.rules.base import Example, WitnessRule
+from distlint.rules.collectives._repair import out_of_region
 from distlint.rules.collectives._wording import contrast
 
 if TYPE_CHECKING:
     from distlint.analyzer.witness import Witness
-    from distlint.source.finding import Place
+    from distlint.fixers.draft import Draft
+    from distlint.source.finding import Fix, Place
 
 
 class CollectiveInFirstProcessRegion(WitnessRule):
@@ -31,6 +33,10 @@ class CollectiveInFirstProcessRegion(WitnessRule):
 
     Keep to local work inside the region (download, tokenise, write a cache) and put the collective
     behind it.
+
+    ## Fix
+
+    Unsafe: a collective that ends the region moves behind it.
 
     ## When it is silent
 
@@ -179,3 +185,6 @@ print(f"{len(vocabulary[0])} symbols")
 
     def advice(self, witness: Witness) -> str:
         return "Move the collective behind the region and keep only local work inside."
+
+    def fix(self, witness: Witness, draft: Draft) -> Fix | None:
+        return out_of_region(witness, draft)

@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distlint.rules.base import Example, WitnessRule
+from distlint.rules.collectives._repair import hoisted
 from distlint.rules.collectives._wording import condition, kinds
 
 if TYPE_CHECKING:
     from distlint.analyzer.witness import Witness
+    from distlint.fixers.draft import Draft
+    from distlint.source.finding import Fix
 
 
 class GroupCreatedOnSomeRanks(WitnessRule):
@@ -36,6 +39,11 @@ class GroupCreatedOnSomeRanks(WitnessRule):
     ```
 
     Or make it on its members only, with `use_local_synchronization=True`.
+
+    ## Fix
+
+    Unsafe: the creation moves out of the branch, so that all ranks create the group and its members
+    use it. None is offered where the members differ from rank to rank.
 
     ## When it is silent
 
@@ -202,3 +210,6 @@ dist.destroy_process_group()
             "Create all groups on all ranks in the same order and pick one, or pass "
             "use_local_synchronization=True on the members."
         )
+
+    def fix(self, witness: Witness, draft: Draft) -> Fix | None:
+        return hoisted(witness, draft)

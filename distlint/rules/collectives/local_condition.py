@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distlint.rules.base import Example, WitnessRule
+from distlint.rules.collectives._repair import agreed_condition
 from distlint.rules.collectives._wording import condition, contrast, proviso
 
 if TYPE_CHECKING:
     from distlint.analyzer.witness import Witness
+    from distlint.fixers.draft import Draft
+    from distlint.source.finding import Fix
 
 
 class CollectiveBehindLocalCondition(WitnessRule):
@@ -39,6 +42,11 @@ class CollectiveBehindLocalCondition(WitnessRule):
     ```
 
     In `stop and accelerator.check_trigger()`, swap the operands.
+
+    ## Fix
+
+    Unsafe: with `any_rank(...)` around the condition all ranks take the branch when one of them
+    does; a trigger or another collective inside the condition moves to the front of its `and`.
 
     ## When it is silent
 
@@ -222,3 +230,6 @@ dist.barrier()
 
     def advice(self, witness: Witness) -> str:
         return "Let the ranks agree on the condition (all_reduce or broadcast a flag), then branch."
+
+    def fix(self, witness: Witness, draft: Draft) -> Fix | None:
+        return agreed_condition(witness, draft)

@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distlint.rules.base import Example, WitnessRule
+from distlint.rules.collectives._repair import agreed_skip
 from distlint.rules.collectives._wording import condition, contrast, proviso
 
 if TYPE_CHECKING:
     from distlint.analyzer.witness import Witness
+    from distlint.fixers.draft import Draft
+    from distlint.source.finding import Fix
 
 
 class RankLocalSkip(WitnessRule):
@@ -30,6 +33,11 @@ class RankLocalSkip(WitnessRule):
 
     Take the step on all ranks or on none. Reduce a flag and skip together, or keep the step and
     make it harmless: `loss = torch.nan_to_num(loss) * 0`.
+
+    ## Fix
+
+    Unsafe: `any_rank(...)` around the condition makes all ranks skip when one has to, which loses
+    the good batches of the others for that step.
 
     ## When it is silent
 
@@ -196,3 +204,6 @@ trainer.fit(Model(), DataLoader(data, batch_size=2))
 
     def advice(self, witness: Witness) -> str:
         return "Skip on all ranks or on none: all_reduce a flag (MAX) and test the result."
+
+    def fix(self, witness: Witness, draft: Draft) -> Fix | None:
+        return agreed_skip(witness, draft)

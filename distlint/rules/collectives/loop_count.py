@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distlint.rules.base import Example, WitnessRule
+from distlint.rules.collectives._repair import agreed_loop
 from distlint.rules.collectives._wording import condition, contrast, proviso
 
 if TYPE_CHECKING:
     from distlint.analyzer.witness import Witness
+    from distlint.fixers.draft import Draft
+    from distlint.source.finding import Fix
 
 
 class RankDependentLoopCount(WitnessRule):
@@ -38,6 +41,11 @@ class RankDependentLoopCount(WitnessRule):
         part = measure(mine[index]) if index < len(mine) else torch.zeros(1)
         dist.all_reduce(part)
     ```
+
+    ## Fix
+
+    Unsafe: `all_ranks(...)` around the comparison of a `while` ends the loop on all ranks when it
+    ends on one. None for a loop over data of its own, whose rest would be lost.
 
     ## When it is silent
 
@@ -212,3 +220,6 @@ dist.barrier()
 
     def advice(self, witness: Witness) -> str:
         return "Agree on the number of rounds first, or move the collective behind the loop."
+
+    def fix(self, witness: Witness, draft: Draft) -> Fix | None:
+        return agreed_loop(witness, draft)

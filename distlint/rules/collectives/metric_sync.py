@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from distlint.analyzer import ir
 from distlint.analyzer.names import Names, expressions_in, expressions_of, placed
 from distlint.rules.base import Example, SourceRule, WitnessRule
+from distlint.rules.collectives._repair import hoisted
 from distlint.rules.collectives._wording import condition, contrast, kinds, proviso
 from distlint.source.finding import Finding, Severity
 
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
     from distlint.analyzer.project import Module
     from distlint.analyzer.witness import EventFact, Witness
     from distlint.catalogue.catalogue import Catalogue
+    from distlint.fixers.draft import Draft
     from distlint.source.document import Document
+    from distlint.source.finding import Fix
 
 
 class MetricSyncOnOneRank(WitnessRule, SourceRule):
@@ -40,6 +43,11 @@ class MetricSyncOnOneRank(WitnessRule, SourceRule):
     Compute on all ranks and print on one. A metric that is meant for one rank is built with
     `sync_on_compute=False`. In Lightning, log on all ranks with `sync_dist=True`, or only on rank 0
     with `rank_zero_only=True` (never for a value that a callback monitors).
+
+    ## Fix
+
+    Unsafe: the metric is computed or logged on all ranks, in front of the test, and only its use
+    stays under it.
 
     ## When it is silent
 
@@ -281,6 +289,9 @@ trainer.fit(Model(), DataLoader(torch.randn(8, 4), batch_size=2))
 
     def advice(self, witness: Witness) -> str:
         return "Compute or log the metric on all ranks and keep only the printing under the test."
+
+    def fix(self, witness: Witness, draft: Draft) -> Fix | None:
+        return hoisted(witness, draft)
 
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators

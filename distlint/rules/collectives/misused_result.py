@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+import libcst as cst
+
+from distlint.fixers import calls, names
+from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
+from distlint.rules.collectives._following import path_of
 from distlint.rules.collectives._issued import Issued, issued
 from distlint.rules.collectives._none_result import is_none_used
 from distlint.rules.collectives._partial_result import partial_read, root_of
-from distlint.source.finding import Finding, Related, Severity
+from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
     from distlint.analyzer.positions import Locators
@@ -39,6 +44,14 @@ class MisusedCollectiveResult(SourceRule):
 
     Read the tensor that you passed in. Where all ranks need the result, use `all_reduce` and
     `all_gather`; where one does, read it under a test for the destination.
+
+    ## Fix
+
+    Safe: an assignment of the tensor to itself loses its left side, `loss = dist.all_reduce(loss)`
+    becomes the call.
+
+    Unsafe: a `reduce` whose result every rank reads becomes an `all_reduce`, which costs about
+    twice the traffic.
 
     ## When it is silent
 
@@ -216,7 +229,36 @@ dist.destroy_process_group()
             place=locators.of(module.key).place(use.call.site),
             effect="every rank goes on with None",
             advice=f"call `{use.op}` on a line of its own and read the tensor passed to it",
+            fix=lambda: self._without_target(
+                use, Draft(locators.of(module.key), module, _known(use))
+            ),
         )
+
+    def _without_target(self, use: Issued, draft: Draft) -> Fix:
+        call = draft.node(use.call.site, cst.Call)
+        statement = draft.parent(call)
+        path = path_of(use.buffer)
+        if not isinstance(statement, cst.Assign) or len(statement.targets) != 1 or path is None:
+            raise Doubt("the result goes elsewhere")
+        if names.dotted(statement.targets[0].target) != ".".join(path):
+            raise Doubt("the result has another name")
+        draft.replace(statement, draft.text(call))
+        return draft.fix("safe", f"Call {use.op} on a line of its own")
+
+    def _for_all(self, use: Issued, draft: Draft) -> Fix:
+        call = draft.node(use.call.site, cst.Call)
+        if use.row.name != "torch.distributed.reduce" or not isinstance(call.func, cst.Attribute):
+            raise Doubt("another call would take other arguments")
+        names.rename(draft, call.func, "all_reduce")
+        given = [
+            found
+            for name, position in (("dst", 1), ("group_dst", None))
+            if (found := calls.argument(call, name, position)) is not None
+        ]
+        if len(given) != 1 or any(arg.keyword is None for arg in call.args[2:]):
+            raise Doubt("the arguments are not clear")
+        calls.remove_argument(draft, call, given[0])
+        return draft.fix("unsafe", "Give the result to all ranks with all_reduce")
 
     def _read_everywhere(
         self, use: Issued, site: int, module: Module, locators: Locators
@@ -231,4 +273,9 @@ dist.destroy_process_group()
             related=(Related(f"{use.op} to rank {root}", locator.place(use.call.site)),),
             effect="the other ranks go on with what was in the buffer, or a partial result",
             advice=f"use `{everywhere}`, or read it under a test for rank {root}",
+            fix=lambda: self._for_all(use, Draft(locator, module, _known(use))),
         )
+
+
+def _known(use: Issued) -> Catalogue:
+    return use.names.catalogue

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distlint.rules.base import Example, WitnessRule
+from distlint.rules.collectives._repair import value_from_main
 from distlint.rules.collectives._wording import condition, contrast, proviso
 
 if TYPE_CHECKING:
     from distlint.analyzer.witness import Witness
-    from distlint.source.finding import Place
+    from distlint.fixers.draft import Draft
+    from distlint.source.finding import Fix, Place
 
 
 class StateWrittenOnOneRank(WitnessRule):
@@ -31,6 +33,11 @@ class StateWrittenOnOneRank(WitnessRule):
 
     Write the variable on all ranks from a value that all ranks have. If only one rank can know it,
     broadcast it before the test.
+
+    ## Fix
+
+    Unsafe: `from_main(...)` hands the value of rank 0 to all ranks in front of the test. Offered
+    where rank 0 is among the writers.
 
     ## When it is silent
 
@@ -219,3 +226,6 @@ accelerator.wait_for_everyone()
         return (
             "Write the variable on all ranks from a shared value, or broadcast it before the test."
         )
+
+    def fix(self, witness: Witness, draft: Draft) -> Fix | None:
+        return value_from_main(witness, draft)

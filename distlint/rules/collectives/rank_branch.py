@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distlint.rules.base import Example, WitnessRule
+from distlint.rules.collectives._repair import hoisted
 from distlint.rules.collectives._wording import condition, contrast, proviso
 
 if TYPE_CHECKING:
     from distlint.analyzer.witness import Witness
+    from distlint.fixers.draft import Draft
+    from distlint.source.finding import Fix
 
 
 class CollectiveInRankBranch(WitnessRule):
@@ -37,6 +40,13 @@ class CollectiveInRankBranch(WitnessRule):
     if rank == 0:
         print(loss.item())
     ```
+
+    ## Fix
+
+    Unsafe: the call moves out of the branch, with the assignments that only make its operands; in
+    a condition it moves to the front of the `and`. From then on every rank waits for the others
+    there and holds the result. None is offered where an operand exists on some ranks only, or where
+    work in front of the call could matter to it.
 
     ## When it is silent
 
@@ -341,3 +351,6 @@ print("total =", total.item())
         return (
             "Call the collective on all ranks and keep only the use of its result under the test."
         )
+
+    def fix(self, witness: Witness, draft: Draft) -> Fix | None:
+        return hoisted(witness, draft)

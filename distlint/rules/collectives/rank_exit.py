@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distlint.rules.base import Example, WitnessRule
+from distlint.rules.collectives._repair import hoisted
 from distlint.rules.collectives._wording import condition, contrast, proviso
 
 if TYPE_CHECKING:
     from distlint.analyzer.witness import Witness
+    from distlint.fixers.draft import Draft
+    from distlint.source.finding import Fix
 
 
 class RankDependentExit(WitnessRule):
@@ -29,6 +32,12 @@ class RankDependentExit(WitnessRule):
     Turn the exit into a block around the work that only some ranks do, and leave the collective
     outside. Where a rank has found an error, raise instead: a non-zero exit ends the job with a
     message, in place of a silent wait.
+
+    ## Fix
+
+    Unsafe: the work in front of the collective goes under the opposite of the test in place of the
+    exit, so that every rank comes to the collective. None is offered where ranks that stay have
+    more to do behind it.
 
     ## When it is silent
 
@@ -206,3 +215,6 @@ dist.barrier()
 
     def advice(self, witness: Witness) -> str:
         return "Put the work of the staying ranks in a block and leave the collective outside it."
+
+    def fix(self, witness: Witness, draft: Draft) -> Fix | None:
+        return hoisted(witness, draft)

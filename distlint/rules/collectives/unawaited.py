@@ -6,12 +6,16 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+import libcst as cst
+
 from distlint.analyzer import ir
 from distlint.analyzer.names import expressions_in
+from distlint.fixers import calls, names, statements
+from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.collectives._following import Buffer, Sight, Step, following, path_of
 from distlint.rules.collectives._issued import Issued, issued
-from distlint.source.finding import Finding, Related, Severity
+from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
     from distlint.analyzer.positions import Locators
@@ -43,6 +47,11 @@ class UnawaitedCollective(SourceRule):
 
     Keep the handle and call `wait()` before the first use of the tensor. If there is no work to
     overlap with, leave out `async_op=True`.
+
+    ## Fix
+
+    Safe: a call whose handle is dropped loses its `async_op=True`; otherwise `wait()` on the handle
+    goes in front of the first use. Either only waits for what has to be there anyway.
 
     ## When it is silent
 
@@ -186,6 +195,7 @@ dist.destroy_process_group()
         place = locator.place(use.call.site)
         there = locator.place(read.statement.site)
         buffer = ".".join(path_of(use.buffer) or ("the tensor",))
+        draft = Draft(locator, module, use.names.catalogue)
         return self.finding(
             message=f"`{buffer}` is used in line {there.span.row} before this `{use.op}` is "
             "waited for",
@@ -194,7 +204,27 @@ dist.destroy_process_group()
             related=(Related(f"`{buffer}` is used", there),),
             effect="it may still hold the local value, or half of the result",
             advice="keep the handle and call wait() first, or leave out async_op=True",
+            fix=lambda: self._fix(use, read, draft),
         )
+
+    def _fix(self, use: Issued, read: Step, draft: Draft) -> Fix:
+        call = draft.node(use.call.site, cst.Call)
+        if isinstance(use.statement, ir.Evaluate):
+            calls.remove_keyword(draft, call, use.row.async_ or "async_op")
+            return draft.fix("safe", "Leave out async_op=True")
+        statement = statements.statement_of(draft, draft.locator.node(read.statement.site))
+        for handle in sorted(_handles(use)):
+            start, end = draft.bounds(call)[1], draft.bounds(statement)[0]
+            rebound = any(
+                name.value == handle
+                and names.binds(draft, name)
+                and start < draft.bounds(name)[0] < end
+                for name in names.used(draft, draft.tree)
+            )
+            if not rebound and names.available(draft, handle, statement):
+                statements.insert_before(draft, statement, f"{handle}.wait()")
+                return draft.fix("safe", f"Call {handle}.wait() before the tensor is used")
+        raise Doubt("the handle is another one by then")
 
 
 class _Race:
@@ -249,15 +279,9 @@ class _Race:
     def _waits(self, node: ir.Expr) -> bool:
         return (
             _says_wait(node)
-            or not self._handles.isdisjoint(ir.tokens_of(node))
+            or not _handles(self.use).isdisjoint(ir.tokens_of(node))
             or any(isinstance(item, ir.Call) and self._meets(item) for item in expressions_in(node))
         )
-
-    @property
-    def _handles(self) -> frozenset[str]:
-        statement = self.use.statement
-        targets = statement.targets if isinstance(statement, ir.Assign) else ()
-        return frozenset(target.id for target in targets if isinstance(target, ir.Name))
 
     def _meets(self, call: ir.Call) -> bool:
         """Is it another collective, which may run behind this one, or a function that waits?"""
@@ -279,6 +303,13 @@ class _Race:
             or (step.role == "store" and self.use.row.kind in _ONE_TENSOR)
             or (step.role == "leave" and isinstance(step.statement, ir.Return))
         )
+
+
+def _handles(use: Issued) -> frozenset[str]:
+    """The variables that hold the handle."""
+    statement = use.statement
+    targets = statement.targets if isinstance(statement, ir.Assign) else ()
+    return frozenset(target.id for target in targets if isinstance(target, ir.Name))
 
 
 def _says_wait(node: ir.Expr) -> bool:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING
+
+import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.names import (
@@ -14,8 +17,10 @@ from distlint.analyzer.names import (
     expressions_of,
     placed,
 )
+from distlint.fixers import names
+from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
-from distlint.source.finding import Finding, Severity
+from distlint.source.finding import Finding, Fix, Severity
 from distlint.source.requirements import asks_for_older, is_source_of
 
 if TYPE_CHECKING:
@@ -51,6 +56,11 @@ class UnknownAccelerateApi(SourceRule):
     Use the name that exists. `set_trigger` raises a flag on this process, and `check_trigger` tells
     all processes whether any of them did; the second is a collective, so call it everywhere.
     Removed arguments live in `DataLoaderConfiguration` and `ProjectConfiguration`.
+
+    ## Fix
+
+    Safe: a method or a property gets the name that it goes by now; the old one raises in any case.
+    Arguments that moved to another object are left to you.
 
     ## When it is silent
 
@@ -237,7 +247,15 @@ print(accelerator.gather(batch))
                 place=locator.place(site),
                 effect="it raises when it is reached, on the processes that reach it",
                 advice=f"use {row.replacement}" if row.replacement else "leave it out",
+                fix=partial(_renamed, row, site, Draft(locator, module, catalogue)),
             )
+
+
+def _renamed(row: Retired, site: int, draft: Draft) -> Fix:
+    if not row.replacement or not row.replacement.isidentifier():
+        raise Doubt("more than a name has changed")
+    names.rename(draft, draft.node(site, cst.Attribute), row.replacement)
+    return draft.fix("safe", f"Write {row.replacement}")
 
 
 class _Uses:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distlint.rules.base import Example, WitnessRule
+from distlint.rules.collectives._repair import agreed_exit
 from distlint.rules.collectives._wording import condition, contrast, proviso
 
 if TYPE_CHECKING:
     from distlint.analyzer.witness import Witness
+    from distlint.fixers.draft import Draft
+    from distlint.source.finding import Fix
 
 
 class UnsyncedBreak(WitnessRule):
@@ -37,6 +40,12 @@ class UnsyncedBreak(WitnessRule):
     ```
 
     With torch.distributed, reduce a flag with `MAX` (stop when any rank wants to) and test that.
+
+    ## Fix
+
+    Unsafe: all ranks leave as soon as one wants to, which costs a small all-reduce in each
+    iteration. With Accelerate it is `set_trigger()` and `check_trigger()`, otherwise
+    `any_rank(...)` around the condition, or a flag behind the branch when that does other work.
 
     ## When it is silent
 
@@ -271,3 +280,6 @@ dist.barrier()
 
     def advice(self, witness: Witness) -> str:
         return "Agree on the exit before taking it: all_reduce a flag (MAX) and test the result."
+
+    def fix(self, witness: Witness, draft: Draft) -> Fix | None:
+        return agreed_exit(witness, draft)

@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distlint.rules.base import Example, WitnessRule
+from distlint.rules.collectives._repair import bare_forward
 from distlint.rules.collectives._wording import condition, contrast, proviso, steps
 
 if TYPE_CHECKING:
     from distlint.analyzer.witness import Witness
+    from distlint.fixers.draft import Draft
+    from distlint.source.finding import Fix
 
 
 class WrappedForwardOnOneRank(WitnessRule):
@@ -31,6 +34,11 @@ class WrappedForwardOnOneRank(WitnessRule):
     Evaluate on all ranks and reduce the result; that is faster too. Or, with DDP, evaluate the bare
     module (`model.module`, `accelerator.unwrap_model(model)`), in `eval()` mode and without
     gradients. A sharded model has no bare module: every rank must take part.
+
+    ## Fix
+
+    Unsafe: one rank calls the bare module, `model.module(x)`, which synchronises nothing. For DDP
+    only, and not where gradients are computed.
 
     ## When it is silent
 
@@ -259,3 +267,6 @@ for step in range(10):
 
     def advice(self, witness: Witness) -> str:
         return "Run it on all ranks and reduce the result, or call the bare module (DDP only)."
+
+    def fix(self, witness: Witness, draft: Draft) -> Fix | None:
+        return bare_forward(witness, draft)

@@ -1,0 +1,99 @@
+"""``distlint fix``: repair what can be repaired, and report what is left."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import IO
+
+from distlint.cli import FINDINGS, OK, check, options
+from distlint.engine.settings import Resolver
+from distlint.source.paths import STDIN
+from distlint.source.report import Fixed, Report
+
+
+def run(arguments: Sequence[str]) -> int:
+    return repair(
+        check.parser(
+            "fix",
+            "Repair what can be repaired: each repair is analysed, and taken back if it does not "
+            "prove right.",
+            "Exit status: 0 nothing left at or above --fail-on, 1 findings left (with --diff: "
+            "something would change or be left), 2 the run itself failed.",
+        ).parse_args(arguments)
+    )
+
+
+def repair(chosen: argparse.Namespace) -> int:
+    """What both ``fix`` and ``check --fix`` do."""
+    resolver = Resolver(options.overrides(chosen))
+    if STDIN in chosen.paths:
+        return _repair_stdin(chosen, resolver)
+    from distlint.engine import fix
+
+    report = check.check(chosen, resolver)
+    repairs = fix.repair(report, resolver, unsafe=chosen.unsafe_fixes, write=not chosen.diff)
+    if chosen.diff:
+        _show(repairs.files, sys.stdout, chosen)
+    elif repairs.files:
+        report = check.check(chosen, resolver)
+    report = replace(report, notices=(*report.notices, *repairs.notices))
+    if chosen.diff:
+        check.tell_notices(report, chosen)
+    else:
+        check.tell(report, chosen)
+    _say(repairs.files, chosen)
+    return _status(report, repairs.files, chosen)
+
+
+def _repair_stdin(chosen: argparse.Namespace, resolver: Resolver) -> int:
+    """The repaired text on standard output, everything else on standard error."""
+    from distlint.engine import fix
+    from distlint.engine.run import check_stdin, stdin_path
+
+    data = check.read_stdin(chosen)
+    name, force = chosen.stdin_filename, chosen.force_exclude
+    report = check_stdin(data, name, resolver, force_exclude=force)
+    after, repairs = fix.repair_bytes(
+        data, stdin_path(name), report, resolver, unsafe=chosen.unsafe_fixes
+    )
+    if chosen.diff:
+        _show(repairs.files, sys.stdout, chosen)
+    else:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(after)
+        if repairs.files:
+            report = check_stdin(after, name, resolver, force_exclude=force)
+    report = replace(report, notices=(*report.notices, *repairs.notices))
+    if chosen.diff:
+        check.tell_notices(report, chosen)
+    else:
+        check.tell(report, chosen, sys.stderr)
+    _say(repairs.files, chosen)
+    return _status(report, repairs.files, chosen)
+
+
+def _show(files: Sequence[Fixed], stream: IO[str], chosen: argparse.Namespace) -> None:
+    from distlint.output.diff import patch
+
+    for fixed in files:
+        patch(fixed, stream, color=options.colored(chosen.color, stream))
+
+
+def _say(files: Sequence[Fixed], chosen: argparse.Namespace) -> None:
+    """How much was fixed; on standard error, where something else may read the output."""
+    if chosen.quiet:
+        return
+    from distlint.output.summary import fixed
+
+    plain = chosen.diff or STDIN in chosen.paths or chosen.output_format != "full"
+    print(fixed(files, would=chosen.diff), file=sys.stderr if plain else sys.stdout)
+
+
+def _status(report: Report, files: Sequence[Fixed], chosen: argparse.Namespace) -> int:
+    status = check.status(report, chosen)
+    if status == OK and files and (chosen.diff or chosen.exit_non_zero_on_fix):
+        return FINDINGS
+    return status

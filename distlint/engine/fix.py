@@ -1,0 +1,293 @@
+"""Repair files: apply what the findings propose, analyse the result, keep what proves right.
+
+A file is repaired in rounds until nothing more can be done. A round takes one fix, or, where there
+are many, all that do not touch each other, and analyses the text that they make. It is kept when it
+is Python, when the findings are gone and no other has come. Otherwise the fixes of the round are
+tried one by one, and the one that does not prove right is refused, with a word to the user.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from distlint.engine.check import Session, State
+from distlint.engine.settings import Resolver, Settings
+from distlint.engine.writing import NotWritten, replace
+from distlint.rules.table import UNUSED_SUPPRESSION
+from distlint.source.document import Document, DocumentError
+from distlint.source.edits import Lines, apply
+from distlint.source.finding import Edit, Finding, Fix
+from distlint.source.paths import STDIN
+from distlint.source.report import Fixed, Notice, Report
+
+MAX_ROUNDS = 100
+FEW = 8
+"""Up to so many fixes are applied one by one, for one may make the next unnecessary."""
+
+_NUMBERS = re.compile(r"\d+")
+
+
+@dataclass(slots=True)
+class Repairs:
+    """What fixes made of the files of a run: those that change, and what is to be said."""
+
+    files: list[Fixed] = field(default_factory=list)
+    notices: list[Notice] = field(default_factory=list)
+
+
+def repair(report: Report, resolver: Resolver, *, unsafe: bool | None, write: bool) -> Repairs:
+    """Apply the fixes of a report.
+
+    Args:
+        report: what ``check_paths`` found.
+        resolver: finds the settings of each file.
+        unsafe: apply fixes that are unsafe as well; None leaves it to the configuration.
+        write: replace the files, rather than only tell what would become of them.
+    """
+    repairs = Repairs()
+    session = Session(resolver)
+    for path in sorted({item.finding.place.path for item in report.reported if item.finding.fix}):
+        try:
+            before = Document.read(path)
+        except (OSError, DocumentError) as error:
+            repairs.notices.append(Notice("failed", f"not fixed: {error}", path))
+            continue
+        after, applied, notices = _repaired(before, report, session, resolver.of_file(path), unsafe)
+        repairs.notices += notices
+        if not applied:
+            continue
+        try:
+            if write:
+                replace(path, before.data, after.data)
+        except NotWritten as error:
+            repairs.notices.append(Notice("failed", f"not fixed: {error}", path))
+        else:
+            repairs.files.append(Fixed(path, before.text, after.text, applied))
+    return repairs
+
+
+def repair_bytes(
+    data: bytes, path: Path, report: Report, resolver: Resolver, *, unsafe: bool | None
+) -> tuple[bytes, Repairs]:
+    """The same for a text that is no file; the result is the repaired text."""
+    try:
+        before = Document.from_bytes(data, path)
+    except DocumentError:  # the report says so
+        return data, Repairs()
+    settings = resolver.of_folder(resolver.cwd if path == STDIN else path.parent)
+    after, applied, notices = _repaired(before, report, Session(resolver), settings, unsafe)
+    files = [Fixed(path, before.text, after.text, applied)] if applied else []
+    return after.data, Repairs(files, notices)
+
+
+def _repaired(
+    before: Document, report: Report, session: Session, settings: Settings, unsafe: bool | None
+) -> tuple[Document, tuple[tuple[str, str], ...], list[Notice]]:
+    """A document with the fixes that prove right, what was applied, and what was not."""
+    allowed = {"safe"}
+    if settings.unsafe_fixes if unsafe is None else unsafe:
+        allowed.add("unsafe")
+    proposed = [item.finding for item in report.reported if item.finding.place.path == before.path]
+    if not any(finding.fix and finding.fix.applicability in allowed for finding in proposed):
+        return before, (), []
+    repairman = Repairman(session, settings, frozenset(allowed))
+    after = repairman.repaired(before, proposed)
+    applied = tuple((finding.code, finding.name) for finding in repairman.applied)
+    return after, applied if after.text != before.text else (), repairman.notices
+
+
+class Repairman:
+    """Repairs one file, in memory."""
+
+    def __init__(self, session: Session, settings: Settings, allowed: frozenset[str]) -> None:
+        self.session = session
+        self.settings = settings
+        self.allowed = allowed
+        self.applied: list[Finding] = []
+        self.notices: list[Notice] = []
+        self._refused: set[object] = set()
+
+    def repaired(self, document: Document, proposed: Sequence[Finding]) -> Document:
+        """The document with all fixes that prove right.
+
+        ``proposed`` are the findings of the whole run in it: comments that look unused in this file
+        may be used by another, so that only those named there are removed.
+        """
+        state = self._analysed(document)
+        unused = {_identity(f, document) for f in proposed if f.code == UNUSED_SUPPRESSION}
+        if state is None:
+            return document
+        for _ in range(MAX_ROUNDS):
+            chosen = list(self._compatible(state, unused))
+            if not chosen:
+                return state.document
+            if len(chosen) <= FEW:
+                del chosen[1:]
+            state = self._applied(state, chosen)
+        left = f"fixes still follow from fixes after {MAX_ROUNDS} rounds; the rest is left"
+        self.notices.append(Notice("warning", left, document.path))
+        return state.document
+
+    def _compatible(self, state: State, unused: set[object]) -> Iterator[Finding]:
+        """The fixes that do not touch each other; at one place the first finding wins."""
+        lines = Lines(state.document.text)
+        taken: dict[Edit, tuple[int, int]] = {}
+        for finding in state.proposed:
+            fix = finding.fix
+            if fix is None or fix.applicability not in self.allowed:
+                continue
+            identity = _identity(finding, state.document)
+            if identity in self._refused:
+                continue
+            if finding.code == UNUSED_SUPPRESSION and identity not in unused:
+                continue
+            # an edit that another fix makes as well, such as an import, is made once
+            own = {edit: lines.bounds(edit) for edit in fix.edits if edit not in taken}
+            if any(_touch(one, other) for one in own.values() for other in taken.values()):
+                continue
+            taken.update(own)
+            yield finding
+
+    def _applied(self, state: State, chosen: Sequence[Finding]) -> State:
+        after, _ = self._proven(state, chosen)
+        if after is not None:
+            self.applied += chosen
+            return after
+        kept: list[Finding] = []
+        result = state
+        for finding in chosen:
+            after, problem = self._proven(state, [*kept, finding])
+            if after is not None:
+                kept.append(finding)
+                result = after
+            else:
+                self._refuse(finding, problem, state.document)
+        self.applied += kept
+        return result
+
+    def _refuse(self, finding: Finding, problem: str, document: Document) -> None:
+        self._refused.add(_identity(finding, document))
+        row = finding.place.span.row
+        message = f"the fix of {finding.code} in line {row} was not applied: {problem}"
+        self.notices.append(Notice("warning", message, document.path))
+
+    def _proven(self, state: State, chosen: Sequence[Finding]) -> tuple[State | None, str]:
+        """The state after some fixes, or what speaks against them."""
+        edits = list(dict.fromkeys(edit for f in chosen if f.fix for edit in f.fix.edits))
+        text = apply(state.document.text, edits)
+        try:
+            document = _rewritten(state.document, text)
+        except UnicodeEncodeError as error:
+            character = error.object[error.start]
+            return None, f"{character!r} cannot be written in {state.document.encoding}"
+        if document is None:
+            return None, "the file would not read back the same"
+        if _compiles(state.document.text) and not _compiles(text):
+            return None, "the result would be no valid Python"
+        after = self._analysed(document)
+        if after is None or after.over_budget > state.over_budget:
+            return None, "the result could not be analysed to the end"
+        known = [f for f in state.findings if f not in chosen]
+        news = list(_news(known, after, _Moves(state.document, edits)))
+        if not news:
+            return after, ""
+        where = f"{news[0].code} in line {news[0].place.span.row}"
+        gone = {_loose(finding) for finding in chosen}
+        verb = "leave" if _loose(news[0]) in gone else "bring"
+        return None, f"it would {verb} {where}"
+
+    def _analysed(self, document: Document) -> State | None:
+        self.session.project(self.settings).forget(document.path)
+        try:
+            return self.session.state_of(document, self.settings)
+        except Exception:  # whatever it is, the text is not proven
+            return None
+
+
+def _rewritten(document: Document, text: str) -> Document | None:
+    """The document with another text, if it reads back as such."""
+    data = document.encode(text)
+    try:
+        found = Document.from_bytes(data, document.path)
+    except DocumentError:
+        return None
+    return found if found.text == text and found.encoding == document.encoding else None
+
+
+def _compiles(text: str) -> bool:
+    """Does the running interpreter take the text, ``nonlocal`` and ``break`` included?"""
+    import warnings
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(text, "<text>", "exec", dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+class _Moves:
+    """Where places of a text are after edits."""
+
+    def __init__(self, before: Document, edits: Iterable[Edit]) -> None:
+        self.path = before.path
+        self.lines = Lines(before.text)
+        self.edits = sorted((*self.lines.bounds(edit), len(edit.content)) for edit in edits)
+
+    def knows(self, finding: Finding) -> bool:
+        """Is the finding in this text, and not in another file that was analysed with it?"""
+        return finding.place.path == self.path
+
+    def place(self, finding: Finding) -> int:
+        """The offset at which a finding starts, in the new text."""
+        span = finding.place.span
+        offset = self.lines.offset(span.row, span.column)
+        moved = offset
+        for start, end, length in self.edits:
+            if end <= offset:
+                moved += length - (end - start)
+            elif start < offset:
+                moved += min(0, length - (offset - start))
+        return moved
+
+
+def _news(known: Sequence[Finding], after: State, moves: _Moves) -> Iterator[Finding]:
+    """The findings of a new text that were not known before: by place, else by what they say."""
+    lines = Lines(after.document.text)
+    left = list(known)
+    unplaced = []
+    placed = {(f.code, f.place.path, moves.place(f)): f for f in known if moves.knows(f)}
+    for finding in after.findings:
+        path, span = finding.place.path, finding.place.span
+        offset = lines.offset(span.row, span.column) if path == after.document.path else -1
+        same = placed.pop((finding.code, path, offset), None)
+        if same is not None:
+            left.remove(same)
+        else:
+            unplaced.append(finding)
+    said = [_loose(finding) for finding in left]
+    for finding in unplaced:
+        if _loose(finding) in said:
+            said.remove(_loose(finding))
+        else:
+            yield finding
+
+
+def _loose(finding: Finding) -> tuple[str, str]:
+    """What a finding says, whatever line it speaks of."""
+    return finding.code, _NUMBERS.sub("", finding.message)
+
+
+def _identity(finding: Finding, document: Document) -> object:
+    """What tells a finding and its fix from others, wherever other fixes have moved them."""
+    fix: Fix | None = finding.fix
+    line = document.lines[finding.place.span.row - 1]
+    return _loose(finding), line, tuple(edit.content for edit in fix.edits) if fix else ()
+
+
+def _touch(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    return one[0] <= other[1] and other[0] <= one[1]

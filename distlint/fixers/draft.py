@@ -1,0 +1,274 @@
+"""The text edits of one fix, laid out over the syntax tree of the file.
+
+Nodes say where text stands; what is written is text. So everything outside an edit stays as it is,
+to the byte: comments, quotes, tabs, the newlines of each line.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from functools import cached_property, lru_cache
+from itertools import pairwise
+from typing import Literal, TypeVar
+
+import libcst as cst
+
+from distlint.analyzer import ir
+from distlint.analyzer.names import Names, Scope
+from distlint.analyzer.positions import Locator
+from distlint.analyzer.project import Module
+from distlint.catalogue.catalogue import Catalogue, Collective
+from distlint.source.comments import Comment, Scan
+from distlint.source.document import NEWLINE
+from distlint.source.finding import Edit, Fix, Span
+
+Node = TypeVar("Node", bound=cst.CSTNode)
+Applicability = Literal["safe", "unsafe", "displayonly"]
+
+
+class Doubt(Exception):
+    """No edit here is certain to be right, so that no fix is offered."""
+
+
+class _Layout:
+    """What all drafts of one file ask about its tree and text."""
+
+    def __init__(self, locator: Locator) -> None:
+        self.locator = locator
+        self.source = locator.document.text
+
+    @cached_property
+    def parents(self) -> dict[cst.CSTNode, cst.CSTNode]:
+        found: dict[cst.CSTNode, cst.CSTNode] = {}
+        stack: list[cst.CSTNode] = [self.locator.tree]
+        while stack:
+            node = stack.pop()
+            for child in node.children:
+                found[child] = node
+                stack.append(child)
+        return found
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """Where each line starts."""
+        return [0, *(match.end() for match in NEWLINE.finditer(self.source))]
+
+    @cached_property
+    def code(self) -> list[str]:
+        """The lines that libcst counted columns in; it drops the form feed of some."""
+        return NEWLINE.split(self.locator.tree.code)
+
+    @cached_property
+    def comments(self) -> list[Comment]:
+        return Scan(self.source).comments
+
+    @cached_property
+    def names(self) -> list[cst.Name]:
+        return [node for node in self.parents if isinstance(node, cst.Name)]
+
+
+@lru_cache(maxsize=2)
+def _layout(locator: Locator) -> _Layout:
+    return _Layout(locator)
+
+
+@lru_cache(maxsize=2)
+def _names(module: Module, catalogue: Catalogue) -> Names:
+    return Names(module, catalogue)
+
+
+class Draft:
+    """The edits of one fix so far, and what fixers ask about the file.
+
+    Offsets count code points from the start of the text. Everything raises ``Doubt`` where the
+    tree does not tell the text exactly.
+    """
+
+    def __init__(self, locator: Locator, module: Module, catalogue: Catalogue) -> None:
+        self.locator = locator
+        self.document = locator.document
+        self.source = locator.document.text
+        self.tree = locator.tree
+        self.names = _names(module, catalogue)
+        self.catalogue = catalogue
+        self.imported: dict[tuple[str, str], str] = {}
+        """What this draft imports itself: (module, name) -> the name that it goes by."""
+        self._layout = _layout(locator)
+        self._edits: list[tuple[int, int, str]] = []
+
+    # ---- the tree
+
+    def node(self, site: int, kind: type[Node]) -> Node:
+        """The node of a site of the IR, which has to be of this kind."""
+        node = self.locator.node(site)
+        if not isinstance(node, kind):
+            raise Doubt(f"a {type(node).__name__} where a {kind.__name__} was expected")
+        return node
+
+    def parent(self, node: cst.CSTNode) -> cst.CSTNode:
+        """The node around a node; the module has none."""
+        return self._layout.parents[node]
+
+    def ancestors(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+        """The nodes around a node, the innermost first."""
+        while node is not self.tree:
+            node = self._layout.parents[node]
+            yield node
+
+    def around(self, node: cst.CSTNode, kind: type[Node]) -> Node | None:
+        """The innermost node of a kind around a node."""
+        return next((found for found in self.ancestors(node) if isinstance(found, kind)), None)
+
+    @property
+    def all_names(self) -> list[cst.Name]:
+        """Every name in the file, attributes and keywords included."""
+        return self._layout.names
+
+    def scope(self, node: cst.CSTNode) -> Scope:
+        """The function that a node stands in, else the module, as the analyzer names it."""
+        functions = {a for a in self.ancestors(node) if isinstance(a, cst.FunctionDef)}
+        found = [
+            scope
+            for scope in self.names.scopes
+            if scope.function is None or self.locator.node(scope.function.site) in functions
+        ]
+        return found[-1]  # outer scopes come before inner ones
+
+    def class_of(self, node: cst.BaseExpression) -> str | None:
+        """The framework class of a variable or an attribute."""
+        written = _chain(node)
+        return self.names.class_of(written, self.scope(node)) if written else None
+
+    def collective(self, call: cst.Call) -> Collective | None:
+        """What the catalogue says about a call, if that is a collective by itself."""
+        written, scope = _chain(call.func), self.scope(call)
+        if written is None:
+            return None
+        entry = self.names.entry(written, scope)
+        if entry is None and isinstance(written, ir.Attribute):
+            cls = self.names.class_of(written.value, scope)
+            entry = self.catalogue.member(cls, written.attr) if cls else None
+        return entry.collective if entry is not None else None
+
+    # ---- the text
+
+    def bounds(self, node: cst.CSTNode) -> tuple[int, int]:
+        """Where a node begins and ends, with the brackets around it and its decorators."""
+        first, last = node, node
+        if isinstance(node, cst.BaseExpression) and node.lpar:
+            first, last = node.lpar[0], node.rpar[-1]
+        decorators = getattr(node, "decorators", ())
+        if decorators:
+            first = decorators[0]
+        start = self.locator.range_of(first).start
+        end = self.locator.range_of(last).end
+        return self.offset(start.line, start.column), self.offset(end.line, end.column)
+
+    def text(self, node: cst.CSTNode) -> str:
+        """The source of a node as it stands in the file."""
+        start, end = self.bounds(node)
+        return self.source[start:end]
+
+    def offset(self, row: int, column: int) -> int:
+        """Of a row from 1 and a column from 0, as libcst counts them."""
+        self._trust(row)
+        return self._layout.starts[row - 1] + column
+
+    def row_of(self, offset: int) -> int:
+        """The row, from 1, that an offset lies in."""
+        return bisect_right(self._layout.starts, offset)
+
+    def line_start(self, offset: int) -> int:
+        return self._layout.starts[self.row_of(offset) - 1]
+
+    def line_end(self, offset: int) -> int:
+        """Where the line of an offset ends, before its newline."""
+        row = self.row_of(offset)
+        return self._layout.starts[row - 1] + len(self.document.lines[row - 1])
+
+    def next_line(self, offset: int) -> int:
+        """Where the line after that of an offset starts; the end of the text after the last."""
+        row = self.row_of(offset)
+        return self._layout.starts[row] if row < len(self._layout.starts) else len(self.source)
+
+    def newline(self, offset: int) -> str:
+        """The newline that ends the line of an offset; for the last one, that of the line above."""
+        found = self.source[self.line_end(offset) : self.next_line(offset)]
+        start = self.line_start(offset)
+        if not found and start:
+            found = self.source[self.line_end(start - 1) : start]
+        return found or self.document.newline
+
+    def in_string(self, line: int) -> bool:
+        """Does a line start inside a string, so that its indentation belongs to that?"""
+        return any(start < line < end for start, end in self._long_strings)
+
+    @property
+    def comments(self) -> list[Comment]:
+        """The comments of the file, in order."""
+        return self._layout.comments
+
+    @cached_property
+    def _long_strings(self) -> list[tuple[int, int]]:
+        found = []
+        for node in self._layout.parents:
+            if isinstance(node, (cst.SimpleString, cst.FormattedString)):
+                where = self.locator.range_of(node)
+                if where.start.line != where.end.line:
+                    found.append(self.bounds(node))
+        return found
+
+    def _trust(self, row: int) -> None:
+        lines = self.document.lines
+        if len(self._layout.code) != len(lines) or self._layout.code[row - 1] != lines[row - 1]:
+            raise Doubt(f"the positions in line {row} are not certain")
+
+    # ---- the edits
+
+    def splice(self, start: int, end: int, content: str) -> None:
+        """Put a text in the place of a stretch; where both are equal, insert it."""
+        if content != self.source[start:end]:
+            self._edits.append((start, end, content))
+
+    def replace(self, node: cst.CSTNode, content: str) -> None:
+        """Put a text in the place of a node and the brackets around it."""
+        self.splice(*self.bounds(node), content)
+
+    def fix(self, applicability: Applicability, message: str) -> Fix:
+        """The fix of all edits so far; ``message`` says in the imperative what it does."""
+        ordered = sorted(self._edits, key=lambda edit: edit[:2])  # stable: insertions keep order
+        if not ordered:
+            raise Doubt("nothing to edit")
+        for one, other in pairwise(ordered):
+            if one[1] > other[0]:
+                raise Doubt("two edits overlap")
+        edits = tuple(Edit(self._span(start, end), text) for start, end, text in _joined(ordered))
+        return Fix(applicability, message, edits)
+
+    def _span(self, start: int, end: int) -> Span:
+        row, end_row = self.row_of(start), self.row_of(end)
+        column = start - self._layout.starts[row - 1] + 1
+        return Span(row, column, end_row, end - self._layout.starts[end_row - 1] + 1)
+
+
+def _chain(node: cst.BaseExpression) -> ir.Expr | None:
+    """``a.b.c`` as the analyzer has it, if the node is no more than that."""
+    if isinstance(node, cst.Name):
+        return ir.Name(node.value)
+    if isinstance(node, cst.Attribute):
+        value = _chain(node.value)
+        return ir.Attribute(value, node.attr.value, 0) if value else None
+    return None
+
+
+def _joined(edits: list[tuple[int, int, str]]) -> Iterator[tuple[int, int, str]]:
+    """Insertions at one place, and what touches, as one edit: their order is then certain."""
+    current = edits[0]
+    for start, end, text in edits[1:]:
+        if start == current[1]:
+            current = (current[0], end, current[2] + text)
+        else:
+            yield current
+            current = (start, end, text)
+    yield current

@@ -1,0 +1,109 @@
+"""What the names in a condition say about
+
+Fixes are proven by analysis. This is for what an analysis may not see: a parameter that is called
+``rank`` is no evidence for a bug, but reason enough to put no collective behind a test of it.
+"""
+
+from __future__ import annotations
+
+import re
+
+import libcst as cst
+
+from distlint.fixers import names
+from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.statements import Statement
+
+_RANK_WORD = re.compile(
+    r"(^|_)rank(_?zero)?$|is_rank|main_process|is_main|is_master|master_process|is_global_zero"
+    r"|world_process_zero|process_index|is_primary|is_chief|is_coordinator"
+)
+_MAIN = re.compile(r"^is_(main_process|global_zero|world_process_zero)$")
+_ON_SOME = re.compile(r"main_process|rank_zero|rank0|on_main|on_process|master_only|main_only")
+
+
+def asks_rank(draft: Draft, test: cst.BaseExpression) -> bool:
+    """Does a condition look like one about the rank and nothing else, as far as names tell?"""
+    if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+        return asks_rank(draft, test.expression)
+    if isinstance(test, cst.Comparison) and len(test.comparisons) == 1:
+        return _says_rank(draft, test.left) or _says_rank(draft, test.comparisons[0].comparator)
+    return _says_rank(draft, test)
+
+
+def is_main_test(draft: Draft, test: cst.BaseExpression) -> bool:
+    """Is one of the operands of a condition that this is rank 0?"""
+    for operand in operands(test):
+        if isinstance(operand, cst.Comparison) and len(operand.comparisons) == 1:
+            target = operand.comparisons[0]
+            sides = {draft.text(operand.left), draft.text(target.comparator)}
+            if isinstance(target.operator, cst.Equal) and "0" in sides:
+                if asks_rank(draft, operand):
+                    return True
+        elif _MAIN.search((names.dotted(operand) or "").rpartition(".")[2]):
+            return True
+    return False
+
+
+def _says_rank(draft: Draft, node: cst.BaseExpression, depth: int = 2) -> bool:
+    if isinstance(node, cst.Call):
+        node = node.func
+    last = (names.dotted(node) or "").rpartition(".")[2]
+    if _RANK_WORD.search(last):
+        return True
+    if not isinstance(node, cst.Name) or not depth:
+        return False
+    values = [
+        found.value
+        for found in names.inside(draft.tree)
+        if isinstance(found, cst.Assign)
+        and isinstance(found.targets[0].target, cst.Name)
+        and found.targets[0].target.value == node.value
+    ]
+    return len(values) == 1 and any(
+        _says_rank(draft, part, depth - 1)
+        for part in names.inside(values[0])
+        if isinstance(part, (cst.Name, cst.Attribute))
+    )
+
+
+def operands(test: cst.BaseExpression) -> list[cst.BaseExpression]:
+    """What a condition is the ``and`` of; the condition itself, if it is none."""
+    if not isinstance(test, cst.BooleanOperation) or not isinstance(test.operator, cst.And):
+        return [test]
+    left = operands(test.left) if not test.left.lpar else [test.left]
+    return [*left, test.right]
+
+
+def require_all(draft: Draft, statement: Statement) -> None:
+    """All ranks have to come to a statement, as far as names around it tell."""
+    node: cst.CSTNode = statement
+    for parent in draft.ancestors(statement):
+        if isinstance(parent, (cst.If, cst.While)) and node is not parent.test:
+            if _mentions_rank(parent.test):
+                raise Doubt("only some ranks come here")
+        if isinstance(parent, (cst.IndentedBlock, cst.Module)):
+            for row in parent.body:
+                if row is node:
+                    break
+                if isinstance(row, cst.If) and _leaves(draft, row) and _mentions_rank(row.test):
+                    raise Doubt("some ranks have left")
+        if isinstance(parent, cst.FunctionDef):
+            if any(_ON_SOME.search(draft.text(d.decorator)) for d in parent.decorators):
+                raise Doubt("only some ranks run the function")
+            return
+        node = parent
+
+
+def _mentions_rank(test: cst.BaseExpression) -> bool:
+    return any(
+        _RANK_WORD.search((names.dotted(node) or "").rpartition(".")[2])
+        for node in names.inside(test)
+        if isinstance(node, (cst.Name, cst.Attribute))
+    )
+
+
+def _leaves(draft: Draft, branch: cst.If) -> bool:
+    row = branch.body.body[-1]
+    last = row.body[-1] if isinstance(row, cst.SimpleStatementLine) else row
+    return isinstance(last, (cst.Return, cst.Continue, cst.Break))

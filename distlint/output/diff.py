@@ -1,0 +1,64 @@
+"""What fixes change: below a finding with line numbers, or as a patch."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import IO
+
+from distlint.output.style import Part, encodable, visible
+from distlint.source.edits import changed_lines
+from distlint.source.paths import display
+from distlint.source.report import Fixed
+
+CONTEXT = 3
+
+_GUTTER = "bold blue"
+_STYLES = {"-": "red", "+": "green", " ": ""}
+_HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)")
+_COLOURS = {"-": "\033[31m", "+": "\033[32m", "@": "\033[36m"}
+
+
+def numbered(lines: Iterable[str]) -> Iterator[list[Part]]:
+    """The lines of a diff behind their row: the new one, or the old one of what goes."""
+    rows = list(_with_rows(lines))
+    digits = len(str(max((row for row, _, _ in rows), default=0)))
+    for index, (row, mark, text) in enumerate(rows):
+        if not mark:
+            if index:
+                yield [(f"{'...':>{digits}}", _GUTTER)]
+            continue
+        gutter = f"{row:>{digits}} {mark} | " if mark != " " else f"{row:>{digits}}   | "
+        yield [(gutter, _STYLES[mark] or _GUTTER), (visible(text), _STYLES[mark])]
+
+
+def _with_rows(lines: Iterable[str]) -> Iterator[tuple[int, str, str]]:
+    old = new = 0
+    for line in lines:
+        hunk = _HUNK.match(line)
+        if hunk:
+            old, new = int(hunk[1]), int(hunk[2])
+            yield 0, "", ""
+            continue
+        mark, text = line[0], line[1:].rstrip("\r\n")
+        yield (old if mark == "-" else new), mark, text
+        old += mark != "+"
+        new += mark != "-"
+
+
+def patch(fixed: Fixed, stream: IO[str], *, color: bool) -> None:
+    """A unified diff that ``patch`` and ``git apply`` read."""
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    name = display(fixed.path)
+    lines = [f"--- {name}\n", f"+++ {name}\n"]
+    for line in changed_lines(fixed.before, fixed.after, CONTEXT):
+        if line.startswith("@@"):
+            lines.append(f"{line}\n")
+        elif line.endswith(("\n", "\r")):
+            lines.append(line)
+        else:
+            lines.append(f"{line}\n\\ No newline at end of file\n")
+    for line in lines:
+        text = encodable(line, encoding)
+        colour = _COLOURS.get(line[0], "") if color else ""
+        stream.write(f"{colour}{text.rstrip(chr(10))}\033[0m\n" if colour else text)

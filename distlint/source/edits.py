@@ -1,0 +1,82 @@
+"""Edits put into a text."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator
+
+from distlint.source.document import NEWLINE
+from distlint.source.finding import Edit
+
+
+class Lines:
+    """Where the lines of a text start, to tell offsets from rows and columns."""
+
+    def __init__(self, text: str) -> None:
+        self.starts = [0, *(match.end() for match in NEWLINE.finditer(text))]
+
+    def offset(self, row: int, column: int) -> int:
+        """The offset of a row and a column, both from 1."""
+        return self.starts[row - 1] + column - 1
+
+    def bounds(self, edit: Edit) -> tuple[int, int]:
+        """Where the text that an edit replaces begins and ends."""
+        span = edit.span
+        return self.offset(span.row, span.column), self.offset(span.end_row, span.end_column)
+
+
+def apply(text: str, edits: Iterable[Edit]) -> str:
+    """The text with edits in it, which must not overlap; insertions at one place keep order."""
+    lines = Lines(text)
+    parts = []
+    at = 0
+    for edit in sorted(edits, key=lambda edit: edit.span):
+        start, end = lines.bounds(edit)
+        parts += [text[at:start], edit.content]
+        at = end
+    return "".join([*parts, text[at:]])
+
+
+def changed_lines(before: str, after: str, context: int) -> Iterator[str]:
+    """The lines of a unified diff, ends included: ``@@``, then each with a space, ``-`` or ``+``.
+
+    What both texts begin and end with is passed over before any search, so that this is cheap.
+    """
+    old, new = _lines(before), _lines(after)
+    head = _shared(old, new)
+    tail = _shared(old[head:][::-1], new[head:][::-1])
+    first = max(0, head - context)
+    end = max(0, tail - context)
+    hunks = difflib.unified_diff(
+        old[first : len(old) - end], new[first : len(new) - end], n=context, lineterm=""
+    )
+    for line in list(hunks)[2:]:
+        yield _shifted(line, first) if line.startswith("@@") else line
+
+
+def _lines(text: str) -> list[str]:
+    """With their ends; a form feed ends none."""
+    ends = [match.end() for match in NEWLINE.finditer(text)]
+    starts = [0, *ends]
+    found = [text[start:end] for start, end in zip(starts, [*ends, len(text)], strict=True)]
+    return found if found[-1] else found[:-1]
+
+
+def _shared(one: list[str], other: list[str]) -> int:
+    count = 0
+    for left, right in zip(one, other, strict=False):
+        if left != right:
+            break
+        count += 1
+    return count
+
+
+def _shifted(header: str, rows: int) -> str:
+    """The header of a hunk of texts whose first rows were left out."""
+    parts = []
+    for part in header.split():
+        if part[0] in "+-":
+            start, comma, count = part[1:].partition(",")
+            part = f"{part[0]}{int(start) + rows}{comma}{count}"
+        parts.append(part)
+    return " ".join(parts)

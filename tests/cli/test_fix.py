@@ -1,0 +1,163 @@
+"""``distlint fix`` as its users see it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import BUGGY, CLEAN, Run
+
+FIXED = """\
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+x = torch.ones(1)
+dist.all_reduce(x)
+"""
+RETIRED = """\
+from accelerate import Accelerator
+
+accelerator = Accelerator()
+for step in range(3):
+    if accelerator.check_breakpoint():
+        break
+"""
+
+DIFF = """\
+--- train.py
++++ train.py
+@@ -3,5 +3,4 @@
+{blank}
+ dist.init_process_group("gloo")
+ x = torch.ones(1)
+-if dist.get_rank() == 0:
+-    dist.all_reduce(x)
++dist.all_reduce(x)
+""".format(blank=" ")
+
+
+@pytest.fixture
+def train(project: Path) -> Path:
+    path = project / "train.py"
+    path.write_text(BUGGY)
+    return path
+
+
+def test_only_safe_fixes_by_default(train: Path, distlint: Run) -> None:
+    result = distlint("fix")
+    assert result.returncode == 1
+    assert train.read_text() == BUGGY
+    assert result.stdout.endswith("1 fixable with `distlint fix --unsafe-fixes`.\nFixed nothing.\n")
+
+
+@pytest.mark.parametrize("command", [("fix",), ("check", "--fix")])
+def test_fixed(train: Path, distlint: Run, command: tuple[str, ...]) -> None:
+    result = distlint(*command, "--unsafe-fixes")
+    assert result.returncode == 0
+    assert train.read_text() == FIXED
+    assert result.stdout == "No findings (checked 1 file).\nFixed 1 finding in 1 file.\n"
+    again = distlint(*command, "--unsafe-fixes", "--exit-non-zero-on-fix")
+    assert again.returncode == 0
+    assert again.stdout.endswith("Fixed nothing.\n")
+
+
+def test_hooks_learn_that_something_was_fixed(train: Path, distlint: Run) -> None:
+    assert distlint("fix", "--unsafe-fixes", "--exit-non-zero-on-fix").returncode == 1
+
+
+def test_what_is_left_is_reported(train: Path, distlint: Run) -> None:
+    train.write_text(BUGGY + RETIRED)
+    result = distlint("fix", "--output-format", "concise")
+    assert result.returncode == 1
+    assert "check_trigger" in train.read_text()
+    assert result.stdout.startswith("train.py:6:1: error[DST101]")
+    assert result.stderr == "Fixed 1 finding in 1 file.\n"
+
+
+@pytest.mark.parametrize("command", [("fix", "--diff"), ("check", "--diff")])
+def test_diff_writes_nothing(train: Path, distlint: Run, command: tuple[str, ...]) -> None:
+    result = distlint(*command, "--unsafe-fixes")
+    assert result.returncode == 1
+    assert result.stdout == DIFF
+    assert result.stderr == "Would fix 1 finding in 1 file.\n"
+    assert train.read_text() == BUGGY
+    left = distlint(*command)
+    assert (left.returncode, left.stdout) == (1, "")
+    train.write_text(CLEAN)
+    assert distlint(*command).returncode == 0
+
+
+def test_only_what_is_selected(train: Path, distlint: Run) -> None:
+    train.write_text(BUGGY + RETIRED)
+    distlint("fix", "--unsafe-fixes", "--select", "DST107")
+    assert train.read_text() == BUGGY + RETIRED.replace("breakpoint", "trigger")
+
+
+def test_what_is_suppressed_stays(train: Path, distlint: Run) -> None:
+    text = BUGGY.replace("== 0:", "== 0:  # distlint: ignore[DST101]")
+    train.write_text(text)
+    assert distlint("fix", "--unsafe-fixes").returncode == 0
+    assert train.read_text() == text
+
+
+def test_standard_input(project: Path, distlint: Run) -> None:
+    result = distlint("fix", "-", "--unsafe-fixes", "--stdin-filename", "train.py", stdin=BUGGY)
+    assert result.returncode == 0
+    assert result.stdout == FIXED
+    assert result.stderr.endswith("Fixed 1 finding in 1 file.\n")
+    shown = distlint("fix", "-", "--unsafe-fixes", "--diff", stdin=BUGGY)
+    assert shown.returncode == 1
+    assert "+dist.all_reduce(x)\n" in shown.stdout
+
+
+def test_json_holds_the_edits(train: Path, distlint: Run) -> None:
+    (found,) = json.loads(distlint("check", "--output-format", "json").stdout)
+    fix = found["fix"]
+    assert fix["applicability"] == "unsafe"
+    assert fix["message"] == "Call all_reduce on all ranks"
+    (edit,) = fix["edits"]
+    assert edit == {
+        "content": "dist.all_reduce(x)\n",
+        "location": {"row": 6, "column": 1},
+        "end_location": {"row": 8, "column": 1},
+    }
+
+
+def test_check_shows_the_edit(train: Path, distlint: Run) -> None:
+    shown = distlint("check").stdout
+    assert "Call all_reduce on all ranks (unsafe)" in shown
+    assert "6 - | if dist.get_rank() == 0:\n" in shown
+    assert "6 + | dist.all_reduce(x)\n" in shown
+
+
+def test_a_file_that_may_not_be_written(
+    train: Path, distlint: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.access", lambda *_: False)
+    result = distlint("fix", "--unsafe-fixes")
+    assert result.returncode == 2
+    assert "error: train.py: not fixed: it is read-only\n" in result.stderr
+    assert train.read_text() == BUGGY
+
+
+def test_a_vendored_runtime_is_imported(project: Path, distlint: Run) -> None:
+    (project / "distlint.toml").write_text('runtime = "mine.dist_utils"\n')
+    path = project / "train.py"
+    path.write_text(
+        "import time\nimport torch.distributed as dist\n\ndist.init_process_group()\n"
+        "while True:\n    dist.barrier()\n    if time.time() > 9:\n        break\n"
+    )
+    result = distlint("fix", "--unsafe-fixes")
+    assert result.returncode == 0, result.stdout
+    assert "from mine.dist_utils import any_rank\n" in path.read_text()
+    assert "    if any_rank(time.time() > 9):\n" in path.read_text()
+    assert distlint("vendor", "mine/dist_utils.py", "any_rank").returncode in (0, 2)
+
+
+def test_the_cr_of_each_line_stays(train: Path, distlint: Run) -> None:
+    train.write_bytes(BUGGY.replace("\n", "\r\n").encode())
+    distlint("fix", "--unsafe-fixes")
+    assert train.read_bytes() == FIXED.replace("\n", "\r\n").encode()

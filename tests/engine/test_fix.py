@@ -1,0 +1,192 @@
+"""Fixes are applied to a fixed point, proven, and taken back where they do not prove right."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from distlint.analyzer.project import Project
+from distlint.engine.fix import Repairs, repair
+from distlint.engine.run import check_paths
+from distlint.engine.settings import Resolver
+from distlint.rules.find import Found
+from distlint.source.document import Document
+from distlint.source.finding import Edit, Finding, Fix, Span
+from tests.engine.conftest import finding, marked
+
+Analysis = Callable[[Callable[..., Found]], None]
+Make = Callable[[Document, int], tuple[str, Sequence[Edit]]]
+
+
+def fixing(make: Make, *, applicability: str = "safe") -> Callable[..., Found]:
+    """The findings that conftest describes, each with the fix that ``make`` gives for its row."""
+
+    def analyse(document: Document, project: Project) -> Found:
+        found = []
+        for item in marked(document, project).findings:
+            message, edits = make(document, item.place.span.row)
+            fix = Fix(applicability, message, tuple(edits))  # type: ignore[arg-type]
+            found.append(Finding(**{**_fields(item), "fix": fix}))
+        return Found(findings=found)
+
+    return analyse
+
+
+def _fields(item: Finding) -> dict[str, object]:
+    return {name: getattr(item, name) for name in Finding.__slots__}
+
+
+def line(row: int, text: str, document: Document) -> Edit:
+    return Edit(Span(row, 1, row, len(document.lines[row - 1]) + 1), text)
+
+
+def without_mark(document: Document, row: int) -> tuple[str, list[Edit]]:
+    return "Remove it", [line(row, "fine = 1", document)]
+
+
+def run(path: Path, *, unsafe: bool | None = None, write: bool = True) -> Repairs:
+    resolver = Resolver(cwd=path.parent)
+    return repair(check_paths([path], resolver), resolver, unsafe=unsafe, write=write)
+
+
+def test_all_findings_are_fixed(analysis: Analysis, project: Path) -> None:
+    analysis(fixing(without_mark))
+    path = project / "a.py"
+    path.write_bytes(b"BUG = 1\r\nkept = 2\nBUG2 = 3")
+    (fixed,) = run(path).files
+    assert path.read_bytes() == b"fine = 1\r\nkept = 2\nfine = 1"
+    assert [code for code, _ in fixed.applied] == ["DST101", "DST102"]
+    assert run(path).files == []
+
+
+def test_many_findings_take_few_rounds(analysis: Analysis, project: Path) -> None:
+    asked = []
+
+    def counting(document: Document, project: Project) -> Found:
+        asked.append(document.text)
+        return fixing(without_mark)(document, project)
+
+    analysis(counting)
+    path = project / "a.py"
+    path.write_text("BUG = 1\n" * 60)
+    run(path)
+    assert path.read_text() == "fine = 1\n" * 60
+    assert len(asked) < 20
+
+
+def test_unsafe_ones_are_for_those_who_ask(analysis: Analysis, project: Path) -> None:
+    analysis(fixing(without_mark, applicability="unsafe"))
+    path = project / "a.py"
+    path.write_text("BUG = 1\n")
+    assert run(path).files == []
+    (project / "distlint.toml").write_text("unsafe-fixes = true")
+    assert run(path, unsafe=False).files == []
+    assert len(run(path, write=False).files) == 1
+    assert path.read_text() == "BUG = 1\n"
+    assert len(run(path).files) == 1
+    assert path.read_text() == "fine = 1\n"
+
+
+def test_only_shown(analysis: Analysis, project: Path) -> None:
+    analysis(fixing(without_mark, applicability="displayonly"))
+    path = project / "a.py"
+    path.write_text("BUG = 1\n")
+    assert run(path, unsafe=True).files == []
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("BUG = 2", "it would leave DST101 in line 2"),
+        ("BUG2 = 2", "it would bring DST102 in line 2"),
+        ("fine = (", "the result would be no valid Python"),
+        ("nonlocal fine", "the result would be no valid Python"),
+    ],
+)
+def test_what_does_not_prove_right_is_taken_back(
+    analysis: Analysis, project: Path, text: str, problem: str
+) -> None:
+    def make(document: Document, row: int) -> tuple[str, list[Edit]]:
+        good = "first" in document.lines[row - 1]
+        return "Try", [line(row, "fine = 1" if good else text, document)]
+
+    analysis(fixing(make))
+    path = project / "a.py"
+    path.write_text("BUG = 'first'\nBUG = 1\n")
+    repairs = run(path)
+    assert path.read_text() == "fine = 1\nBUG = 1\n"
+    message = f"the fix of DST101 in line 2 was not applied: {problem}"
+    assert [notice.message for notice in repairs.notices] == [message]
+
+
+def test_what_cannot_be_written_in_the_encoding(analysis: Analysis, project: Path) -> None:
+    def make(document: Document, row: int) -> tuple[str, list[Edit]]:
+        return "Try", [line(row, "fine = '€'", document)]
+
+    analysis(fixing(make))
+    path = project / "a.py"
+    path.write_bytes("# coding: latin-1\nBUG = 'é'\n".encode("latin-1"))
+    (notice,) = run(path).notices
+    assert notice.message.endswith("'€' cannot be written in iso-8859-1")
+    assert path.read_bytes() == "# coding: latin-1\nBUG = 'é'\n".encode("latin-1")
+
+
+def test_a_byte_order_mark_and_a_cookie_stay(analysis: Analysis, project: Path) -> None:
+    analysis(fixing(without_mark))
+    for data in (b"\xef\xbb\xbfBUG = 1\n", b"# coding: latin-1\nBUG = 1  \nx = '\xe9'"):
+        path = project / "a.py"
+        path.write_bytes(data)
+        run(path)
+        after = data.replace(b"BUG = 1  ", b"fine = 1").replace(b"BUG = 1", b"fine = 1")
+        assert path.read_bytes() == after
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_an_edit_of_many_fixes_is_made_once_and_others_wait(
+    analysis: Analysis, project: Path, shared: bool
+) -> None:
+    def make(document: Document, row: int) -> tuple[str, list[Edit]]:
+        name = "lib" if shared else f"lib{document.lines[row - 1].removeprefix('BUG = ')}"
+        top = Edit(Span(1, 1, 1, 1), f"import {name}\n")
+        return "Import", [top, line(row, "fine = 1", document)]
+
+    analysis(fixing(make))
+    path = project / "a.py"
+    path.write_text("".join(f"BUG = {number}\n" for number in range(12)))
+    run(path)
+    assert path.read_text().count("import") == (1 if shared else 12)
+    assert path.read_text().endswith("fine = 1\n" * 12)
+
+
+def test_a_fix_that_never_ends(analysis: Analysis, project: Path) -> None:
+    def analyse(document: Document, project: Project) -> Found:
+        plain = finding(document.path)
+        fix = Fix("safe", "Grow", (Edit(Span(1, 1, 1, 1), "#"),))
+        message = "x" * len(document.text)
+        return Found(findings=[Finding(**{**_fields(plain), "fix": fix, "message": message})])
+
+    analysis(analyse)
+    path = project / "a.py"
+    path.write_text("a = 1\n")
+    repairs = run(path)
+    assert path.read_text() == "a = 1\n"
+    assert repairs.notices
+
+
+def test_a_comment_that_another_file_needs_stays(analysis: Analysis, project: Path) -> None:
+    def analyse(document: Document, project: Project) -> Found:
+        if document.path.name != "train.py":
+            return Found()
+        return Found(findings=[finding(document.path.with_name("model.py"), row=1)])
+
+    analysis(analyse)
+    (project / "model.py").write_text("x = 1  # distlint: ignore[DST101]\n")
+    (project / "train.py").write_text("import model\n")
+    resolver = Resolver(cwd=project)
+    assert repair(check_paths([project], resolver), resolver, unsafe=None, write=True).files == []
+    resolver = Resolver(cwd=project)
+    alone = check_paths([project / "model.py"], resolver)
+    assert len(repair(alone, resolver, unsafe=None, write=True).files) == 1
+    assert (project / "model.py").read_text() == "x = 1\n"

@@ -1,0 +1,37 @@
+"""What fixes make of the bad scripts: run before they hang or fail, run after they finish.
+
+The scripts before are those of test_examples, which asserts their effects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from distlint.rules.registry import rules
+from tests.executed.cases import Case, examples, of_folder
+from tests.executed.cluster import Outcome
+from tests.support import findings, repaired
+
+RAISES = {"rank_local_skip__report_then_raise"}
+"""What ends with an exception by design: after the fix on all ranks, without anybody waiting."""
+
+
+def fixed() -> Iterator[Case]:
+    """The cases that fixes leave without any finding."""
+    fixing = {code for code, rule in rules().items() if "\n## Fix\n" in rule.documentation()}
+    for case in examples("bad") + of_folder("bugs"):
+        if case.code in fixing or case.code == "bugs":
+            text = repaired(case.source)
+            if text != case.source and not findings(text):
+                label = f"{case.label}-fixed"
+                effect = "fail" if case.label in RAISES else "finishes"
+                yield replace(case, label=label, source=text, effect=effect)
+
+
+@pytest.mark.parametrize("case", list(fixed()), ids=lambda case: case.label)
+def test_a_fixed_script_finishes(case: Case, outcome: Outcome) -> None:
+    assert outcome.effect == case.effect, f"{outcome}\n{case.source}"
+    assert not outcome.crossed, f"{outcome}\n{case.source}"

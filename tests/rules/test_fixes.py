@@ -1,0 +1,245 @@
+"""What fixes do with conditions, comments and neighbours, and where none is offered."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+
+import pytest
+
+from tests.support import findings, repaired
+
+HEAD = """\
+import time
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+rank = dist.get_rank()
+x = torch.ones(1)
+"""
+
+
+def fixed(body: str) -> str:
+    """What fixes make of a body behind the usual head; the imports are left out."""
+    text = repaired(HEAD + dedent(body).lstrip("\n"))
+    return text.partition("x = torch.ones(1)\n")[2]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param(
+            """
+            for step in range(9):
+                if rank == 0 and step % 3 == 0:  # now and then
+                    dist.all_reduce(x)
+                    print(x)
+            """,
+            """
+            for step in range(9):
+                if step % 3 == 0:
+                    dist.all_reduce(x)
+                if rank == 0 and step % 3 == 0:  # now and then
+                    print(x)
+            """,
+            id="the rest of a condition goes on to decide",
+        ),
+        pytest.param(
+            """
+            if rank == 0:
+                # the mean over all ranks
+                total = x.clone()
+                dist.all_reduce(total)  # sum
+
+                print(total / 4)
+            """,
+            """
+            # the mean over all ranks
+            total = x.clone()
+            dist.all_reduce(total)  # sum
+            if rank == 0:
+
+                print(total / 4)
+            """,
+            id="operands and comments come along",
+        ),
+        pytest.param(
+            """
+            if rank == 0:
+                torch.save(x, "x.pt")
+                dist.barrier()
+            else:
+                print("waiting")
+            """,
+            """
+            if rank == 0:
+                torch.save(x, "x.pt")
+            else:
+                print("waiting")
+            dist.barrier()
+            """,
+            id="a barrier goes behind the work that it is for",
+        ),
+        pytest.param(
+            "if rank == 0: dist.all_reduce(x); print(x)\n",
+            "dist.all_reduce(x)\nif rank == 0: print(x)\n",
+            id="on one line",
+        ),
+        pytest.param(
+            """
+            def save():
+                if rank != 0:  # rank 0 alone
+                    return
+
+                torch.save(x, "x.pt")
+                dist.barrier()
+
+
+            save()
+            """,
+            """
+            def save():
+                if rank == 0:  # rank 0 alone
+                    torch.save(x, "x.pt")
+                dist.barrier()
+
+
+            save()
+            """,
+            id="an exit becomes a guard",
+        ),
+        pytest.param(
+            """
+            def train():
+                for step in range(9):
+                    dist.all_reduce(x)
+                    if time.time() > 9:
+                        return step
+                return 9
+
+
+            train()
+            """,
+            """
+            def train():
+                for step in range(9):
+                    dist.all_reduce(x)
+                    if any_rank(time.time() > 9):
+                        return step
+                return 9
+
+
+            train()
+            """,
+            id="a return out of a loop",
+        ),
+        pytest.param(
+            """
+            while True:
+                dist.all_reduce(x)
+                if time.time() > 9:
+                    print("late")
+                    if x.dim():
+                        break
+            """,
+            """
+            while True:
+                dist.all_reduce(x)
+                stop = False
+                if time.time() > 9:
+                    print("late")
+                    if x.dim():
+                        stop = True
+                if any_rank(stop):
+                    break
+            """,
+            id="an exit inside other work raises a flag",
+        ),
+        pytest.param(
+            """
+            while not (time.time() > 9):
+                dist.all_reduce(x)
+            """,
+            """
+            while all_ranks(not (time.time() > 9)):
+                dist.all_reduce(x)
+            """,
+            id="the condition of a loop",
+        ),
+    ],
+)
+def test_repaired(before: str, after: str) -> None:
+    assert fixed(before) == dedent(after).lstrip("\n")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(
+            """
+            if rank == 0:
+                y = torch.load("y.pt")
+                dist.all_reduce(y)
+            """,
+            id="the operand is loaded by one rank",
+        ),
+        pytest.param(
+            """
+            if rank == 0:
+                print(x)
+                dist.all_reduce(x)
+                print(x)
+            """,
+            id="the tensor is looked at before",
+        ),
+        pytest.param(
+            """
+            if rank == 0:
+                parts = [torch.empty(1) for _ in range(4)]
+                dist.gather(x, parts, dst=0)
+            """,
+            id="roles differ",
+        ),
+        pytest.param(
+            """
+            if rank == 0 or x.dim() == 3:
+                dist.all_reduce(x)
+            """,
+            id="an or",
+        ),
+        pytest.param(
+            """
+            work = [1] * int(time.time() % 3)
+            while True:
+                dist.all_reduce(x)
+                if not work:
+                    break
+                work.pop()
+            """,
+            id="a rank is done with its own work",
+        ),
+        pytest.param(
+            """
+            def stop(rank):
+                while True:
+                    dist.all_reduce(x)
+                    if rank == 0:
+                        if time.time() > 9:
+                            break
+
+
+            stop(x.dim())
+            """,
+            id="only some ranks come there, by the name",
+        ),
+    ],
+)
+def test_no_certain_repair(body: str) -> None:
+    source = HEAD + dedent(body).lstrip("\n")
+    assert findings(source), "nothing to repair: the test says nothing"
+    assert repaired(source) == source
+
+
+def test_a_form_feed_is_no_reason_to_write_in_the_wrong_place() -> None:
+    source = HEAD + "\x0cif rank == 0:\n\x0c    dist.all_reduce(x)\n"
+    assert repaired(source) in (source, HEAD + "\x0cdist.all_reduce(x)\n")
