@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+import libcst as cst
+
+from distlint.analyzer import ir
 from distlint.analyzer.guards import guards_of, is_distributed
+from distlint.fixers import imports, names, statements
+from distlint.fixers.draft import Doubt, Draft
 
 if TYPE_CHECKING:
-    from distlint.analyzer import ir
     from distlint.analyzer.guards import Guards
     from distlint.analyzer.objects import CallSite, Point
     from distlint.analyzer.project import Module
     from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.finding import Fix
 
 
 def on_all_ranks(
@@ -35,3 +40,25 @@ def on_all_ranks(
             continue
         if guards.on_many_ranks(site.point.scope):
             yield site, guards
+
+
+def on_rank_0_only(site: CallSite, draft: Draft) -> Fix:
+    """Put the statement that a call is under a test of the rank."""
+    if not isinstance(site.point.statement, ir.Evaluate):
+        raise Doubt("the statement does more than the call")
+    call = draft.node(site.call.site, cst.Call)
+    statement = statements.statement_of(draft, call)
+    statements.wrap(draft, f"if {_is_rank_0(draft, call)}:", statement)
+    return draft.fix("unsafe", "Do this on rank 0 only")
+
+
+def _is_rank_0(draft: Draft, at: cst.CSTNode) -> str:
+    """A test that this is rank 0, in the words of the script."""
+    for name in sorted({found.value for found in names.used(draft, draft.tree)}):
+        if name.startswith("acc") and names.available(draft, name, at):
+            if draft.class_of(cst.Name(name)) == _ACCELERATOR:
+                return f"{name}.is_main_process"
+    return f"{imports.imported(draft, 'torch.distributed', 'get_rank', at)}() == 0"
+
+
+_ACCELERATOR = "accelerate.Accelerator"

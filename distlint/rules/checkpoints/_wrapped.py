@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
@@ -34,6 +34,8 @@ class Wrapper:
     what: str
     prefix: str
     made: ir.Call | None = None
+    certain: bool = False
+    """Is the model in it on all ways that lead there?"""
 
 
 def wrapper_of(objects: Objects, node: ir.Expr, point: Point) -> Wrapper | None:
@@ -45,13 +47,19 @@ def wrapper_of(objects: Objects, node: ir.Expr, point: Point) -> Wrapper | None:
     found = [_wrapper(objects, origin) for origin in origins]
     wrappers = [each for each in found if each is not None]
     if any(origin.attributes for origin in origins):
-        return wrappers[0] if len(wrappers) == len(origins) else None
+        return _agreed(wrappers) if len(wrappers) == len(origins) else None
     if wrappers:
-        return wrappers[0]
+        return _agreed(wrappers) if len(wrappers) == len(origins) else wrappers[0]
     if isinstance(node, ir.Name) and all(isinstance(each.node, ir.Name) for each in origins):
         hinted = _PREFIXES.get(objects.catalogue.hint(node.id) or "")
         return Wrapper(*hinted) if hinted is not None else None
     return None
+
+
+def _agreed(wrappers: list[Wrapper]) -> Wrapper:
+    """The one of several ways; certain when all of them make the same."""
+    same = all(each.what == wrappers[0].what for each in wrappers)
+    return replace(wrappers[0], certain=same)
 
 
 def _wrapper(objects: Objects, origin: Origin) -> Wrapper | None:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
+
+import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.names import expressions_in
 from distlint.analyzer.objects import CallSite, objects_of
+from distlint.fixers import names
+from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.checkpoints._wrapped import WRAPPERS, Wrapper, wrapper_of
-from distlint.source.finding import Finding, Related, Severity
+from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -47,6 +52,12 @@ class DdpPrefixSave(SourceRule):
     compiled model `model._orig_mod` or the name that it had before. Files that exist already are
     mended at loading, with `torch.nn.modules.utils.consume_prefix_in_state_dict_if_present` or
     `distlint.runtime.strip_prefixes`.
+
+    ## Fix
+
+    Unsafe: the state dict is taken from the model inside. Files that exist already, and code
+    elsewhere that loads them into the wrapper, still have the prefix. Offered where the model is
+    wrapped for certain.
 
     ## When it is silent
 
@@ -256,10 +267,11 @@ torch.nn.Linear(2, 2).load_state_dict(state)
                 if wrapper is None or state.call.site in told or _fits(objects, wrapper):
                     continue
                 told.add(state.call.site)
-                yield self._finding(state, wrapper, module, locators)
+                draft = Draft(locators.of(module.key), module, catalogue)
+                yield self._finding(state, wrapper, module, locators, draft)
 
     def _finding(
-        self, state: CallSite, wrapper: Wrapper, module: Module, locators: Locators
+        self, state: CallSite, wrapper: Wrapper, module: Module, locators: Locators, draft: Draft
     ) -> Finding:
         locator = locators.of(module.key)
         related: tuple[Related, ...] = ()
@@ -276,8 +288,28 @@ torch.nn.Linear(2, 2).load_state_dict(state)
             place=locator.place(state.call.site),
             related=related,
             effect="the bare model refuses the file, or takes nothing from it with strict=False",
+            fix=partial(_fix, state, wrapper, draft),
             advice=f"save {inner.get(wrapper.what, 'model.module.state_dict()')}",
         )
+
+
+def _fix(state: CallSite, wrapper: Wrapper, draft: Draft) -> Fix:
+    if not wrapper.certain or wrapper.made is None:
+        raise Doubt("the model is wrapped on some ways only")
+    func = draft.node(state.call.site, cst.Call).func
+    if not isinstance(func, cst.Attribute):
+        raise Doubt("no method of an object")
+    model = draft.text(func.value)
+    if wrapper.what == "Accelerator.prepare":
+        prepare = draft.node(wrapper.made.site, cst.Call).func
+        if not isinstance(prepare, cst.Attribute) or not isinstance(prepare.value, cst.Name):
+            raise Doubt("the accelerator has no plain name")
+        if not names.available(draft, prepare.value.value, func):
+            raise Doubt("the accelerator is not known here")
+        draft.replace(func.value, f"{prepare.value.value}.unwrap_model({model})")
+    else:
+        draft.replace(func.value, f"{model}.{wrapper.prefix.rstrip('.')}")
+    return draft.fix("unsafe", "Save the model inside the wrapper")
 
 
 def _states(objects: Objects, node: ir.Expr, point: Point) -> Iterator[CallSite]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.names import expressions_in
+from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.checkpoints._all_ranks import on_all_ranks
+from distlint.rules.checkpoints._all_ranks import on_all_ranks, on_rank_0_only
 from distlint.source.finding import Finding, Severity
 
 if TYPE_CHECKING:
@@ -51,6 +53,11 @@ class DeleteOnAllRanks(SourceRule):
         shutil.rmtree(old)
     dist.barrier()  # before anybody writes there
     ```
+
+    ## Fix
+
+    Unsafe: the statement goes under a test of the rank. Whether others have to wait for it is for
+    you to say, and a script that runs without a process group has no rank to ask for.
 
     ## When it is silent
 
@@ -177,6 +184,9 @@ dist.barrier()
                 place=locators.of(module.key).place(site.call.site),
                 effect="the first rank deletes, and the others fail or delete what is new",
                 advice="delete on rank 0 only, and let the ranks meet in a barrier afterwards",
+                fix=partial(
+                    on_rank_0_only, site, Draft(locators.of(module.key), module, catalogue)
+                ),
             )
 
 

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
+import libcst as cst
+
+from distlint.analyzer import ir
+from distlint.fixers import calls
+from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.checkpoints._all_ranks import on_all_ranks
 from distlint.rules.checkpoints.delete_on_all_ranks import is_forgiven
-from distlint.source.finding import Finding, Severity
+from distlint.source.finding import Finding, Fix, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from distlint.analyzer.objects import CallSite
     from distlint.analyzer.positions import Locators
     from distlint.analyzer.project import Module
     from distlint.catalogue.catalogue import Catalogue
@@ -37,6 +44,12 @@ class MkdirOnAllRanks(SourceRule):
     ## What to do
 
     `os.makedirs(path, exist_ok=True)`: safe on any number of ranks, and shorter than the test.
+
+    ## Fix
+
+    Safe: `exist_ok=True` where the folder was looked for first.
+
+    Unsafe: the same where it was not: a folder that is there already is no error any more.
 
     ## When it is silent
 
@@ -94,6 +107,26 @@ dist.destroy_process_group()
     )
 
     bad = (
+        Example(
+            title="Behind a test on every rank",
+            effect="fail",
+            code="""\
+import os
+import torch.distributed as dist
+
+
+def exists(path):
+    found = os.path.exists(path)
+    dist.barrier()
+    return found
+
+
+dist.init_process_group("gloo")
+if not exists("output"):
+    os.makedirs("output")  # expect: DST414
+dist.barrier()
+""",
+        ),
         Example(
             title="A folder that each rank finds missing",
             effect="fail",
@@ -153,4 +186,24 @@ args = parse()
                     place=locators.of(module.key).place(site.call.site),
                     effect="the others end with FileExistsError when they come at the same time",
                     advice="use os.makedirs(..., exist_ok=True)",
+                    fix=partial(_fix, site, Draft(locators.of(module.key), module, catalogue)),
                 )
+
+
+def _fix(site: CallSite, draft: Draft) -> Fix:
+    call = draft.node(site.call.site, cst.Call)
+    func = call.func
+    last = func.attr if isinstance(func, cst.Attribute) else func
+    if not isinstance(last, cst.Name) or last.value not in ("makedirs", "mkdir"):
+        raise Doubt("called by another name")
+    if last.value == "mkdir":
+        if not isinstance(func, cst.Attribute):
+            raise Doubt("makedirs would have to be imported")
+        draft.replace(last, "makedirs")
+    calls.set_keyword(draft, call, "exist_ok", "True", 2)
+    looked = any(
+        isinstance(here.owner, ir.If)
+        and not {"exists", "isdir", "is_dir"}.isdisjoint(ir.tokens_of(here.owner.test))
+        for here in site.point.around
+    )
+    return draft.fix("safe" if looked else "unsafe", "Pass exist_ok=True")

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING
+
+import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.guards import guards_of, is_distributed, tells_devices
 from distlint.analyzer.names import expressions_of, placed
+from distlint.fixers import calls
+from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule
-from distlint.source.finding import Finding, Severity
+from distlint.source.finding import Finding, Fix, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -43,6 +48,13 @@ class NoMapLocation(SourceRule):
     ## What to do
 
     `torch.load(path, map_location="cpu")`; `load_state_dict` copies to the right device.
+
+    ## Fix
+
+    Safe: `map_location="cpu"` where the result goes straight into `load_state_dict`, which copies
+    to the device of the model.
+
+    Unsafe: the same where the result is kept; other parts of it may be used where they are.
 
     ## When it is silent
 
@@ -181,6 +193,7 @@ def main(rank, path):
                     effect="GPU 0 holds a copy for every rank of the node and may run out of "
                     "memory",
                     advice='pass map_location="cpu"',
+                    fix=partial(_fix, site, Draft(locators.of(module.key), module, catalogue)),
                 )
 
 
@@ -191,6 +204,13 @@ def _is_open(guards: Guards, site: CallSite) -> bool:
     if not where.absent or path is None or guards.is_buffer(path, site.point.scope):
         return False
     return not any(argument.keyword == "mmap" for argument in site.call.args)
+
+
+def _fix(site: CallSite, draft: Draft) -> Fix:
+    call = draft.node(site.call.site, cst.Call)
+    calls.set_keyword(draft, call, "map_location", '"cpu"', 1)
+    direct = isinstance(site.point.statement, ir.Evaluate) and _restores_here(site.point.statement)
+    return draft.fix("safe" if direct else "unsafe", 'Pass map_location="cpu"')
 
 
 def _may_be_started(guards: Guards, site: CallSite) -> bool:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
+
+import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.names import expressions_in, expressions_of
 from distlint.analyzer.objects import objects_of
+from distlint.fixers import calls, names
+from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.checkpoints._wrapped import wrapper_of
-from distlint.source.finding import Finding, Related, Severity
+from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -45,6 +50,11 @@ class PrefixStrip(SourceRule):
     `torch.nn.modules.utils.consume_prefix_in_state_dict_if_present(state, "module.")`,
     `distlint.runtime.strip_prefixes(state)`, which also knows `_orig_mod.`, or
     `key.removeprefix("module.")`. Load before the model is wrapped, or into `model.module`.
+
+    ## Fix
+
+    Unsafe: `replace("module.", "")` becomes `removeprefix("module.")`. Names whose prefix stands
+    further inside keep it, as those of a module wrapped inside another do.
 
     ## When it is silent
 
@@ -170,6 +180,7 @@ model.load_state_dict(state)  # expect: DST402
                     place=locators.of(module.key).place(site.call.site),
                     effect="a weight whose name holds the word further inside is not found",
                     advice=f"use `{_CURE}`, or removeprefix",
+                    fix=partial(_fix, site, Draft(locators.of(module.key), module, catalogue)),
                 )
         yield from self._into_wrapper(objects, stripped, module, locators)
 
@@ -198,6 +209,13 @@ model.load_state_dict(state)  # expect: DST402
                     effect="no name fits: it raises, or with strict=False loads nothing",
                     advice="load before the model is wrapped, or into model.module",
                 )
+
+
+def _fix(site: CallSite, draft: Draft) -> Fix:
+    call = draft.node(site.call.site, cst.Call)
+    names.rename(draft, call.func, "removeprefix")
+    calls.remove_argument(draft, call, call.args[1])
+    return draft.fix("unsafe", "Take the prefix off the beginning only")
 
 
 def _stripped(objects: Objects) -> Iterator[CallSite]:

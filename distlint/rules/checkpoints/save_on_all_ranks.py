@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
+from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.checkpoints._all_ranks import on_all_ranks
+from distlint.rules.checkpoints._all_ranks import on_all_ranks, on_rank_0_only
 from distlint.source.finding import Finding, Severity
 
 if TYPE_CHECKING:
@@ -49,6 +51,11 @@ class SaveOnAllRanks(SourceRule):
     ```
 
     State that differs between ranks belongs into files of their own: `f"state_{rank}.pt"`.
+
+    ## Fix
+
+    Unsafe: the statement goes under a test of the rank. Whether others have to wait for it is for
+    you to say, and a script that runs without a process group has no rank to ask for.
 
     ## When it is silent
 
@@ -160,7 +167,7 @@ dist.destroy_process_group()
     bad = (
         Example(
             title="All ranks write their own numbers to one file",
-            effect="wrong data",
+            effect="fail",
             code="""\
 import time
 import torch
@@ -172,13 +179,14 @@ loss = torch.tensor(1.0 + rank)
 time.sleep(0.3 * rank)
 torch.save({"loss": loss}, "last.pt")  # expect: DST406
 dist.barrier()
-print("kept_mine =", torch.load("last.pt", weights_only=True)["loss"].item() == loss.item())
+if rank == 0:
+    assert torch.load("last.pt", weights_only=True)["loss"] == loss, "of another rank"
 dist.destroy_process_group()
 """,
         ),
         Example(
             title="The helper is called by everyone",
-            effect="wrong data",
+            effect="fail",
             code="""\
 import time
 import torch
@@ -207,13 +215,13 @@ trainer = Trainer(dist.get_rank())
 trainer.validate(1.0 + dist.get_rank())
 dist.barrier()
 kept = torch.load("checkpoint_best.pt", weights_only=True)["best"]
-print("kept_mine =", kept == trainer.best)
+assert dist.get_rank() != 0 or kept == trainer.best, "of another rank"
 dist.destroy_process_group()
 """,
         ),
         Example(
             title="A guard that is not called",
-            effect="wrong data",
+            effect="fail",
             code="""\
 import time
 import torch
@@ -230,7 +238,8 @@ value = 1.0 + dist.get_rank()
 if is_main_process:
     torch.save({"value": value}, "value.pt")  # expect: DST406
 dist.barrier()
-print("kept_mine =", torch.load("value.pt", weights_only=True)["value"] == value)
+if is_main_process():
+    assert torch.load("value.pt", weights_only=True)["value"] == value, "of another rank"
 dist.destroy_process_group()
 """,
         ),
@@ -254,4 +263,7 @@ dist.destroy_process_group()
                 place=locators.of(module.key).place(site.call.site),
                 effect="the file is a mixture, or what the slowest rank had",
                 advice="write on rank 0 only, or put the rank into the name of the file",
+                fix=partial(
+                    on_rank_0_only, site, Draft(locators.of(module.key), module, catalogue)
+                ),
             )

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
+
+import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.names import expressions_in, expressions_of, placed
 from distlint.analyzer.objects import objects_of, path_of
+from distlint.fixers import names
+from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._steps import backwards
 from distlint.rules.training import loops_around
-from distlint.source.finding import Finding, Related, Severity
+from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -43,6 +48,11 @@ class GraphAccumulation(SourceRule):
 
     `total += loss.detach()`: it stays on the device and costs no synchronisation. `loss.item()`
     gives a number and waits for the device each time; it is for what is printed.
+
+    ## Fix
+
+    Unsafe: `.detach()` on what is added or kept. The numbers stay the same; code elsewhere that
+    back-propagates the sum would get no gradient.
 
     ## When it is silent
 
@@ -215,6 +225,7 @@ assert loop.total.grad_fn is None, "the graphs of all steps are held"
                     related=(Related("back-propagated", locator.place(backward.site.call.site)),),
                     effect="memory grows with each step",
                     advice=f"use {'.'.join(loss)}.detach()",
+                    fix=partial(_fix, statement, loss, Draft(locator, module, catalogue)),
                 )
 
 
@@ -240,6 +251,23 @@ def _keepers(loop: ir.For | ir.While, loss: Path) -> Iterator[tuple[ir.Stmt, Pat
                     kept = _container(call.func.value)
         if kept is not None and kept != loss:
             yield statement, kept
+
+
+def _fix(statement: ir.Stmt, loss: Path, draft: Draft) -> Fix:
+    node = draft.locator.node(statement.site)
+    value = node.value if isinstance(node, (cst.Assign, cst.AugAssign, cst.Expr)) else None
+    if value is None:
+        raise Doubt("not a plain statement")
+    if isinstance(value, cst.Call):
+        value = value.args[0].value
+    uses = [
+        found
+        for found in (value, *names.inside(value))
+        if isinstance(found, (cst.Name, cst.Attribute)) and names.dotted(found) == ".".join(loss)
+    ]
+    for found in dict.fromkeys(uses):
+        draft.replace(found, f"{draft.text(found)}.detach()")
+    return draft.fix("unsafe", "Detach what is kept")
 
 
 def _stops_graph(owner: ir.Stmt | None) -> bool:

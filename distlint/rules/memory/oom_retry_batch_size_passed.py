@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
+import libcst as cst
+
 from distlint.analyzer import ir
+from distlint.fixers import calls
+from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.memory._retry import calls_of, retried
-from distlint.source.finding import Finding, Severity
+from distlint.source.finding import Finding, Fix, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,6 +40,10 @@ class OomRetryBatchSizePassed(SourceRule):
     ## What to do
 
     Leave the batch size out: `train()`. The first one to try is `starting_batch_size=`.
+
+    ## Fix
+
+    Safe: the argument is left out. The call raises in any case.
 
     ## When it is silent
 
@@ -110,6 +119,7 @@ train(batch_size=8)  # expect: DST303
             params = retry.function.params
             if not params or any(param.star for param in params):
                 continue
+            draft_of = partial(Draft, locators.of(module.key), module, catalogue)
             for site in calls_of(retry, objects):
                 args = site.call.args
                 if any(argument.star for argument in args) or _is_expected(site):
@@ -124,7 +134,17 @@ train(batch_size=8)  # expect: DST303
                         place=locators.of(module.key).place(site.call.site),
                         effect="it raises a TypeError before anything is tried",
                         advice="leave the batch size out of the call",
+                        fix=partial(_fix, site, params[0].name, len(params), draft_of()),
                     )
+
+
+def _fix(site: CallSite, name: str, count: int, draft: Draft) -> Fix:
+    call = draft.node(site.call.site, cst.Call)
+    given = calls.argument(call, name, 0)
+    if given is None or len(call.args) > count:
+        raise Doubt("which argument is the batch size is not certain")
+    calls.remove_argument(draft, call, given)
+    return draft.fix("safe", "Leave the batch size out")
 
 
 def _is_expected(site: CallSite) -> bool:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
+
+import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.names import expressions_in, expressions_of
+from distlint.fixers import statements
+from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.memory._retry import inside, retried
-from distlint.source.finding import Finding, Severity
+from distlint.source.finding import Finding, Fix, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -42,6 +47,11 @@ class OomRetryNoFreeMemory(SourceRule):
 
     `accelerator.free_memory()` as the first statement of the function. `nonlocal` is not needed
     for that.
+
+    ## Fix
+
+    Safe: `free_memory()` becomes the first statement of the function. At the first attempt there is
+    nothing to free, unless objects were prepared before; then DST301 is about them.
 
     ## When it is silent
 
@@ -141,8 +151,17 @@ assert len(accelerator._models) == 1, f"{len(accelerator._models)} models are he
                     place=locators.of(module.key).place(retry.function.site),
                     effect="the models of all attempts are in memory together",
                     advice=f"begin the function with {name}.free_memory()",
+                    fix=partial(
+                        _fix, retry, name, Draft(locators.of(module.key), module, catalogue)
+                    ),
                 )
                 break
+
+
+def _fix(retry: Retried, name: str, draft: Draft) -> Fix:
+    function = draft.node(retry.function.site, cst.FunctionDef)
+    statements.insert_at_start(draft, function, f"{name}.free_memory()")
+    return draft.fix("safe", f"Begin with {name}.free_memory()")
 
 
 def _outer_accelerators(retry: Retried, objects: Objects) -> Iterator[str]:
