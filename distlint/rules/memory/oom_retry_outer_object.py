@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.names import expressions_in, expressions_of
 from distlint.analyzer.objects import CallSite, Point
+from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule
+from distlint.rules.memory._move_inside import moved_inside
 from distlint.rules.memory._retry import Retried, inside, retried, trains
 from distlint.source.finding import Finding, Related, Severity
 
@@ -62,6 +65,13 @@ class OomRetryOuterObject(SourceRule):
         ...
         return model
     ```
+
+    ## Fix
+
+    Unsafe: the statements that make the objects move into the function in their order, behind
+    `free_memory()`, and a loader among them gets the batch size that is tried. Offered where they
+    stand beside the function and nothing else uses the objects; whether what they are made from is
+    used up by an attempt is for you to say.
 
     ## When it is silent
 
@@ -149,7 +159,7 @@ train(model, torch.optim.SGD(model.parameters(), lr=0.1))
 
     bad = (
         Example(
-            title="The second attempt starts from changed weights",
+            title="The second attempt starts from filled moments",
             effect="fail",
             needs=("accelerate",),
             ranks=1,
@@ -161,16 +171,15 @@ from accelerate.utils import find_executable_batch_size
 
 def main():
     accelerator = Accelerator(cpu=True)
+    moments = []
     model = torch.nn.Linear(2, 1)
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    optimizer = torch.optim.AdamW(model.parameters())
     model, optimizer = accelerator.prepare(model, optimizer)
-    fresh = model.weight.detach().clone()
-    starts = []
 
     @find_executable_batch_size(starting_batch_size=8)
     def train(batch_size):  # expect: DST301
         accelerator.free_memory()
-        starts.append(model.weight.detach().clone())
+        moments.append(len(optimizer.state))
         for step in range(3):
             if batch_size > 7 and step == 2:
                 raise RuntimeError("CUDA out of memory.")
@@ -178,7 +187,7 @@ def main():
             optimizer.step()
 
     train()
-    assert torch.equal(starts[-1], fresh), "trained on from the failed attempt"
+    assert moments == [0, 0], "trained on from the failed attempt"
 
 
 main()
@@ -194,15 +203,15 @@ import torch
 from accelerate.utils import find_executable_batch_size
 from torch.utils.data import DataLoader
 
-loader = DataLoader(torch.randn(32, 2), batch_size=16)
+loader = DataLoader(torch.randn(32, 2), batch_size=3)
 
 
-@find_executable_batch_size(starting_batch_size=16)
+@find_executable_batch_size(starting_batch_size=3)
 def train(batch_size):  # expect: DST301
     model = torch.nn.Linear(2, 1)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     for batch in loader:
-        if len(batch) > 8:
+        if len(batch) > 2:
             raise RuntimeError("CUDA out of memory.")
         model(batch).mean().backward()
         optimizer.step()
@@ -212,36 +221,32 @@ train()
 """,
         ),
         Example(
-            title="nonlocal objects, prepared once more",
+            title="nonlocal objects",
             effect="fail",
             needs=("accelerate",),
             ranks=1,
             code="""\
 import torch
-from accelerate import Accelerator
 from accelerate.utils import find_executable_batch_size
 
 
 def main():
-    accelerator = Accelerator(cpu=True)
-    model = torch.nn.Linear(2, 1)
-    fresh = model.weight.detach().clone()
-    starts = []
+    steps = []
+    model = torch.nn.Linear(2, 1, bias=False)
+    torch.nn.init.zeros_(model.weight)
 
     @find_executable_batch_size(starting_batch_size=4)
     def train(batch_size):  # expect: DST301
         nonlocal model
-        accelerator.free_memory()
-        model = accelerator.prepare(model)
-        starts.append(model.weight.detach().clone())
+        steps.append(model.weight.abs().sum().item())
         optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-        accelerator.backward(model(torch.ones(batch_size, 2)).mean())
+        model(torch.ones(batch_size, 2)).mean().backward()
         optimizer.step()
         if batch_size > 3:
             raise RuntimeError("CUDA out of memory.")
 
     train()
-    assert torch.equal(starts[-1], fresh), "trained on from the failed attempt"
+    assert steps[-1] == 0.0, "trained on from the failed attempt"
 
 
 main()
@@ -272,6 +277,9 @@ main()
                 effect="the next attempt goes on from what the failed one left, and its memory is "
                 "still held",
                 advice="make it inside the function, after free_memory(), and return it",
+                fix=partial(
+                    moved_inside, Draft(locator, module, catalogue), retry.function.site, outer
+                ),
             )
 
 
