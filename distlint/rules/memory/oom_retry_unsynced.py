@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
+import libcst as cst
+
 from distlint.analyzer.objects import objects_of
+from distlint.fixers import imports, names
+from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.memory._retry import DECORATOR, retried, trains
-from distlint.source.finding import Finding, Severity
+from distlint.rules.memory._retry import DECORATOR, Retried, retried, trains
+from distlint.source.finding import Finding, Fix, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from distlint.analyzer.positions import Locators
     from distlint.analyzer.project import Module
@@ -50,6 +55,12 @@ class OomRetryUnsynced(SourceRule):
     `from distlint.runtime import find_executable_batch_size` has the same signature: the ranks
     agree that one of them failed, and try the same smaller size together. Else find the batch size
     in a run of its own, and write it down.
+
+    ## Fix
+
+    Unsafe: the decorator becomes that of `distlint.runtime`. It ends the process groups of a failed
+    attempt and makes them anew, so that groups and wrapped models made outside are not to be used
+    afterwards.
 
     ## When it is silent
 
@@ -142,19 +153,60 @@ print("size =", train())
         if DECORATOR in module.words and not _SEVERAL.isdisjoint(module.words):
             for retry, objects in retried(module, catalogue):
                 if not retry.synchronised and trains(retry.function, objects):
-                    yield self._finding(retry.function.site, "rank", module, locators)
+                    draft = Draft(locators.of(module.key), module, catalogue)
+                    fix = partial(_fix, retry, draft)
+                    yield self._finding(retry.function.site, "rank", module, locators, fix)
         if _AUTO in module.tokens:
             for site in _sharded_searches(module, catalogue):
                 yield self._finding(site, "rank of DeepSpeed or FSDP", module, locators)
 
-    def _finding(self, site: int, who: str, module: Module, locators: Locators) -> Finding:
+    def _finding(
+        self,
+        site: int,
+        who: str,
+        module: Module,
+        locators: Locators,
+        fix: Callable[[], Fix] | None = None,
+    ) -> Finding:
         return self.finding(
             message=f"each {who} decides for itself to try a smaller batch",
             severity=Severity.INFO,
             place=locators.of(module.key).place(site),
             effect="when memory runs out on one rank, the others wait for it in another attempt",
             advice="use find_executable_batch_size of distlint.runtime, which retries on all ranks",
+            fix=fix,
         )
+
+
+def _fix(retry: Retried, draft: Draft) -> Fix:
+    function = draft.node(retry.function.site, cst.FunctionDef)
+    for decorator in function.decorators:
+        call = decorator.decorator
+        callee = call.func if isinstance(call, cst.Call) else call
+        if (names.dotted(callee) or "").rpartition(".")[2] == DECORATOR:
+            if isinstance(callee, cst.Name) and _imported_alone(draft, callee.value):
+                return draft.fix("unsafe", "Let all ranks try again together")
+            ours = imports.imported(draft, "distlint.runtime", DECORATOR, function)
+            draft.replace(callee, ours)
+            if isinstance(callee, cst.Name):
+                imports.drop_if_stale(draft, callee.value, (callee,))
+            return draft.fix("unsafe", "Let all ranks try again together")
+    raise Doubt("the decorator goes by another name")
+
+
+def _imported_alone(draft: Draft, name: str) -> bool:
+    """Take the name from the other library where one import brings it and nothing else."""
+    found = [
+        node
+        for node in names.inside(draft.tree)
+        if isinstance(node, cst.ImportFrom)
+        and not isinstance(node.names, cst.ImportStar)
+        and [(each.name.value, each.asname) for each in node.names] == [(name, None)]
+    ]
+    if len(found) != 1 or found[0].module is None:
+        return False
+    draft.replace(found[0].module, "distlint.runtime")
+    return True
 
 
 def _sharded_searches(module: Module, catalogue: Catalogue) -> Iterator[int]:
