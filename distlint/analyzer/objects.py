@@ -36,10 +36,11 @@ _MAX_ORIGINS = 12
 _MAX_WRAPS = 3
 """How many calls a loop's iterable may be wrapped in: ``enumerate(tqdm(loader))``."""
 
-_SAME_OBJECT = frozenset(
+_MOVES = frozenset({"to", "cuda", "cpu", "xpu", "npu", "hpu"})
+_SAME_OBJECT = _MOVES | frozenset(
     {
-        "to", "cuda", "cpu", "xpu", "npu", "hpu", "half", "float", "double", "bfloat16",
-        "train", "eval", "requires_grad_", "share_memory", "contiguous",
+        "half", "float", "double", "bfloat16", "train", "eval", "requires_grad_", "share_memory",
+        "contiguous",
     }
 )  # fmt: skip
 """Methods of modules and tensors that give back what they are called on."""
@@ -407,7 +408,15 @@ class Objects:
         return any(origin.call is made for origin in self.origins(node, point))
 
     def iterated_by(self, made: ir.Call) -> Iterator[Point]:
-        """The loops over the object, also through ``enumerate``, ``tqdm`` and their kind."""
+        """The statements that go through the object: loops, also through ``enumerate``, ``tqdm``
+        and their kind, and ``yield from``.
+        """
+        for point in self.points:
+            statement = point.statement
+            if isinstance(statement, ir.Evaluate) and isinstance(statement.value, ir.Yield):
+                given = statement.value
+                if given.delegated and given.value and self.is_made_by(made, given.value, point):
+                    yield point
         for loop in self.loops:
             assert isinstance(loop.statement, ir.For)
             if self._goes_through(loop.statement.iterable, loop, made, _MAX_WRAPS):
@@ -482,7 +491,9 @@ class Objects:
         func = call.func
         if isinstance(func, ir.Attribute) and func.attr in _SAME_OBJECT:
             receiver = self.origins(func.value, point)
-            if any(isinstance(origin.node, (ir.Call, ir.Class)) for origin in receiver):
+            if func.attr in _MOVES or any(
+                isinstance(origin.node, (ir.Call, ir.Class)) for origin in receiver
+            ):
                 yield from receiver
                 return
         function = self.callee(CallSite(call, point))

@@ -14,6 +14,7 @@ _MEETING = re.compile(
     rb"|DistributedDataParallel|DDP|FSDP|FullySharded|fully_shard|ddp|fsdp|deepspeed|zero3"
     rb"|accelerat|wait_for_everyone|save_checkpoint|save_state|state_dict|main_process_first"
     rb"|lightning|torchmetrics|idist|hvd|xm\.|rendezvous|synchronize|consolidate|dcp\."
+    rb"|DistributedSampler|IterableDataset|split_dataset_by_node"
     rb"|should_training_stop|is_world_process_zero|save_model|log_metrics|_trigger|set_breakpoint"
 )
 

@@ -12,10 +12,10 @@ from distlint.analyzer.objects import CallSite, Objects, Origin, Passed, Point, 
 LOADER = "torch.utils.data.DataLoader"
 SAMPLER = "torch.utils.data.DistributedSampler"
 BATCH_SAMPLER = "torch.utils.data.BatchSampler"
-WRAPPERS = (
-    "torch.nn.parallel.DistributedDataParallel",
-    "torch.distributed.fsdp.FullyShardedDataParallel",
-)
+DDP = ("torch.nn.parallel.DistributedDataParallel", "DDP")
+"""The class, and the name that it has where a star import brings it."""
+
+WRAPPERS = (*DDP, "torch.distributed.fsdp.FullyShardedDataParallel", "FSDP")
 
 _LOADER_PARAMS = (
     "dataset", "batch_size", "shuffle", "sampler", "batch_sampler", "num_workers", "collate_fn",

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _RANK = re.compile(r"^(?:.*_)?(?:rank|process_index)$")
 _AGREES = re.compile(r"broadcast|reduce|gather|agreed|same_on|from_main|sync|shared")
+_SECONDS = re.compile(r"%[SfXTscr+]")
 _DEPTH = 8
 
 
@@ -38,7 +39,7 @@ def difference(objects: Objects, node: ir.Expr, point: Point, depth: int = _DEPT
 def _of_call(objects: Objects, call: ir.Call, point: Point, depth: int) -> str | None:
     site = CallSite(call, point)
     name = last_name(call)
-    if _AGREES.search(name):
+    if _AGREES.search(name) or _is_coarse(call):
         return None
     entry = _entry(objects, site)
     if entry is not None and entry.rank is not None:
@@ -51,6 +52,14 @@ def _of_call(objects: Objects, call: ir.Call, point: Point, depth: int) -> str |
     if isinstance(function, ir.Function):
         return _of_origins(objects, call, point, depth)
     return _of_children(objects, call, point, depth)
+
+
+def _is_coarse(call: ir.Call) -> bool:
+    """Is a time written down without its seconds, so that processes mostly agree?"""
+    if last_name(call) != "strftime":
+        return False
+    formats = [a.value.value for a in call.args if isinstance(a.value, ir.Literal)]
+    return any(isinstance(each, str) and not _SECONDS.search(each) for each in formats)
 
 
 def _of_path(objects: Objects, node: ir.Expr, point: Point, depth: int) -> str | None:
@@ -70,7 +79,6 @@ def _of_origins(objects: Objects, node: ir.Expr, point: Point, depth: int) -> st
         if (
             isinstance(origin.node, ir.Expr)
             and origin.node is not node
-            and not origin.attributes
             and not _is_agreed(objects, origin)
         ):
             found = difference(objects, origin.node, origin.point, depth - 1)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
+import libcst as cst
+
 from distlint.analyzer.objects import CallSite, Objects, objects_of
+from distlint.fixers import calls
+from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.data._shards import shard_of
-from distlint.rules.training import Made, loaders
-from distlint.source.finding import Finding, Related, Severity
+from distlint.rules.training import Made, draws_from, loaders, samplers
+from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -40,6 +45,12 @@ class DoubleSharding(SourceRule):
 
     Divide in one place. With Accelerate, give `prepare` a plain loader with `shuffle=True`; or keep
     the sampler, and do not prepare the loader.
+
+    ## Fix
+
+    Unsafe: a `DistributedSampler` is taken off the loader, which shuffles by itself then if the
+    sampler did. Epochs become as long as they were meant to be. Other ways to divide are left to
+    you.
 
     ## When it is silent
 
@@ -161,7 +172,29 @@ assert len(seen) == 16, f"of 16 samples the processes saw {len(seen)}"
                     effect="each process sees a part of its part; the rest is never read",
                     advice="Divide in one place: give prepare a plain loader, or do not prepare "
                     "this one.",
+                    fix=partial(_plain, loader, Draft(locator, module, catalogue)),
                 )
+
+
+def _plain(loader: Made, draft: Draft) -> Fix:
+    """The loader shuffles by itself, if its sampler did."""
+    sampler = next((s for s in samplers(loader.objects) if draws_from(loader, s)), None)
+    call = draft.node(loader.options.call.site, cst.Call)
+    given = calls.argument(call, "sampler")
+    if sampler is None or given is None or len(loader.origins("sampler")) != 1:
+        raise Doubt("the data are not divided by a sampler alone")
+    shuffles = sampler.constant("shuffle", True)
+    if shuffles is ...:
+        raise Doubt("the sampler may shuffle or not")
+    if calls.argument(call, "shuffle") is not None:
+        calls.set_keyword(draft, call, "shuffle", str(shuffles))
+        calls.remove_argument(draft, call, given)
+    elif shuffles:
+        assert given.keyword is not None
+        draft.splice(draft.bounds(given.keyword)[0], draft.bounds(given.value)[1], "shuffle=True")
+    else:
+        calls.remove_argument(draft, call, given)
+    return draft.fix("unsafe", "Let prepare divide the data")
 
 
 def _taker(objects: Objects, loader: Made) -> CallSite | None:

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING
+
+import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.objects import Objects, objects_of
+from distlint.fixers import calls, imports
+from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.data._differences import difference, seedings
+from distlint.rules.data._epochs import epochs_over, set_epoch
 from distlint.rules.data._shards import own_shard_of
 from distlint.rules.training import (
     WRAPPERS,
@@ -19,7 +25,7 @@ from distlint.rules.training import (
     loaders,
     names_of,
 )
-from distlint.source.finding import Finding, Related, Severity
+from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -58,6 +64,12 @@ class MissingDistributedSampler(SourceRule):
     for epoch in range(epochs):
         sampler.set_epoch(epoch)
     ```
+
+    ## Fix
+
+    Unsafe: the loader gets `sampler=DistributedSampler(data)` in place of `shuffle=True`, and the
+    loop over epochs tells it the epoch. Epochs are shorter by the number of ranks then, so
+    schedules in steps no longer fit.
 
     ## When it is silent
 
@@ -140,7 +152,7 @@ from torch.utils.data import DataLoader, TensorDataset
 dist.init_process_group("gloo")
 model = DDP(torch.nn.Linear(1, 1))
 data = TensorDataset(torch.arange(16.0).unsqueeze(1))
-train_loader = DataLoader(data, batch_size=4, shuffle=True)  # expect: DST202
+train_loader = DataLoader(data, 4, shuffle=True, drop_last=True)  # expect: DST202
 seen = torch.zeros(1)
 for (batch,) in train_loader:
     model(batch).mean().backward()
@@ -156,18 +168,17 @@ assert seen.item() == 16, f"an epoch over 16 samples went through {seen.item():.
     ) -> Iterable[Finding]:
         if "DataLoader" not in module.words or any(map(_DIVIDES.search, module.words)):
             return
-        if "backward" not in module.tokens:
-            return
         objects = objects_of(module, catalogue)
         wrap = next(objects.calls_to(*WRAPPERS), None)
         if wrap is None or _seeded_by_rank(objects):
             return
         for loader in loaders(objects):
             if _trains_on_all(objects, loader):
-                yield self._finding(loader, wrap, module, locators)
+                draft = Draft(locators.of(module.key), module, catalogue)
+                yield self._finding(loader, wrap, draft)
 
-    def _finding(self, loader: Made, wrap: CallSite, module: Module, locators: Locators) -> Finding:
-        locator = locators.of(module.key)
+    def _finding(self, loader: Made, wrap: CallSite, draft: Draft) -> Finding:
+        locator = draft.locator
         return self.finding(
             message="this loader gives each rank all of the data, and nothing here divides them",
             severity=Severity.WARNING,
@@ -175,7 +186,31 @@ assert seen.item() == 16, f"an epoch over 16 samples went through {seen.item():.
             related=(Related("the model is wrapped", locator.place(wrap.call.site)),),
             effect="each rank does the whole epoch; more GPUs make it no shorter",
             advice="Give it a DistributedSampler, and call set_epoch on that in each epoch.",
+            fix=partial(_sampled, loader, draft),
         )
+
+
+def _sampled(loader: Made, draft: Draft) -> Fix:
+    """The loader gets a sampler, which shuffles if it did, and is told the epoch."""
+    call = draft.node(loader.options.call.site, cst.Call)
+    data = calls.argument(call, "dataset", 0)
+    if data is None or not isinstance(data.value, (cst.Name, cst.Attribute)):
+        raise Doubt("the data set has no name")
+    shuffles = loader.constant("shuffle", False)
+    if shuffles is ...:
+        raise Doubt("the loader may shuffle or not")
+    sampler = imports.imported(draft, "torch.utils.data", "DistributedSampler", call)
+    option = "" if shuffles else ", shuffle=False"
+    given = calls.argument(call, "shuffle")
+    written = f"sampler={sampler}({draft.text(data.value)}{option})"
+    if given is not None and given.keyword is not None:
+        draft.splice(draft.bounds(given.keyword)[0], draft.bounds(given.value)[1], written)
+    else:
+        calls.add_argument(draft, call, written)
+    for epochs in epochs_over(loader.objects, loader, loader) if shuffles else ():
+        set_epoch(epochs, draft, always=True)
+        break
+    return draft.fix("unsafe", "Give each rank its part by a DistributedSampler")
 
 
 def _seeded_by_rank(objects: Objects) -> bool:
@@ -233,5 +268,7 @@ def _is_false(node: ir.Expr) -> bool:
 def _is_trained_on(objects: Objects, loader: Made) -> bool:
     """Is it gone through, and not only where the code evaluates?"""
     uses = list(objects.iterated_by(loader.call))
-    uses += [site.point for site, _ in objects.passed_to(loader.call)]
+    if "backward" not in objects.module.tokens:  # then a function that is not here does it
+        uses = []
+    uses += [site.point for site, _ in objects.passed_to(loader.call) if objects.is_undefined(site)]
     return any(not evaluates(use) for use in uses)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
+
+import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.objects import Origin, Point, objects_of
+from distlint.fixers import calls
+from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.training import Made, loaders
-from distlint.source.finding import Finding, Severity
+from distlint.source.finding import Finding, Fix, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -40,6 +45,11 @@ class SamplerAndShuffle(SourceRule):
     ```python
     loader = DataLoader(data, sampler=sampler, shuffle=sampler is None)
     ```
+
+    ## Fix
+
+    Safe: `shuffle=True` becomes `shuffle=sampler is None`, or goes. With the sampler the call
+    raises in any case, and without it the loader shuffles as before.
 
     ## When it is silent
 
@@ -132,13 +142,29 @@ print("batches =", len(loader))
         for loader in loaders(objects_of(module, catalogue)):
             clash = next(_clashes(loader), None)
             if clash is not None:
+                draft = Draft(locators.of(module.key), module, catalogue)
                 yield self.finding(
                     message=f"{clash} exclude each other",
                     severity=Severity.ERROR,
                     place=locators.of(module.key).place(loader.options.call.site),
                     effect="the loader raises a ValueError",
                     advice="Leave the choice to the sampler, and shuffle here only without one.",
+                    fix=partial(_without_shuffle, loader, draft),
                 )
+
+
+def _without_shuffle(loader: Made, draft: Draft) -> Fix:
+    call = draft.node(loader.options.call.site, cst.Call)
+    shuffle, sampler = calls.argument(call, "shuffle"), calls.argument(call, "sampler")
+    if shuffle is None or sampler is None:
+        raise Doubt("the options that exclude each other are not both written down here")
+    if isinstance(sampler.value, cst.Name):
+        draft.replace(shuffle.value, f"{sampler.value.value} is None")
+        return draft.fix("safe", "Shuffle only without a sampler")
+    if None in _constants(loader, "sampler"):
+        raise Doubt("there may be no sampler, and then shuffling is right")
+    calls.remove_argument(draft, call, shuffle)
+    return draft.fix("safe", "Leave shuffling to the sampler")
 
 
 def _clashes(loader: Made) -> Iterator[str]:

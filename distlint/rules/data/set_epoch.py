@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
-from distlint.analyzer import ir
-from distlint.analyzer.objects import Objects, Point, objects_of
+from distlint.analyzer.objects import objects_of
+from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule
+from distlint.rules.data._epochs import Epochs, epochs_of, set_epoch
 from distlint.rules.training import (
     Made,
-    draws_from,
-    evaluates,
     goes_elsewhere,
     is_evaluation,
-    iterations,
-    loaders,
-    loops_around,
     names_of,
-    repeats,
     samplers,
 )
-from distlint.source.finding import Finding, Related, Severity
+from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from distlint.analyzer.positions import Locators
     from distlint.analyzer.project import Module
@@ -31,8 +27,6 @@ if TYPE_CHECKING:
     from distlint.source.document import Document
 
 _SET_EPOCH = "set_epoch"
-_DEPTH = 4
-"""Through how many calls the loop over the epochs is looked for."""
 
 
 class SamplerSetEpoch(SourceRule):
@@ -59,6 +53,12 @@ class SamplerSetEpoch(SourceRule):
         for batch in loader:
             ...
     ```
+
+    ## Fix
+
+    Unsafe: `set_epoch(epoch)` goes first into the loop over epochs, on the loader's sampler, where
+    the loop counts epochs and the loader is at hand. Each epoch then has another order than before;
+    a run that is resumed has to count its epochs on.
 
     ## When it is silent
 
@@ -242,24 +242,32 @@ assert seen[:2] != seen[2:], "both epochs had the same order"
         told: set[int] = set()
         for sampler in samplers(objects):
             if _shuffles(sampler) and not goes_elsewhere(objects, sampler):
-                loop = next(_epoch_loops(objects, sampler), None)
-                if loop is not None and loop.statement.site not in told:
-                    told.add(loop.statement.site)
-                    yield self._finding(sampler, loop, module, locators)
+                epochs = next(epochs_of(objects, sampler), None)
+                if epochs is not None and epochs.loop.statement.site not in told:
+                    told.add(epochs.loop.statement.site)
+                    draft = Draft(locators.of(module.key), module, catalogue)
+                    yield self._finding(sampler, epochs, draft)
 
-    def _finding(self, sampler: Made, loop: Point, module: Module, locators: Locators) -> Finding:
-        locator = locators.of(module.key)
+    def _finding(self, sampler: Made, epochs: Epochs, draft: Draft) -> Finding:
+        locator = draft.locator
         made = locator.place(sampler.call.site)
         name = next(iter(names_of(sampler.site)), "loader.sampler")
         return self.finding(
             message=f"the `DistributedSampler` of line {made.span.row} is not told the epoch, so "
             "each turn of this loop has the same order",
             severity=Severity.WARNING,
-            place=locator.place(loop.statement.site),
+            place=locator.place(epochs.loop.statement.site),
             related=(Related("the sampler that shuffles", made),),
             effect="each epoch goes through the same batches in the same order",
             advice=f"Call `{name}.set_epoch(epoch)` first in the loop.",
+            fix=partial(_told, epochs, sampler, draft),
         )
+
+
+def _told(epochs: Epochs, sampler: Made, draft: Draft) -> Fix:
+    made = epochs.loader.origins("sampler")
+    set_epoch(epochs, draft, always=all(origin.call is sampler.call for origin in made))
+    return draft.fix("unsafe", "Tell the sampler the epoch")
 
 
 def _shuffles(sampler: Made) -> bool:
@@ -268,36 +276,3 @@ def _shuffles(sampler: Made) -> bool:
         and sampler.constant("num_replicas", 0) != 1
         and not any(is_evaluation(name) for name in names_of(sampler.site))
     )
-
-
-def _epoch_loops(objects: Objects, sampler: Made) -> Iterator[Point]:
-    for loader in loaders(objects):
-        if (
-            draws_from(loader, sampler)
-            and not any(is_evaluation(name) for name in names_of(loader.site))
-            and not goes_elsewhere(objects, loader)
-        ):
-            for use in iterations(objects, loader):
-                if not evaluates(use):
-                    yield from _repeated(objects, use, sampler, _DEPTH)
-
-
-def _repeated(objects: Objects, use: Point, sampler: Made, depth: int) -> Iterator[Point]:
-    """The loops in which a statement is run once more, here or where its function is called."""
-    for loop in loops_around(use):
-        if repeats(loop) and not _makes(loop, sampler):
-            yield _point_of(objects, loop)
-    function = use.scope.function
-    if function is not None and depth:
-        for caller in objects.callers(function):
-            if not evaluates(caller.point):
-                yield from _repeated(objects, caller.point, sampler, depth - 1)
-
-
-def _makes(loop: ir.For | ir.While, sampler: Made) -> bool:
-    """Is the sampler made anew in each turn: then it is a loop over folds, or data sets?"""
-    return any(here.owner is loop for here in sampler.site.point.around)
-
-
-def _point_of(objects: Objects, statement: ir.Stmt) -> Point:
-    return next(point for point in objects.points if point.statement is statement)

@@ -4,15 +4,28 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
+
+import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.names import expressions_in
-from distlint.analyzer.objects import CallSite, Objects, Passed, objects_of, path_of
+from distlint.analyzer.objects import (
+    CallSite,
+    Objects,
+    Passed,
+    Point,
+    last_name,
+    objects_of,
+    path_of,
+)
+from distlint.fixers import calls, imports
+from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.data._differences import difference, seedings
 from distlint.rules.training import is_distributed
-from distlint.source.finding import Finding, Severity
+from distlint.source.finding import Finding, Fix, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -35,7 +48,12 @@ _ORDERS: dict[str, tuple[str, int | None]] = {
 }
 _SHUFFLES = ("random.shuffle", "numpy.random.shuffle")
 _TAKERS = re.compile(r"^(?:Subset|SubsetRandomSampler|select|DataLoader|\w*Dataset)$")
-_FRAMEWORKS = frozenset({"LightningModule", "LightningDataModule", "Trainer", "train_dataloader"})
+_FRAMEWORKS = frozenset(
+    {
+        "LightningModule", "LightningDataModule", "Trainer", "process_index",
+        "split_dataset_by_node",
+    }
+)  # fmt: skip
 _ONE_RANK = re.compile(r"rank|main_process|is_main|is_master|local_zero|global_zero")
 
 
@@ -45,8 +63,9 @@ class UnseededSplit(SourceRule):
     ## What it finds
 
     In a distributed script: `random_split` without `generator=`, `train_test_split` without
-    `random_state=`, and `permutation`, `randperm` or `shuffle` whose result picks the samples of a
-    data set, where nothing in the file seeds the generator, or seeds it by the rank.
+    `random_state=`, `dataset.shuffle()` without `seed=` before `split_dataset_by_node`, and
+    `permutation`, `randperm` or `shuffle` whose result picks the samples of a data set; where
+    nothing in the file seeds the generator, or the rank does.
 
     ## Why it matters
 
@@ -62,6 +81,11 @@ class UnseededSplit(SourceRule):
     ```python
     train, val = random_split(data, [0.9, 0.1], generator=torch.Generator().manual_seed(0))
     ```
+
+    ## Fix
+
+    Unsafe: `random_split` gets `generator=torch.Generator().manual_seed(0)`, `train_test_split`
+    gets `random_state=0`. It is the same split in each run then, and another one than before.
 
     ## When it is silent
 
@@ -186,21 +210,43 @@ assert len(seen) == 64, f"of 64 samples the ranks drew {len(seen)}"
         if words.isdisjoint(module.words):
             return
         objects = objects_of(module, catalogue)
-        if not (is_distributed(objects) or not _FRAMEWORKS.isdisjoint(module.words)):
+        if not (is_distributed(objects) or _has_processes(module)):
             return
         why = _why_different(objects)
         if why is None:
             return
         for site in _draws(objects):
             if not _on_one_rank(site):
+                draft = Draft(locators.of(module.key), module, catalogue)
                 finding = self.finding(
                     message=f"each process draws this for itself: {why}",
                     severity=Severity.WARNING,
                     place=locators.of(module.key).place(site.call.site),
                     effect="the ranks have different splits or orders of the data, which overlap",
                     advice="Give it a seed of its own, the same on all ranks.",
+                    fix=partial(_seeded, objects, site, draft),
                 )
                 yield replace(finding, preview="__main__" not in module.tokens and _is_part(module))
+
+
+def _seeded(objects: Objects, site: CallSite, draft: Draft) -> Fix:
+    name = _SPLITS.get(objects.called(site), ("", None))[0]
+    call = draft.node(site.call.site, cst.Call)
+    if name == "generator":
+        generator = imports.imported(draft, "torch", "Generator", call)
+        calls.set_keyword(draft, call, name, f"{generator}().manual_seed(0)", 2)
+    elif name == "random_state":
+        calls.set_keyword(draft, call, name, "0")
+    else:
+        raise Doubt("the generator belongs to others as well")
+    return draft.fix("unsafe", "Give the split a seed of its own")
+
+
+def _has_processes(module: Module) -> bool:
+    """Does a framework run this in several processes, as far as the file shows?"""
+    return not _FRAMEWORKS.isdisjoint(module.words) or any(
+        function.owner and function.name == "train_dataloader" for function in module.functions
+    )
 
 
 def _is_part(module: Module) -> bool:
@@ -231,9 +277,23 @@ def _draws(objects: Objects) -> Iterator[CallSite]:
         own = objects.argument(site, name) if name else Passed(None)
         if own.absent and _becomes_data(objects, site):
             yield site
+    for splitter in objects.calls({"split_dataset_by_node"}):
+        for argument in splitter.call.args[:1]:
+            yield from _shuffled(objects, argument.value, splitter.point)
     for site in objects.calls_to(*_SHUFFLES):
         if site.call.args and _is_data(objects, site):
             yield site
+
+
+def _shuffled(objects: Objects, node: ir.Expr, point: Point) -> Iterator[CallSite]:
+    """The calls of ``shuffle`` without a seed in the chain of methods that made a data set."""
+    for origin in objects.origins(node, point):
+        site = origin.site
+        if site is not None and isinstance(site.call.func, ir.Attribute):
+            if last_name(site.call) != "shuffle":
+                yield from _shuffled(objects, site.call.func.value, site.point)
+            elif _is_none(objects, objects.argument(site, "seed", 0), site):
+                yield site
 
 
 def _is_none(objects: Objects, passed: Passed, site: CallSite) -> bool:

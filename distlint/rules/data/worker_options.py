@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
+import libcst as cst
+
 from distlint.analyzer.objects import objects_of
+from distlint.fixers import calls
+from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.training import Made, loaders
-from distlint.source.finding import Finding, Severity
+from distlint.source.finding import Finding, Fix, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,6 +46,10 @@ class WorkerOptions(SourceRule):
     ## What to do
 
     Set `num_workers` above 0, or leave the option out.
+
+    ## Fix
+
+    Safe: the option goes. With it the call raises in any case.
 
     ## When it is silent
 
@@ -119,13 +128,22 @@ print("batches =", len(loader))
         for loader in loaders(objects_of(module, catalogue)):
             wanted = [name for name in _OFF if _wants_workers(loader, name)]
             if wanted and loader.constant("num_workers", 0) == 0:
+                draft = Draft(locators.of(module.key), module, catalogue)
                 yield self.finding(
                     message=f"`{wanted[0]}` is for workers, and this loader has none",
                     severity=Severity.ERROR,
                     place=locators.of(module.key).place(loader.options.call.site),
                     effect="the loader raises a ValueError",
                     advice=f"Set num_workers above 0, or leave out {wanted[0]}.",
+                    fix=partial(_without, wanted, loader, draft),
                 )
+
+
+def _without(options: list[str], loader: Made, draft: Draft) -> Fix:
+    if len(options) > 1:
+        raise Doubt("options side by side")
+    calls.remove_keyword(draft, draft.node(loader.options.call.site, cst.Call), options[0])
+    return draft.fix("safe", f"Leave out {options[0]}")
 
 
 def _wants_workers(loader: Made, name: str) -> bool:

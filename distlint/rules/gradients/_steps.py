@@ -50,8 +50,17 @@ def torch_clips(objects: Objects) -> Iterator[CallSite]:
 
 
 def accelerator_clips(objects: Objects) -> Iterator[CallSite]:
+    """The clips of an Accelerator; of what has ``accumulate()``, where its class is not known."""
+    accumulating = {
+        path_of(site.call.func.value)
+        for site in objects.calls({"accumulate"})
+        if isinstance(site.call.func, ir.Attribute)
+    }
     for site in objects.calls({"clip_grad_norm_", "clip_grad_value_"}):
-        if objects.called(site).startswith(_ACCELERATOR):
+        func = site.call.func
+        if objects.called(site).startswith(_ACCELERATOR) or (
+            isinstance(func, ir.Attribute) and path_of(func.value) in accumulating
+        ):
             yield site
 
 

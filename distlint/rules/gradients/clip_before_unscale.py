@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
+
+import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.objects import CallSite, Objects, objects_of, path_of
+from distlint.fixers import names, statements
+from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._steps import (
     CLIP_NAMES,
@@ -15,7 +20,7 @@ from distlint.rules.gradients._steps import (
     in_order,
     torch_clips,
 )
-from distlint.source.finding import Finding, Related, Severity
+from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -52,6 +57,11 @@ class ClipBeforeUnscale(SourceRule):
     scaler.step(optimizer)
     scaler.update()
     ```
+
+    ## Fix
+
+    Unsafe: `scaler.unscale_(optimizer)` goes before the clip. The steps become larger, as they were
+    meant to be; a learning rate that was tuned to the small ones no longer fits.
 
     ## When it is silent
 
@@ -175,8 +185,9 @@ assert moved > 0.5, f"the weights moved by {moved}"
             return
         objects = objects_of(module, catalogue)
         for clip in torch_clips(objects):
-            scaled = _scaled_before(objects, clip)
-            if scaled is not None:
+            found = _scaled_before(objects, clip)
+            if found is not None:
+                scaled, step = found
                 locator = locators.of(module.key)
                 scaler = ".".join(scaled.scaler or ("scaler",))
                 yield self.finding(
@@ -187,11 +198,23 @@ assert moved > 0.5, f"the weights moved by {moved}"
                     related=(Related("scaled here", locator.place(scaled.site.call.site)),),
                     effect="nearly every step is cut down to almost nothing",
                     advice=f"Call `{scaler}.unscale_(optimizer)` before the clip.",
+                    fix=partial(_unscaled, clip, step, scaler, Draft(locator, module, catalogue)),
                 )
 
 
-def _scaled_before(objects: Objects, clip: CallSite) -> Backward | None:
-    """The backward pass whose scaled gradients a call clips."""
+def _unscaled(clip: CallSite, step: CallSite, scaler: str, draft: Draft) -> Fix:
+    optimizer = path_of(step.call.args[0].value) if step.call.args else None
+    if optimizer is None:
+        raise Doubt("the optimizer has no name")
+    statement = statements.statement_of(draft, draft.node(clip.call.site, cst.Call))
+    if not names.available(draft, optimizer[0], statement):
+        raise Doubt("the optimizer may not be there yet")
+    statements.insert_before(draft, statement, f"{scaler}.{_UNSCALE}({'.'.join(optimizer)})")
+    return draft.fix("unsafe", "Unscale the gradients before they are clipped")
+
+
+def _scaled_before(objects: Objects, clip: CallSite) -> tuple[Backward, CallSite] | None:
+    """The backward pass whose scaled gradients a call clips, and the step that follows."""
     for backward in backwards(objects):
         if backward.scaler is None or exclude(backward.site.point, clip.point):
             continue
@@ -204,7 +227,7 @@ def _scaled_before(objects: Objects, clip: CallSite) -> Backward | None:
                 and not exclude(clip.point, step.point)
                 and not _unscales(objects, clip)
             ):
-                return backward
+                return backward, step
     return None
 
 

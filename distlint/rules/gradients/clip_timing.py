@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
+import libcst as cst
+
 from distlint.analyzer import ir
-from distlint.analyzer.objects import CallSite, Objects, Point, objects_of
+from distlint.analyzer.objects import CallSite, Objects, Point, objects_of, path_of
+from distlint.fixers import statements
+from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._steps import (
     CLIP_NAMES,
@@ -15,7 +20,7 @@ from distlint.rules.gradients._steps import (
     conditions,
     torch_clips,
 )
-from distlint.source.finding import Finding, Related, Severity
+from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -60,6 +65,11 @@ class ClipBeforeLastBackward(SourceRule):
 
     With Accelerate, put it under `if accelerator.sync_gradients:`. With Lightning, use
     `Trainer(gradient_clip_val=...)`.
+
+    ## Fix
+
+    Unsafe: the clip moves to the start of the branch that steps; with Accelerate it goes under `if
+    accelerator.sync_gradients:`. Steps may become larger than those that were tuned for.
 
     ## When it is silent
 
@@ -215,6 +225,7 @@ class Net(L.LightningModule):
                     related=(Related("the step", locator.place(step.call.site)),),
                     effect="the partial sums are cut down, not the gradient of the step",
                     advice="Clip once, right before the step.",
+                    fix=partial(_moved, clip, step, Draft(locator, module, catalogue)),
                 )
             elif _is_before_backward(objects, clip):
                 yield self.finding(
@@ -234,7 +245,37 @@ class Net(L.LightningModule):
                     place=locator.place(clip.call.site),
                     effect="the partial sums are cut down, not the gradient of the step",
                     advice="Put it under `if accelerator.sync_gradients:`.",
+                    fix=partial(_guarded, clip, Draft(locator, module, catalogue)),
                 )
+
+
+def _guarded(clip: CallSite, draft: Draft) -> Fix:
+    receiver = path_of(clip.call.func.value) if isinstance(clip.call.func, ir.Attribute) else None
+    if receiver is None or not isinstance(clip.point.statement, ir.Evaluate):
+        raise Doubt("the norm is used in each turn")
+    statement = statements.statement_of(draft, draft.node(clip.call.site, cst.Call))
+    statements.wrap(draft, f"if {'.'.join(receiver)}.sync_gradients:", statement)
+    return draft.fix("unsafe", "Clip only when the gradients are synchronised")
+
+
+def _moved(clip: CallSite, step: CallSite, draft: Draft) -> Fix:
+    """The clip goes to the start of the branch that steps, where that follows in its block."""
+    here = clip.point.around[-1]
+    branch = next(
+        (
+            each.owner
+            for each in step.point.around
+            if isinstance(each.owner, ir.If) and each.owner in here.block[here.index + 1 :]
+        ),
+        None,
+    )
+    if branch is None or not isinstance(clip.point.statement, ir.Evaluate):
+        raise Doubt("the branch that steps does not follow the clip")
+    first = next(each for each in step.point.around if each.owner is branch).block[0]
+    target = statements.statement_of(draft, draft.locator.node(first.site))
+    statement = statements.statement_of(draft, draft.node(clip.call.site, cst.Call))
+    statements.move_before(draft, target, statement)
+    return draft.fix("unsafe", "Clip once, right before the step")
 
 
 def _step_of_window(objects: Objects, clip: CallSite) -> CallSite | None:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING
+
+import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.names import expressions_in
 from distlint.analyzer.objects import CallSite, Objects, objects_of
+from distlint.fixers import names, statements
+from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._steps import exclude
-from distlint.source.finding import Finding, Related, Severity
+from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -45,6 +50,11 @@ class OptimizerBeforeFsdp(SourceRule):
     ## What to do
 
     Wrap first, then make the optimizer from `model.parameters()`.
+
+    ## Fix
+
+    Unsafe: the optimizer is made behind the wrap, when both stand in one block. Its steps then have
+    an effect, which they had not before.
 
     ## When it is silent
 
@@ -147,7 +157,26 @@ assert all(id(p) in held for p in model.parameters()), "the optimizer holds othe
                     related=(Related("the model is sharded", locator.place(wrap.call.site)),),
                     effect="its steps change nothing that is trained",
                     advice="Make the optimizer after the wrap.",
+                    fix=partial(_after, made, wrap, Draft(locator, module, catalogue)),
                 )
+
+
+def _after(made: CallSite, wrap: CallSite, draft: Draft) -> Fix:
+    """The statement that makes the optimizer goes behind the one that shards the model."""
+    moved = statements.statement_of(draft, draft.node(made.call.site, cst.Call))
+    target = statements.statement_of(draft, draft.node(wrap.call.site, cst.Call))
+    block = statements.siblings(draft, moved)
+    if target not in block:
+        raise Doubt("the two stand in different blocks")
+    between = block[block.index(moved) + 1 : block.index(target) + 1]
+    if not names.bound(draft, moved).isdisjoint(names.read(draft, *between)):
+        raise Doubt("the optimizer is used before the wrap")
+    if not names.read(draft, moved).isdisjoint(names.bound(draft, *between[:-1])):
+        raise Doubt("what it is made of changes before the wrap")
+    indent = statements.indent_of(draft, moved)
+    statements.append(draft, target, statements.moved_text(draft, moved, indent, indent))
+    statements.remove(draft, moved, comments=True)
+    return draft.fix("unsafe", "Make the optimizer after the wrap")
 
 
 def _wraps(objects: Objects) -> Iterator[CallSite]:
@@ -163,7 +192,7 @@ def _optimizers_before(objects: Objects, wrap: CallSite) -> Iterator[CallSite]:
     wrapped = objects.argument(wrap, "module", 0).value
     if wrapped is None:
         return
-    models = {origin.node for origin in objects.origins(wrapped, wrap.point)}
+    models: set[object] = {origin.node for origin in objects.origins(wrapped, wrap.point)}
     made = list(_optimizers(objects, wrap, models))
     later = [site for site in made if not _before(site, wrap)]
     if not later:

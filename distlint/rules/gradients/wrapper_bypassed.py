@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
+
+import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.names import Scope, expressions_in, expressions_of, placed
 from distlint.analyzer.objects import CallSite, Objects, Origin, Point, last_name, objects_of
+from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._steps import Backward, backwards, exclude
 from distlint.rules.training import WRAPPERS, evaluates
-from distlint.source.finding import Finding, Related, Severity
+from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -62,6 +66,12 @@ class WrapperBypassed(SourceRule):
     def forward(self, batch, mode="loss"):
         return self.loss(batch) if mode == "loss" else self.predict(batch)
     ```
+
+    ## Fix
+
+    Unsafe: `model.module(...)` becomes `model(...)`. All ranks then meet in the backward pass,
+    which they did not before: one that skips a step would be waited for. Calls of other methods are
+    left to you.
 
     ## When it is silent
 
@@ -227,12 +237,11 @@ accelerator.wait_for_everyone()
             for call, wrapper in _bypasses(objects, backward):
                 if wrapper not in told:
                     told.add(wrapper)
-                    yield self._finding(call, backward, module, locators)
+                    draft = Draft(locators.of(module.key), module, catalogue)
+                    yield self._finding(call, backward, draft)
 
-    def _finding(
-        self, call: CallSite, backward: Backward, module: Module, locators: Locators
-    ) -> Finding:
-        locator = locators.of(module.key)
+    def _finding(self, call: CallSite, backward: Backward, draft: Draft) -> Finding:
+        locator = draft.locator
         there = locator.place(backward.site.call.site)
         return self.finding(
             message="training goes past the wrapper here, so nothing averages the gradients of "
@@ -242,7 +251,16 @@ accelerator.wait_for_everyone()
             related=(Related("backward", there),),
             effect="each rank trains alone; the replicas drift apart without a message",
             advice="Call the wrapper; let forward() choose where another method is needed.",
+            fix=partial(_through_wrapper, call, draft),
         )
+
+
+def _through_wrapper(call: CallSite, draft: Draft) -> Fix:
+    func = draft.node(call.call.site, cst.Call).func
+    if not isinstance(func, cst.Attribute) or func.attr.value != _INNER:
+        raise Doubt("it is no call of the module itself that is written down here")
+    draft.replace(func, draft.text(func.value))
+    return draft.fix("unsafe", "Call the wrapper")
 
 
 def _bypasses(objects: Objects, backward: Backward) -> Iterator[tuple[CallSite, Wrapper]]:
@@ -277,15 +295,13 @@ def _model_calls(objects: Objects, scope: Scope) -> Iterator[tuple[CallSite, Wra
 
 def _wrapper_of(objects: Objects, func: ir.Expr, point: Point) -> tuple[Wrapper, bool] | None:
     """The wrapper that a callee belongs to, and whether it is the bare module or of it."""
-    found: dict[Wrapper, set[bool]] = {}
+    found: dict[Wrapper, bool] = {}
     for origin in objects.origins(func, point):
-        wrapper = _unwrapped(objects, origin)
-        if wrapper is not None:
-            found.setdefault(wrapper[0], set()).add(wrapper[1])
-    if len(found) != 1:
-        return None
-    wrapper, kinds = found.popitem()
-    return wrapper, True in kinds
+        unwrapped = _unwrapped(objects, origin)
+        if unwrapped is not None:
+            wrapper, bare = unwrapped
+            found[wrapper] = found.get(wrapper, False) or bare
+    return found.popitem() if len(found) == 1 else None
 
 
 def _unwrapped(objects: Objects, origin: Origin) -> tuple[Wrapper, bool] | None:
@@ -294,24 +310,16 @@ def _unwrapped(objects: Objects, origin: Origin) -> tuple[Wrapper, bool] | None:
     site = CallSite(origin.node, origin.point)
     if last_name(origin.node) in _UNWRAPS and origin.node.args and origin.item is None:
         for inner in objects.origins(origin.node.args[0].value, origin.point):
-            wrapper = _wrapper(objects, inner)
-            if wrapper is not None and not inner.attributes:
-                return wrapper, True
-        return None
-    if objects.is_call_to(site, *WRAPPERS) or objects.called(site) in _PREPARES:
-        wrapper = _wrapper(objects, origin)
-        if wrapper is not None:
-            return wrapper, origin.attributes[:1] == (_INNER,)
+            if isinstance(inner.node, ir.Call) and not inner.attributes:
+                if _wraps(objects, CallSite(inner.node, inner.point)):
+                    return (inner.node, inner.item), True
+    elif _wraps(objects, site):
+        return (origin.node, origin.item), origin.attributes[:1] == (_INNER,)
     return None
 
 
-def _wrapper(objects: Objects, origin: Origin) -> Wrapper | None:
-    if not isinstance(origin.node, ir.Call):
-        return None
-    site = CallSite(origin.node, origin.point)
-    if objects.is_call_to(site, *WRAPPERS) or objects.called(site) in _PREPARES:
-        return origin.node, origin.item
-    return None
+def _wraps(objects: Objects, site: CallSite) -> bool:
+    return objects.is_call_to(site, *WRAPPERS) or objects.called(site) in _PREPARES
 
 
 def _reaches(call: CallSite, backward: Backward) -> bool:

@@ -1,0 +1,112 @@
+"""Loops over epochs: where they are, and how the sampler is told the epoch there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from distlint.analyzer import ir
+from distlint.analyzer.objects import Objects, Path, Point, path_of
+from distlint.fixers import names, statements
+from distlint.fixers.draft import Doubt, Draft
+from distlint.rules.training import (
+    Made,
+    draws_from,
+    evaluates,
+    goes_elsewhere,
+    is_evaluation,
+    iterations,
+    loaders,
+    loops_around,
+    names_of,
+    repeats,
+)
+
+_NOTHING = ir.Literal(None)
+_DEPTH = 4
+"""Through how many calls the loop over the epochs is looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Epochs:
+    """A loop that goes through a loader again and again, and where it does so."""
+
+    loop: Point
+    use: Point
+    loader: Made
+
+
+def set_epoch(epochs: Epochs, draft: Draft, *, always: bool) -> None:
+    """Tell the loader's sampler the epoch, first in the loop; ``always`` if it surely takes it."""
+    loop, path = epochs.loop.statement, _at_hand(epochs)
+    if not isinstance(loop, ir.For) or not isinstance(loop.target, ir.Name) or path is None:
+        raise Doubt("the loop has no number, or the loader no name in it")
+    if loop.target.id.strip("_") == "":
+        raise Doubt("the number of the epoch is thrown away")
+    node = draft.node(loop.site, cst.For)
+    first = statements.statement_of(draft, draft.locator.node(loop.body[0].site))
+    if path[0] != "self" and not names.available(draft, path[0], first):
+        raise Doubt("the loader may not be there yet")
+    held = f"{'.'.join(path)}.sampler"
+    lines = [f"{held}.set_epoch({draft.text(node.target)})"]
+    if not always:
+        lines = [f'if hasattr({held}, "set_epoch"):', f"    {lines[0]}"]
+    statements.insert_before(draft, first, *lines)
+
+
+def _at_hand(epochs: Epochs) -> Path | None:
+    """The loader as the loop over the epochs can name it."""
+    statement = epochs.use.statement
+    iterable = statement.iterable if isinstance(statement, ir.For) else None
+    objects = epochs.loader.objects
+    while isinstance(iterable, ir.Call) and not objects.is_made_by(
+        epochs.loader.call, iterable, epochs.use
+    ):
+        iterable = iterable.args[0].value if iterable.args else None  # enumerate(tqdm(loader))
+    path = path_of(iterable)
+    if path is None or not objects.is_made_by(epochs.loader.call, iterable or _NOTHING, epochs.use):
+        return None
+    same = epochs.use.scope is epochs.loop.scope
+    return path if same or (path[0] == "self" and len(path) == 2) else None
+
+
+def epochs_of(objects: Objects, sampler: Made) -> Iterator[Epochs]:
+    """The loops over epochs of training with a sampler that nobody else can tell of them."""
+    for loader in loaders(objects):
+        if (
+            draws_from(loader, sampler)
+            and not any(is_evaluation(name) for name in names_of(loader.site))
+            and not goes_elsewhere(objects, loader)
+        ):
+            yield from epochs_over(objects, loader, sampler)
+
+
+def epochs_over(objects: Objects, loader: Made, made: Made) -> Iterator[Epochs]:
+    """The loops over epochs of a loader, outside of those in which ``made`` is made anew."""
+    for use in iterations(objects, loader):
+        if not evaluates(use):
+            for loop in _repeated(objects, use, made, _DEPTH):
+                yield Epochs(loop, use, loader)
+
+
+def _repeated(objects: Objects, use: Point, sampler: Made, depth: int) -> Iterator[Point]:
+    """The loops in which a statement is run once more, here or where its function is called."""
+    for loop in loops_around(use):
+        if repeats(loop) and not _makes(loop, sampler):
+            yield _point_of(objects, loop)
+    function = use.scope.function
+    if function is not None and depth:
+        for caller in objects.callers(function):
+            if not evaluates(caller.point):
+                yield from _repeated(objects, caller.point, sampler, depth - 1)
+
+
+def _makes(loop: ir.For | ir.While, sampler: Made) -> bool:
+    """Is the sampler made anew in each turn: then it is a loop over folds, or data sets?"""
+    return any(here.owner is loop for here in sampler.site.point.around)
+
+
+def _point_of(objects: Objects, statement: ir.Stmt) -> Point:
+    return next(point for point in objects.points if point.statement is statement)

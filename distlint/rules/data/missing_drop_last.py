@@ -1,0 +1,237 @@
+"""DST201: a last batch that is smaller, where that matters."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from distlint.analyzer.objects import Objects, objects_of
+from distlint.fixers import calls
+from distlint.fixers.draft import Draft
+from distlint.rules.base import Example, SourceRule
+from distlint.rules.training import (
+    Made,
+    draws_from,
+    evaluates,
+    is_evaluation,
+    loaders,
+    names_of,
+    samplers,
+)
+from distlint.source.finding import Finding, Fix, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+
+_GRAPHS = frozenset({"reduce-overhead", "max-autotune"})
+_CONFIGURATIONS = ("accelerate.utils.DataLoaderConfiguration", "accelerate.Accelerator")
+_EVENED = frozenset({"join_uneven_inputs", "Join", "join"})
+
+
+class MissingDropLast(SourceRule):
+    """The last batch of a training loader is smaller, and something in the file cannot bear it.
+
+    ## What it finds
+
+    A training `DataLoader` without `drop_last=True`, and one of these reasons:
+
+    - Accelerate is told `even_batches=False` and prepares it;
+    - the model is compiled with `mode="reduce-overhead"`, `mode="max-autotune"` or `dynamic=False`.
+
+    A loader with a `DistributedSampler` alone is no such case: the sampler gives all ranks the same
+    number of samples, and the last batch is equally small everywhere. It is mentioned as
+    information, with `--preview`. Nor does it help where ranks cut the data for themselves and hold
+    different numbers of samples; that is DST113.
+
+    ## Why it matters
+
+    With `even_batches=False` one process may have a batch more than the others, and waits for them
+    in its backward pass for ever. A compiled model records its CUDA graph once more, or compiles
+    again, for the one batch that is smaller. With BatchNorm, a last batch of one sample raises.
+
+    ## What to do
+
+    `drop_last=True` in the loader for training. Not for evaluation: there it changes the result.
+
+    ## Fix
+
+    Unsafe: `drop_last=True` is added. Some samples are then left out of each epoch, and of a data
+    set that is smaller than a batch nothing remains.
+
+    ## When it is silent
+
+    - `drop_last` is given, or batches are made elsewhere (`batch_sampler`, `batch_size=None`).
+    - The loader is for evaluation.
+    - The loop runs inside `join()`.
+    """
+
+    code = "DST201"
+    name = "missing-drop-last"
+    severity = Severity.WARNING
+
+    good = (
+        Example(
+            title="A sampler that fills up",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
+
+dist.init_process_group("gloo")
+data = TensorDataset(torch.randn(5, 2))
+train_loader = DataLoader(data, batch_size=2, sampler=DistributedSampler(data), drop_last=False)
+model = DDP(torch.nn.Linear(2, 1))
+for (batch,) in train_loader:
+    model(batch).mean().backward()
+dist.barrier()
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="Dropped, as the compiled model has one shape",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
+
+dist.init_process_group("gloo")
+model = torch.compile(torch.nn.Linear(2, 1), backend="eager", dynamic=False)
+data = TensorDataset(torch.randn(10, 2))
+loader = DataLoader(data, batch_size=3, sampler=DistributedSampler(data), drop_last=True)
+for (batch,) in loader:
+    model(batch).mean().backward()
+dist.destroy_process_group()
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="A compiled model of one shape",
+            effect="fail",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
+
+dist.init_process_group("gloo")
+shapes = []
+
+
+def record(graph, inputs):
+    shapes.append(tuple(inputs[-1].shape))
+    return graph.forward
+
+
+model = torch.nn.Linear(2, 1)
+model = torch.compile(model, backend=record, dynamic=False)
+data = TensorDataset(torch.randn(10, 2))
+loader = DataLoader(data, batch_size=3, sampler=DistributedSampler(data))  # expect: DST201
+for (batch,) in loader:
+    model(batch).mean().backward()
+assert len(shapes) == 1, f"compiled once for each of {shapes}"
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        if "DataLoader" not in module.words or "backward" not in module.tokens:
+            return
+        objects = objects_of(module, catalogue)
+        for loader in loaders(objects):
+            if _has_remainder(loader) and _is_for_training(loader):
+                why = _reason(objects, loader)
+                if why is not None:
+                    draft = Draft(locators.of(module.key), module, catalogue)
+                    yield self._finding(loader, *why, draft)
+
+    def _finding(self, loader: Made, reason: str, effect: str, draft: Draft) -> Finding:
+        plain = not effect
+        finding = self.finding(
+            message=f"the last batch may be smaller, and {reason}",
+            severity=Severity.INFO if plain else Severity.WARNING,
+            place=draft.locator.place(loader.options.call.site),
+            effect=effect or "all ranks have the same number of batches; only shapes differ",
+            advice="Set drop_last=True in loaders for training.",
+            fix=partial(_dropping, loader, draft),
+        )
+        return replace(finding, preview=plain)
+
+
+def _dropping(loader: Made, draft: Draft) -> Fix:
+    call = draft.node(loader.options.call.site, cst.Call)
+    calls.set_keyword(draft, call, "drop_last", "True", loader.params.index("drop_last"))
+    return draft.fix("unsafe", "Drop the last batch")
+
+
+def _has_remainder(loader: Made) -> bool:
+    return (
+        loader.constant("drop_last", False) is False
+        and loader.option("drop_last").value is None
+        and loader.option("batch_sampler").absent
+        and loader.constant("batch_size", 1) not in (None, 1)
+    )
+
+
+def _is_for_training(loader: Made) -> bool:
+    names = names_of(loader.site)
+    if any(is_evaluation(name) for name in names) or evaluates(loader.site.point):
+        return False
+    return (
+        loader.constant("shuffle", False) is True
+        or not loader.option("sampler").absent
+        or any("train" in name.lower() for name in names)
+    )
+
+
+def _reason(objects: Objects, loader: Made) -> tuple[str, str] | None:
+    """Why a smaller batch matters, and what it does; no effect where it seldom does."""
+    if _EVENED.isdisjoint(objects.module.tokens):
+        if _may_be_uneven(objects) and _is_prepared(objects, loader):
+            return (
+                "`even_batches=False` lets processes have different numbers of batches",
+                "one of them waits for the others in its last backward pass",
+            )
+    if _is_compiled(objects):
+        return (
+            "the model is compiled for one shape",
+            "it is compiled, or its CUDA graph recorded, once more for that batch",
+        )
+    if any(draws_from(loader, sampler) for sampler in samplers(objects)):
+        return "nothing is said about it (`drop_last`)", ""
+    return None
+
+
+def _may_be_uneven(objects: Objects) -> bool:
+    return "even_batches" in objects.module.tokens and any(
+        objects.constant(objects.argument(site, "even_batches"), site.point, True) is False
+        for site in objects.calls_to(*_CONFIGURATIONS)
+    )
+
+
+def _is_prepared(objects: Objects, loader: Made) -> bool:
+    return any(
+        objects.called(site).startswith("accelerate.Accelerator.prepare")
+        for site, _ in objects.passed_to(loader.call)
+    )
+
+
+def _is_compiled(objects: Objects) -> bool:
+    """Is something compiled in a way that fixes the shapes of its inputs?"""
+    for site in objects.calls_to("torch.compile"):
+        mode = objects.constant(objects.argument(site, "mode"), site.point)
+        dynamic = objects.constant(objects.argument(site, "dynamic"), site.point)
+        if mode in _GRAPHS or dynamic is False:
+            return True
+    return False

@@ -1,0 +1,180 @@
+"""DST214: an output folder that has another name in each process."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from distlint.analyzer import ir
+from distlint.analyzer.objects import CallSite, Objects, last_name, objects_of
+from distlint.rules.base import Example, SourceRule
+from distlint.rules.data._differences import difference
+from distlint.source.finding import Finding, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+
+_FOLDERS: dict[str, tuple[str, int | None]] = {
+    "transformers.TrainingArguments": ("output_dir", 0),
+    "transformers.Seq2SeqTrainingArguments": ("output_dir", 0),
+    "lightning.pytorch.Trainer": ("default_root_dir", None),
+    "accelerate.Accelerator": ("project_dir", None),
+    "accelerate.utils.ProjectConfiguration": ("project_dir", 0),
+}
+"""What takes the folder of a run on all ranks, and by which parameter."""
+
+_MAKES = {"os.makedirs": ("name", 0), "os.mkdir": ("path", 0)}
+_ONE_RANK = re.compile(r"rank|main_process|is_main|is_master|local_zero|global_zero")
+_ON_PURPOSE = frozenset(
+    {
+        "the rank", "`getpid`", "`gethostname`", "`uname`", "`node`", "`mkdtemp`",
+        "`TemporaryDirectory`", "`mktemp`",
+    }
+)  # fmt: skip
+
+
+class RunPathDiffers(SourceRule):
+    """The folder of a run is named after a clock or at random, by each process for itself.
+
+    ## What it finds
+
+    `TrainingArguments(output_dir=...)`, Lightning's `Trainer(default_root_dir=...)`, Accelerate's
+    `project_dir`, and `os.makedirs(...)` on all ranks of a script with `init_process_group`, with a
+    name made from a clock, from `uuid`, or from unseeded random numbers.
+
+    ## Why it matters
+
+    Each process comes to another name. There are as many folders as ranks, some of them empty; a
+    rank that looks for the last checkpoint finds none, while the others resume; shards of one
+    checkpoint end up in different places. With a clock it depends on whether a second passes.
+
+    ## What to do
+
+    Let one rank choose and tell the others: `distlint.runtime.agreed_path(path)`, or
+    `broadcast_object_list`. Or name the run on the command line.
+
+    ## When it is silent
+
+    - The name went through a broadcast, or is made on one rank only.
+    - It holds the rank, the process id or the host, or is temporary: then a folder for each process
+      is meant.
+    - The time is written without its seconds.
+    """
+
+    code = "DST214"
+    name = "run-path-differs"
+    severity = Severity.WARNING
+    preview = True
+
+    good = (
+        Example(
+            title="Rank 0 chooses",
+            code="""\
+import os
+import time
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+names = [f"run-{time.time_ns()}"]
+dist.broadcast_object_list(names, src=0)
+folder = names[0]
+os.makedirs(folder, exist_ok=True)
+print("folder =", folder)
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="One folder for each process, on purpose",
+            code="""\
+import os
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+os.makedirs(f"logs-{dist.get_rank()}-{os.getpid()}", exist_ok=True)
+dist.barrier()
+dist.destroy_process_group()
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="As many folders as ranks",
+            effect="wrong data",
+            code="""\
+import os
+import time
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+folder = f"run-{time.time_ns()}"
+os.makedirs(folder, exist_ok=True)  # expect: DST214
+print("folder =", folder)
+dist.barrier()
+""",
+        ),
+        Example(
+            title="At random",
+            effect="wrong data",
+            needs=("accelerate",),
+            code="""\
+import uuid
+from accelerate import Accelerator
+
+name = uuid.uuid4().hex
+accelerator = Accelerator(cpu=True, project_dir=f"runs/{name}")  # expect: DST214
+print("folder =", accelerator.project_dir)
+accelerator.wait_for_everyone()
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        wanted = {name.rpartition(".")[2] for name in (*_FOLDERS, *_MAKES)}
+        if wanted.isdisjoint(module.words):
+            return
+        objects = objects_of(module, catalogue)
+        for site, folder in _folders(objects):
+            why = difference(objects, folder, site.point)
+            if why is not None and why not in _ON_PURPOSE and not _on_one_rank(site):
+                yield self.finding(
+                    message=f"each process names this folder by {why}, and comes to another name",
+                    severity=Severity.WARNING,
+                    place=locators.of(module.key).place(site.call.site),
+                    effect="the ranks write to different folders, and do not find each other's "
+                    "files",
+                    advice="Let one rank choose the name and broadcast it; "
+                    "distlint.runtime.agreed_path does it.",
+                )
+
+
+def _folders(objects: Objects) -> Iterator[tuple[CallSite, ir.Expr]]:
+    makes = _MAKES if "init_process_group" in objects.module.words else {}
+    for table in (_FOLDERS, makes):
+        for site in objects.calls_to(*table):
+            name, position = next(
+                each for key, each in table.items() if key.endswith(f".{_own_name(objects, site)}")
+            )
+            value = objects.argument(site, name, position).value
+            if value is not None:
+                yield site, value
+
+
+def _own_name(objects: Objects, site: CallSite) -> str:
+    return (objects.called(site) or last_name(site.call)).rpartition(".")[2]
+
+
+def _on_one_rank(site: CallSite) -> bool:
+    return any(
+        isinstance(here.owner, ir.If)
+        and any(_ONE_RANK.search(token.lower()) for token in ir.tokens_of(here.owner.test))
+        for here in site.point.around
+    )

@@ -1,0 +1,200 @@
+"""DST614: parameters that are thawed or replaced after DDP has made its hooks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from distlint.analyzer import ir
+from distlint.analyzer.names import expressions_in
+from distlint.analyzer.objects import ELEMENT, CallSite, Objects, Origin, Point, objects_of, path_of
+from distlint.rules.base import Example, SourceRule
+from distlint.rules.training import DDP
+from distlint.source.finding import Finding, Related, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+
+_FLAG = "requires_grad"
+_INNER = "module"
+
+
+class ParametersChangedAfterWrap(SourceRule):
+    """Parameters of a model are thawed after it was wrapped in `DistributedDataParallel`.
+
+    ## What it finds
+
+    `requires_grad = True`, or `requires_grad_()`, on parameters of `model.module` after
+    `model = DDP(...)`, where the file never freezes them after the wrap.
+
+    ## Why it matters
+
+    DDP looks at the parameters once, when it is made, and hooks those that require gradients.
+    Parameters that are thawed later are trained by each rank with its own gradients: the replicas
+    drift apart, without a message.
+
+    ## What to do
+
+    Thaw before the wrap; or wrap again after a change, on all ranks and at the same step, and make
+    the optimizer anew.
+
+    ## When it is silent
+
+    - The change comes before the wrap.
+    - The file freezes parameters after the wrap as well: they are switched off and on, as in a GAN,
+      and DDP knew them.
+    """
+
+    code = "DST614"
+    name = "parameters-changed-after-wrap"
+    severity = Severity.WARNING
+
+    good = (
+        Example(
+            title="Frozen before the wrap",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+dist.init_process_group("gloo")
+net = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 1))
+for parameter in net[0].parameters():
+    parameter.requires_grad = False
+for parameter in net[1].parameters():
+    parameter.requires_grad = True
+model = DDP(net)
+model(torch.ones(1, 2) * dist.get_rank()).sum().backward()
+print("grad =", model.module[1].bias.grad.tolist())
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="Switched off and on",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+dist.init_process_group("gloo")
+critic = DDP(torch.nn.Linear(2, 1))
+for step in range(2):
+    for parameter in critic.module.parameters():
+        parameter.requires_grad = False
+    critic(torch.ones(1, 2, requires_grad=True)).sum().backward()
+    for parameter in critic.module.parameters():
+        parameter.requires_grad = True
+    critic(torch.ones(1, 2) * dist.get_rank()).sum().backward()
+print("grad =", critic.module.weight.grad.tolist())
+dist.destroy_process_group()
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="Thawed after the wrap",
+            effect="wrong data",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+dist.init_process_group("gloo")
+torch.manual_seed(0)
+net = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 1))
+net[0].requires_grad_(False)
+model = DDP(net)
+for parameter in model.module[0].parameters():
+    parameter.requires_grad = True  # expect: DST614
+model(torch.ones(1, 2) * dist.get_rank()).sum().backward()
+print("grad =", model.module[0].weight.grad.tolist())
+dist.barrier()
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        if module.tokens.isdisjoint({_FLAG, f"{_FLAG}_"}) or _INNER not in module.tokens:
+            return
+        objects = objects_of(module, catalogue)
+        changes = [
+            (point, value, wrap)
+            for point, value, owner in _flags(objects)
+            if (wrap := _wrap_of(objects, owner, point)) or _is_inside(objects, owner, point)
+        ]
+        if any(value is not True for _, value, _ in changes):
+            return
+        for point, _, wrap in changes:
+            locator = locators.of(module.key)
+            related = (Related("wrapped here", locator.place(wrap.call.site)),) if wrap else ()
+            yield self.finding(
+                message="these parameters are thawed after the wrap: DDP does not average their "
+                "gradients",
+                severity=Severity.WARNING,
+                place=locator.place(point.statement.site),
+                related=related,
+                effect="each rank trains them alone; the replicas drift apart without a message",
+                advice="Thaw before the wrap, or wrap again.",
+            )
+
+
+def _flags(objects: Objects) -> Iterator[tuple[Point, object, ir.Expr]]:
+    """Where ``requires_grad`` is set: the value, and the expression of what it is set on."""
+    for point in objects.points:
+        statement = point.statement
+        if isinstance(statement, ir.Assign):
+            for target in statement.targets:
+                if isinstance(target, ir.Attribute) and target.attr == _FLAG:
+                    value = statement.value
+                    constant = value.value if isinstance(value, ir.Literal) else ...
+                    yield point, constant, target.value
+    for site in objects.calls({f"{_FLAG}_"}):
+        if isinstance(site.call.func, ir.Attribute):
+            passed = objects.argument(site, _FLAG, 0)
+            yield site.point, objects.constant(passed, site.point, True), site.call.func.value
+
+
+def _wrap_of(objects: Objects, owner: ir.Expr, point: Point) -> CallSite | None:
+    """The call that wraps the model whose inner parameters an expression is of."""
+    for origin in objects.origins(owner, point):
+        found = _ddp(objects, origin)
+        if found is not None and _INNER in origin.attributes:
+            return found
+        if origin.item == ELEMENT or isinstance(origin.node, (ir.Call, ir.Subscript)):
+            for node in expressions_in(origin.node):
+                if isinstance(node, ir.Attribute) and _INNER in (path_of(node) or (node.attr,)):
+                    for inner in objects.origins(node, origin.point):
+                        found = _ddp(objects, inner)
+                        if found is not None:
+                            return found
+    return None
+
+
+def _is_inside(objects: Objects, owner: ir.Expr, point: Point) -> bool:
+    """Is it a part of ``x.module``, where ``x`` comes from elsewhere and is trained here?"""
+    for origin in objects.origins(owner, point):
+        for node in expressions_in(origin.node):
+            path = path_of(node) if isinstance(node, ir.Attribute) else None
+            if path is not None and path[-1] == _INNER:
+                trained = {path_of(each.call.func) for each in objects.calls({path[-2]})}
+                known = objects.origins(node.value, origin.point)
+                foreign = all(isinstance(each.node, (ir.Name, ir.Attribute)) for each in known)
+                if foreign and path[:-1] in trained and "backward" in objects.module.tokens:
+                    return True
+    return False
+
+
+def _ddp(objects: Objects, origin: Origin) -> CallSite | None:
+    if isinstance(origin.node, ir.Call):
+        site = CallSite(origin.node, origin.point)
+        if objects.is_call_to(site, *DDP):
+            return site
+    return None

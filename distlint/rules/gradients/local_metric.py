@@ -1,0 +1,332 @@
+"""DST617: a number of one rank, or one counted several times, taken for the whole."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from distlint.analyzer import ir
+from distlint.analyzer.names import expressions_in, expressions_of
+from distlint.analyzer.objects import CallSite, Objects, Path, Point, objects_of, path_of
+from distlint.fixers import names
+from distlint.fixers.draft import Draft
+from distlint.rules.base import Example, SourceRule
+from distlint.rules.training import draws_from, evaluates, is_evaluation, loaders, samplers
+from distlint.source.finding import Finding, Fix, Related, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+
+_ALL_REDUCE = "torch.distributed.all_reduce"
+_GATHER = "accelerate.Accelerator.gather"
+_MEETS = re.compile(r"reduce|gather|broadcast|sync|barrier|world_size|num_replicas")
+
+
+class LocalMetricAsGlobal(SourceRule):
+    """A metric is put together wrongly from the parts of the ranks.
+
+    ## What it finds
+
+    - A running total that is reduced in place in the loop that adds to it: what was summed over
+      the ranks is summed again in the next turn.
+    - `accelerator.gather` of predictions in an evaluation loop: it keeps the samples that were
+      repeated to fill up the last batch.
+    - A sum over a loader with a `DistributedSampler`, divided by `len(loader.dataset)` and never
+      reduced.
+
+    ## Why it matters
+
+    The numbers look right. A total grows by the world size in every turn; a score counts some
+    samples twice; a loss is smaller by the number of GPUs. They decide which checkpoint is the best
+    one, and when to stop.
+
+    ## What to do
+
+    - Add up locally, and reduce once, after the loop.
+    - Use `accelerator.gather_for_metrics`, which drops the repeated samples.
+    - Reduce the sum and the count, and divide then.
+
+    ## Fix
+
+    Unsafe: `gather` becomes `gather_for_metrics`. The scores change, and so does the number of
+    samples that comes back. Totals and means are left to you.
+
+    ## When it is silent
+
+    - What is reduced is made anew in each turn.
+    - The gathered tensors are cut to the length of the data set.
+    - The function reduces or gathers something.
+    """
+
+    code = "DST617"
+    name = "local-metric-as-global"
+    severity = Severity.WARNING
+
+    good = (
+        Example(
+            title="Reduced once",
+            code="""\
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+total = torch.zeros(1)
+for step in range(3):
+    total += 1
+    current = torch.ones(1)
+    dist.all_reduce(current)
+dist.all_reduce(total)
+assert total.item() == 3 * dist.get_world_size()
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="Gathered for metrics",
+            needs=("accelerate",),
+            code="""\
+import torch
+from accelerate import Accelerator
+from torch.utils.data import DataLoader, TensorDataset
+
+accelerator = Accelerator(cpu=True)
+loader = accelerator.prepare(DataLoader(TensorDataset(torch.ones(5)), batch_size=2))
+seen = 0
+with torch.no_grad():
+    for (batch,) in loader:
+        seen += len(accelerator.gather_for_metrics(batch))
+assert seen == 5
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="Reduced again in each turn",
+            effect="fail",
+            code="""\
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+total = torch.zeros(1)
+for step in range(3):
+    total += 1
+    dist.all_reduce(total)  # expect: DST617
+assert total.item() == 3 * dist.get_world_size(), f"the ranks added up to {total.item():.0f}"
+""",
+        ),
+        Example(
+            title="Repeated samples are counted",
+            effect="fail",
+            needs=("accelerate",),
+            code="""\
+import torch
+from accelerate import Accelerator
+from torch.utils.data import DataLoader, TensorDataset
+
+
+@torch.no_grad()
+def evaluate(accelerator, loader):
+    seen = 0
+    for (batch,) in loader:
+        seen += len(accelerator.gather(batch))  # expect: DST617
+    return seen
+
+
+accelerator = Accelerator(cpu=True)
+loader = accelerator.prepare(DataLoader(TensorDataset(torch.ones(5)), batch_size=2))
+seen = evaluate(accelerator, loader)
+assert seen == 5, f"of 5 samples {seen} were counted"
+""",
+        ),
+        Example(
+            title="The rank's sum, divided by all samples",
+            effect="fail",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
+
+
+def mean_loss(loader):
+    total = 0.0
+    for (batch,) in loader:
+        total += batch.sum().item()
+    return total / len(loader.dataset)  # expect: DST617
+
+
+dist.init_process_group("gloo")
+data = TensorDataset(torch.ones(8))
+loader = DataLoader(data, batch_size=2, sampler=DistributedSampler(data))
+mean = mean_loss(loader)
+assert mean == 1.0, f"the mean of ones is {mean}"
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        if module.words.isdisjoint({"all_reduce", "gather", "DistributedSampler"}):
+            return
+        objects = objects_of(module, catalogue)
+        locator = locators.of(module.key)
+        for site, added in _reduced_totals(objects):
+            yield self.finding(
+                message="this total is reduced in every turn of the loop that adds to it",
+                severity=Severity.WARNING,
+                place=locator.place(site.call.site),
+                related=(Related("added to here", locator.place(added.site)),),
+                effect="what was summed over the ranks is summed again: it grows without end",
+                advice="Add up locally, and reduce once, after the loop.",
+            )
+        for site in _gathers(objects):
+            yield self.finding(
+                message="`gather` keeps the samples that were repeated to fill up the last batch",
+                severity=Severity.WARNING,
+                place=locator.place(site.call.site),
+                effect="some samples count twice in the metric",
+                advice="Use `gather_for_metrics`.",
+                fix=partial(_for_metrics, site, Draft(locator, module, catalogue)),
+            )
+        for point in _local_means(objects):
+            yield self.finding(
+                message="a sum over this rank's part is divided by the size of the whole data set",
+                severity=Severity.WARNING,
+                place=locator.place(point.statement.site),
+                effect="the value is smaller by the number of ranks",
+                advice="Reduce the sum over the ranks first.",
+            )
+
+
+def _for_metrics(site: CallSite, draft: Draft) -> Fix:
+    names.rename(draft, draft.node(site.call.site, cst.Call).func, "gather_for_metrics")
+    return draft.fix("unsafe", "Use gather_for_metrics")
+
+
+def _reduced_totals(objects: Objects) -> Iterator[tuple[CallSite, ir.AugAssign]]:
+    for site in objects.calls_to(_ALL_REDUCE):
+        path = path_of(objects.argument(site, "tensor", 0).value)
+        loop = next((h.owner for h in reversed(site.point.around) if _is_loop(h.owner)), None)
+        if path is None or loop is None or not _is_plain(site):
+            continue
+        added = None
+        for point in objects.points_in(site.point.scope):
+            if all(here.owner is not loop for here in point.around):
+                continue
+            statement = point.statement
+            if isinstance(statement, ir.AugAssign) and path_of(statement.target) == path:
+                added = statement if statement.op == "+" else None
+                if added is None:
+                    break
+            elif _rebinds(statement, path):
+                added = None
+                break
+        if added is not None and _is_read(objects, path, site, added):
+            yield site, added
+
+
+def _is_read(objects: Objects, path: Path, site: CallSite, added: ir.Stmt) -> bool:
+    """Does anything look at the total, beside what adds to it and what reduces it?"""
+    for point in objects.points_in(site.point.scope):
+        statement = point.statement
+        if statement is added or statement is site.point.statement:
+            continue
+        roots = expressions_of(statement)
+        if isinstance(statement, ir.Assign):
+            roots = (statement.value,)
+        if any(path_of(node) == path for root in roots for node in expressions_in(root)):
+            return True
+    return False
+
+
+def _is_loop(statement: ir.Stmt | None) -> bool:
+    return isinstance(statement, (ir.For, ir.While))
+
+
+def _is_plain(site: CallSite) -> bool:
+    """Is the call a statement of its own, in the loop's body itself, without a subgroup?"""
+    owner = site.point.around[-1].owner
+    return _is_loop(owner) and all(argument.keyword != "group" for argument in site.call.args)
+
+
+def _rebinds(statement: ir.Stmt, path: Path) -> bool:
+    targets = statement.targets if isinstance(statement, ir.Assign) else ()
+    if isinstance(statement, ir.Evaluate) and isinstance(statement.value, ir.Call):
+        func = statement.value.func  # total.zero_(), total.copy_(...)
+        if isinstance(func, ir.Attribute) and func.attr.endswith("_"):
+            return path_of(func.value) == path
+    return any(path_of(node) == path for target in targets for node in expressions_in(target))
+
+
+def _gathers(objects: Objects) -> Iterator[CallSite]:
+    """Gathers of what a model gave, in a loop over a loader that evaluates."""
+    for site in objects.calls({"gather"}):
+        if objects.called(site) != _GATHER:
+            continue
+        loop = next((h.owner for h in reversed(site.point.around) if _is_loop(h.owner)), None)
+        if not isinstance(loop, ir.For) or _is_cut(objects, site):
+            continue
+        if _is_evaluation_loop(loop, site.point):
+            yield site
+
+
+def _is_evaluation_loop(loop: ir.For, point: Point) -> bool:
+    function = point.scope.function
+    if function is not None and ("backward" in function.tokens or function.name[:5] == "test_"):
+        return False  # training, or a test of the framework itself
+    tokens = ir.tokens_of(loop.iterable)
+    loaded = any("loader" in token.lower() or token.endswith("_dl") for token in tokens)
+    return loaded and (evaluates(point) or any(is_evaluation(token) for token in tokens))
+
+
+def _is_cut(objects: Objects, site: CallSite) -> bool:
+    """Are gathered tensors cut to a length somewhere in the function?"""
+    for point in objects.points_in(site.point.scope):
+        for root in expressions_of(point.statement):
+            for node in expressions_in(root):
+                if isinstance(node, ir.Slice) and node.upper is not None:
+                    if not isinstance(node.upper, (ir.Literal, ir.Unary)):
+                        return True
+    return False
+
+
+def _local_means(objects: Objects) -> Iterator[Point]:
+    drawn = [
+        loader.call
+        for sampler in samplers(objects)
+        for loader in loaders(objects)
+        if draws_from(loader, sampler)
+    ]
+    if not drawn:
+        return
+    for point in objects.points:
+        function = point.scope.function
+        if function is None or any(_MEETS.search(token) for token in function.tokens):
+            continue
+        for root in expressions_of(point.statement):
+            for node in expressions_in(root):
+                if isinstance(node, ir.Binary) and node.op == "/":
+                    data = _length_of(node.right)
+                    if data is not None and any(
+                        objects.is_made_by(call, data, point) for call in drawn
+                    ):
+                        yield point
+
+
+def _length_of(node: ir.Expr) -> ir.Expr | None:
+    """The loader in ``len(loader.dataset)``."""
+    if isinstance(node, ir.Call) and path_of(node.func) == ("len",) and len(node.args) == 1:
+        data = node.args[0].value
+        if isinstance(data, ir.Attribute) and data.attr == "dataset":
+            return data.value
+    return None

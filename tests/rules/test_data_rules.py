@@ -1,0 +1,215 @@
+"""Rules about data and gradients: what they report beyond their examples, and what they let be."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.rules.test_source_rules import check, reported
+
+SAMPLED = (
+    "from torch.utils.data import DataLoader, DistributedSampler\n"
+    "from torch.nn.parallel import DistributedDataParallel as DDP\n"
+    "sampler = DistributedSampler(data)\n"
+    "loader = DataLoader(data, sampler=sampler)\n"
+)
+PLAIN = (
+    "import torch\n"
+    "from torch.utils.data import DataLoader\n"
+    "from torch.nn.parallel import DistributedDataParallel as DDP\n"
+    "torch.distributed.init_process_group('nccl')\n"
+    "model = DDP(net)\n"
+)
+PREPARED = "from accelerate import Accelerator\naccelerator = Accelerator()\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "source"),
+    [
+        # a loader class of the project's own, and a bar around it
+        (
+            "DST203",
+            "from torch.utils.data import DataLoader, DistributedSampler\n"
+            "class Mine(DataLoader):\n"
+            "    def __init__(self, data):\n"
+            "        super().__init__(data, sampler=DistributedSampler(data))\n"
+            "bar = tqdm(Mine(data))\n"
+            "for epoch in range(9):  # expect: DST203\n"
+            "    for batch in bar:\n"
+            "        step(batch)\n",
+        ),
+        ("DST206", PLAIN + "DataLoader(d, prefetch_factor=4, num_workers=0)  # expect: DST206\n"),
+        (
+            "DST201",
+            "from accelerate.utils import DataLoaderConfiguration\n"
+            "from torch.utils.data import DataLoader\n"
+            + PREPARED
+            + "c = DataLoaderConfiguration(even_batches=False)\n"
+            "train = DataLoader(d, batch_size=4, shuffle=True)  # expect: DST201\n"
+            "train = accelerator.prepare(train)\n"
+            "for batch in train:\n"
+            "    accelerator.backward(model(batch))\n",
+        ),
+        (
+            "DST211",
+            "import os\nfrom torch.utils.data import DistributedSampler\n"
+            "seed = 3 + int(os.environ['RANK'])\n"
+            "sampler = DistributedSampler(d, seed=seed)  # expect: DST211\n",
+        ),
+        (
+            "DST213",
+            "from torch.utils.data import DataLoader\n"
+            "from datasets.distributed import split_dataset_by_node\n"
+            + PREPARED
+            + "part = split_dataset_by_node(d, rank=accelerator.process_index, world_size=2)\n"
+            "loader = accelerator.prepare(DataLoader(part.map(f)))  # expect: DST213\n",
+        ),
+        (
+            "DST613",
+            PLAIN + "core = model.module\n"
+            "for x in xs:\n"
+            "    enc = core.encode(x)  # expect: DST613\n"
+            "    out = core.decode(enc)\n"
+            "    loss = f(out)\n"
+            "    loss.backward()\n",
+        ),
+        (
+            "DST616",
+            "import torch\n"
+            "from torch.distributed.fsdp import FullyShardedDataParallel as FSDP\n"
+            "def main(net):\n"
+            "    net = net.cuda()\n"
+            "    opt = torch.optim.AdamW(net.parameters())  # expect: DST616\n"
+            "    net = FSDP(net)\n",
+        ),
+    ],
+)
+def test_reported(code: str, source: str) -> None:
+    check(source, code)
+
+
+@pytest.mark.parametrize(
+    ("code", "source"),
+    [
+        # handed to another file, which may tell the sampler
+        (
+            "DST203",
+            SAMPLED + "from mine import train\nfor epoch in range(9):\n    train(loader, epoch)\n",
+        ),
+        # one epoch; folds, each with a sampler of its own
+        ("DST203", SAMPLED + "for epoch in range(1):\n    for b in loader:\n        step(b)\n"),
+        (
+            "DST203",
+            "from torch.utils.data import DataLoader, DistributedSampler\n"
+            "for fold in folds:\n"
+            "    loader = DataLoader(fold, sampler=DistributedSampler(fold))\n"
+            "    for batch in loader:\n"
+            "        step(batch)\n",
+        ),
+        # the sampler decides, in a variable
+        (
+            "DST204",
+            SAMPLED + "shuffle = sampler is None\n"
+            "DataLoader(data, shuffle=shuffle, sampler=sampler)\n",
+        ),
+        (
+            "DST204",
+            "from torch.utils.data import DataLoader\n"
+            "def make(d, sampler=None, batches=None):\n"
+            "    sampler = None if batches else pick(d)\n"
+            "    return DataLoader(d, sampler=sampler, batch_sampler=batches)\n",
+        ),
+        # not known to be 0
+        ("DST206", PLAIN + "DataLoader(d, persistent_workers=True, num_workers=args.workers)\n"),
+        ("DST206", PLAIN + "DataLoader(d, persistent_workers=True, **options)\n"),
+        # handed on, or divided by something the file mentions
+        (
+            "DST202",
+            PLAIN + "from mine import fit\nfit(DataLoader(d, shuffle=True))\nloss.backward()\n",
+        ),
+        (
+            "DST202",
+            PLAIN + "d = wds.WebDataset(urls)\n"
+            "for b in DataLoader(d):\n    model(b).backward()\n",
+        ),
+        # only where there is one process
+        (
+            "DST202",
+            PLAIN + "if not distributed:\n"
+            "    for b in DataLoader(d, shuffle=True):\n        model(b).backward()\n",
+        ),
+        # a seed that is the rank's on purpose; an order that is no data set
+        (
+            "DST212",
+            PLAIN + "import random\nrandom.shuffle(colours)\nprint(colours)\n",
+        ),
+        (
+            "DST212",
+            PLAIN + "from torch.utils.data import random_split\n"
+            "torch.manual_seed(0)\na, b = random_split(d, [1, 2])\n",
+        ),
+        # dispatched by one process
+        (
+            "DST213",
+            SAMPLED + PREPARED + "dispatch_batches = True\naccelerator.prepare(loader)\n",
+        ),
+        # the function that is called unscales
+        (
+            "DST606",
+            "import torch\n"
+            "def unscale(scaler, opt):\n    scaler.unscale_(opt)\n"
+            "def step(scaler, opt, loss, net):\n"
+            "    scaler.scale(loss).backward()\n"
+            "    unscale(scaler, opt)\n"
+            "    torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)\n"
+            "    scaler.step(opt)\n",
+        ),
+        # the wrapper is called in the same step; the module gives attributes; nothing is trained
+        (
+            "DST613",
+            PLAIN + "out = model(x)\nloss = model.module.loss(out)\nloss.backward()\n",
+        ),
+        ("DST613", PLAIN + "loss = model(x) + model.module.config.weight\nloss.backward()\n"),
+        (
+            "DST613",
+            PLAIN + "def validate(x):\n    loss = model.module(x)\n    loss.backward()\n",
+        ),
+        # parameters that FSDP keeps; an optimizer that is made again
+        (
+            "DST616",
+            "import torch\n"
+            "from torch.distributed.fsdp import FullyShardedDataParallel as FSDP\n"
+            "opt = torch.optim.AdamW(net.parameters())\n"
+            "net = FSDP(net, use_orig_params=True)\n",
+        ),
+        (
+            "DST616",
+            "import torch\n"
+            "from torch.distributed.fsdp import fully_shard\n"
+            "opt = torch.optim.AdamW(net.parameters())\n"
+            "fully_shard(net)\n"
+            "opt = torch.optim.AdamW(net.parameters())\n",
+        ),
+        # clipped at the end of the window, by another name
+        (
+            "DST615",
+            "import torch\n"
+            "for i, b in enumerate(bs):\n"
+            "    net(b).backward()\n"
+            "    last = (i + 1) % 4 == 0\n"
+            "    if last_micro_batch:\n"
+            "        torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)\n"
+            "    if (i + 1) % 4 == 0:\n"
+            "        optimizer.step()\n",
+        ),
+        # cut to the number of samples
+        (
+            "DST617",
+            PREPARED + "def evaluate(model, loader):\n"
+            "    for b in loader:\n"
+            "        preds.append(accelerator.gather(model(b)))\n"
+            "    return torch.cat(preds)[: len(loader.dataset)]\n",
+        ),
+    ],
+)  # fmt: skip
+def test_silent(code: str, source: str) -> None:
+    assert reported(source, code) == []
