@@ -47,11 +47,12 @@ _SIGNS = frozenset(
         "Accelerator", "PartialState", "deepspeed", "distributed", "fully_shard", "horovod",
         "DistributedSampler", "lightning", "pytorch_lightning", "init_process_group", "get_rank",
         "is_main_process", "is_master", "rank_zero_only", "is_global_zero", "is_rank_zero",
-        "local_rank",
+        "local_rank", "num_nodes",
     }
 )  # fmt: skip
 _RANK_PARAM = re.compile(r"^((local|global|proc|process|worker|ddp)_?)?rank$|^gpu$|^local_process")
 _RANK_ITSELF = re.compile(r"^((local|global)_)?rank$|^get_(global_)?rank$|^process_index$")
+_DEVICES = frozenset({"num_nodes", "devices", "strategy"})
 _RANK_OPTION = frozenset({"--local_rank", "--local-rank"})
 _WAITS = frozenset({"barrier", "wait_for_everyone", "synchronize", "monitored_barrier"})
 _LEAVES = (ir.Return, ir.Raise, ir.Continue, ir.Break)
@@ -63,7 +64,9 @@ _STARTS = frozenset({"init_process_group", "DistributedDataParallel", "DDP", "FS
 
 def is_distributed(module: Module) -> bool:
     """Does a file have to do with several processes, by its words?"""
-    return not (_SIGNS | _RANK_OPTION).isdisjoint(module.words)
+    if not (_SIGNS | _RANK_OPTION).isdisjoint(module.words):
+        return True
+    return {"save_checkpoint", "tag"} <= module.tokens  # DeepSpeed's engine in other hands
 
 
 def tells_devices(point: Point) -> bool:
@@ -218,6 +221,11 @@ class Guards:
         for call in _calls_of(statement):
             if last_name(call) == "add_argument" and _RANK_OPTION & ir.tokens_of(call):
                 return True  # a launcher that passes the rank by an option
+            if last_name(call) == "Trainer" and not _DEVICES.isdisjoint(_keywords(call)):
+                if not _on_one_device(call):
+                    return True
+            if last_name(call) == "save_checkpoint" and "tag" in _keywords(call):
+                return True  # DeepSpeed's, which all ranks call
             if last_name(call) in _JOINING and not _on_one_device(call):
                 entry = self.names.entry(call.func, scope)
                 if entry is not None and (entry.collective or entry.rank or entry.cls):
@@ -361,6 +369,10 @@ def _calls_of(statement: ir.Stmt) -> Iterator[ir.Call]:
 def _own_part(statement: ir.Stmt) -> ir.Expr:
     """What a statement itself evaluates, its blocks left out."""
     return ir.Display("tuple", expressions_of(statement))
+
+
+def _keywords(call: ir.Call) -> frozenset[str]:
+    return frozenset(argument.keyword for argument in call.args if argument.keyword)
 
 
 def _on_one_device(call: ir.Call) -> bool:

@@ -9,7 +9,7 @@ import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.guards import guards_of, is_distributed
-from distlint.fixers import imports, names, statements
+from distlint.fixers import imports, names, ranks, statements
 from distlint.fixers.draft import Doubt, Draft
 
 if TYPE_CHECKING:
@@ -54,11 +54,27 @@ def on_rank_0_only(site: CallSite, draft: Draft) -> Fix:
 
 def _is_rank_0(draft: Draft, at: cst.CSTNode) -> str:
     """A test that this is rank 0, in the words of the script."""
-    for name in sorted({found.value for found in names.used(draft, draft.tree)}):
-        if name.startswith("acc") and names.available(draft, name, at):
-            if draft.class_of(cst.Name(name)) == _ACCELERATOR:
-                return f"{name}.is_main_process"
+    for node in names.inside(names.scope_of(draft, at)):
+        for test in ranks.operands(node.test) if isinstance(node, cst.If) else ():
+            if ranks.is_main_test(draft, test) or _is_first_or_alone(draft, test):
+                if all(names.available(draft, name, at) for name in names.read(draft, test)):
+                    return draft.text(test)
+    if "accelerate" in draft.names.module.imported_roots:
+        scope = draft.scope(at)
+        for name in sorted({found.value for found in names.used(draft, draft.tree)}):
+            if draft.names.class_of(ir.Name(name), scope) == _ACCELERATOR:
+                if names.available(draft, name, at):
+                    return f"{name}.is_main_process"
     return f"{imports.imported(draft, 'torch.distributed', 'get_rank', at)}() == 0"
+
+
+def _is_first_or_alone(draft: Draft, test: cst.BaseExpression) -> bool:
+    """``rank in [-1, 0]``, where -1 stands for a run of one process."""
+    if not isinstance(test, cst.Comparison) or not ranks.asks_rank(draft, test):
+        return False
+    target = test.comparisons[0]
+    values = "".join(draft.text(target.comparator).split()).strip("[](){}")
+    return isinstance(target.operator, cst.In) and values in ("-1,0", "0,-1")
 
 
 _ACCELERATOR = "accelerate.Accelerator"

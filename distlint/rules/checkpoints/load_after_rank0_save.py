@@ -183,7 +183,9 @@ dist.barrier()
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
-        if not is_distributed(module) or _NAMES.isdisjoint(module.tokens):
+        if not (is_distributed(module) or "rank" in module.tokens) or _NAMES.isdisjoint(
+            module.tokens
+        ):
             return
         guards = guards_of(module, catalogue)
         told: set[int] = set()

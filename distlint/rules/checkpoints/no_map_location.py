@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 _LOAD = "torch.load"
 _DEVICE = re.compile(r"cuda|xpu|npu|nccl|device|gpu", re.IGNORECASE)
+_LIGHTNING_LOAD = "load_from_checkpoint"
+_LIGHTNING = frozenset({"lightning", "pytorch_lightning"})
 _RESTORES = frozenset({"load_state_dict", "set_rng_state", "set_model_state_dict"})
 
 
@@ -37,7 +39,7 @@ class NoMapLocation(SourceRule):
     ## What it finds
 
     `torch.load` without `map_location` in a script for several GPUs, where what it returns goes
-    into `load_state_dict`.
+    into `load_state_dict`; Lightning's `load_from_checkpoint` beside a `Trainer` for several.
 
     ## Why it matters
 
@@ -173,6 +175,41 @@ def main(rank, path):
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
+        yield from self._loads(module, catalogue, locators)
+        if _LIGHTNING_LOAD in module.tokens and not _LIGHTNING.isdisjoint(module.imported_roots):
+            yield from self._lightning_loads(module, catalogue, locators)
+
+    def _lightning_loads(
+        self, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterator[Finding]:
+        """Modules that are made from a checkpoint in a script for several devices."""
+        guards = guards_of(module, catalogue)
+        for site in guards.objects.calls({_LIGHTNING_LOAD}):
+            where = guards.objects.argument(site, "map_location", 1)
+            spread = any(argument.star == "**" for argument in site.call.args)
+            if where.value is None and (where.known or spread) and self._is_many(guards, site):
+                yield self._finding(site, module, catalogue, locators)
+
+    @staticmethod
+    def _is_many(guards: Guards, site: CallSite) -> bool:
+        return guards.on_many_ranks(site.point.scope) and not (
+            guards.may_be_some_ranks(site.point) or tells_devices(site.point)
+        )
+
+    def _finding(
+        self, site: CallSite, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Finding:
+        locator = locators.of(module.key)
+        return self.finding(
+            message="each rank loads this checkpoint onto the GPU that it was saved from",
+            severity=Severity.WARNING,
+            place=locator.place(site.call.site),
+            effect="GPU 0 holds a copy for every rank of the node and may run out of memory",
+            advice='pass map_location="cpu"',
+            fix=partial(_fix, site, Draft(locator, module, catalogue)),
+        )
+
+    def _loads(self, module: Module, catalogue: Catalogue, locators: Locators) -> Iterator[Finding]:
         if "load" not in module.tokens | set(module.aliases.values()):
             return
         if not is_distributed(module) or not any(map(_DEVICE.search, module.tokens)):
@@ -186,15 +223,7 @@ def main(rank, path):
             if not guards.on_many_ranks(site.point.scope) and not _may_be_started(guards, site):
                 continue
             if _restores(site):
-                yield self.finding(
-                    message="each rank loads this checkpoint onto the GPU that it was saved from",
-                    severity=Severity.WARNING,
-                    place=locators.of(module.key).place(site.call.site),
-                    effect="GPU 0 holds a copy for every rank of the node and may run out of "
-                    "memory",
-                    advice='pass map_location="cpu"',
-                    fix=partial(_fix, site, Draft(locators.of(module.key), module, catalogue)),
-                )
+                yield self._finding(site, module, catalogue, locators)
 
 
 def _is_open(guards: Guards, site: CallSite) -> bool:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from distlint.analyzer import ir
+from distlint.analyzer.guards import guards_of
 from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.checkpoints._all_ranks import on_all_ranks, on_rank_0_only
 from distlint.source.finding import Finding, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
+    from distlint.analyzer.guards import Guards
+    from distlint.analyzer.objects import CallSite
     from distlint.analyzer.positions import Locators
     from distlint.analyzer.project import Module
     from distlint.catalogue.catalogue import Catalogue
@@ -28,13 +34,20 @@ _WRITERS = {
 _NAMES = frozenset(name.rpartition(".")[2] for name in _WRITERS)
 
 
+_LOCAL = frozenset({"local_rank", "LOCAL_RANK"})
+_GLOBAL = re.compile(
+    r"^(global_|world_|node_|group_)?rank$|^get_(global_)?rank$|RANK$|main|master|node|is_rank|zero"
+)
+
+
 class SaveOnAllRanks(SourceRule):
     """Every rank writes a checkpoint to the same path.
 
     ## What it finds
 
     `torch.save` (also `torch.jit.save` and safetensors' `save_file`) that all ranks come to, with a
-    path in which nothing tells the ranks apart.
+    path in which nothing tells the ranks apart. In preview also a save behind a test of the local
+    rank: every node has one rank that passes it.
 
     ## Why it matters
 
@@ -245,9 +258,34 @@ dist.destroy_process_group()
         ),
     )
 
+    def _on_each_node(
+        self, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterator[Finding]:
+        """Saves behind a test of the local rank: one writer for each node, not one in all."""
+        if _LOCAL.isdisjoint(module.tokens) or _NAMES.isdisjoint(module.tokens):
+            return
+        guards = guards_of(module, catalogue)
+        for site in guards.objects.calls(_NAMES):
+            called = guards.objects.called(site)
+            if called not in _WRITERS or not _asks_local_rank(guards, site):
+                continue
+            position, keyword = _WRITERS[called]
+            path = guards.objects.argument(site, keyword, position).value
+            if path is None or guards.is_own(path, site.point.scope):
+                continue
+            finding = self.finding(
+                message="one rank of each node comes to this and writes the same file",
+                severity=Severity.INFO,
+                place=locators.of(module.key).place(site.call.site),
+                effect="on several nodes with one file system the file is a mixture",
+                advice="test the global rank, unless each node has a disk of its own",
+            )
+            yield replace(finding, preview=True)
+
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
+        yield from self._on_each_node(module, catalogue, locators)
         for site, guards in on_all_ranks(module, catalogue, _NAMES):
             called = guards.objects.called(site)
             if called not in _WRITERS:
@@ -267,3 +305,17 @@ dist.destroy_process_group()
                     on_rank_0_only, site, Draft(locators.of(module.key), module, catalogue)
                 ),
             )
+
+
+def _asks_local_rank(guards: Guards, site: CallSite) -> bool:
+    """Does a test around a call, or a function that it asks, look at the local rank alone?"""
+    for here in site.point.around:
+        if not isinstance(here.owner, ir.If) or here.block is not here.owner.body:
+            continue
+        tokens = set(ir.tokens_of(here.owner.test))
+        for function in guards.names.module.functions:
+            if function.name in tokens:
+                tokens = (tokens - {function.name}) | function.tokens
+        if tokens & _LOCAL and not any(_GLOBAL.search(each) for each in tokens - _LOCAL):
+            return True
+    return False

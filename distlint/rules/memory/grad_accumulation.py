@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from distlint.source.document import Document
 
 _LAST = re.compile(r"last|len|final|end|total|num_batches|is_", re.IGNORECASE)
+_AUTO = "auto_find_batch_size"
 _MANAGED = frozenset({"accumulate", "no_backward_sync", "deepspeed", "manual_backward"})
 
 
@@ -37,6 +38,8 @@ class GradAccumulation(SourceRule):
       that every micro-batch is sent all the same.
     - A step at `step % n == 0` with a count from zero: the first window has a single batch, and
       every other one is shifted.
+    - `auto_find_batch_size=True` with `gradient_accumulation_steps` above one: the batch size falls
+      by itself, the accumulation stays.
     - In preview: a loop whose last, shorter window is never stepped.
 
     ## Why it matters
@@ -192,6 +195,8 @@ assert waiting == 0, f"{waiting} batches are lost"
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
+        if _AUTO in module.tokens:
+            yield from self._shrinking(objects_of(module, catalogue), locators, module)
         if "backward" not in module.tokens:
             return
         objects = objects_of(module, catalogue)
@@ -200,6 +205,26 @@ assert waiting == 0, f"{waiting} batches are lost"
             for finding, site, message in self._found(objects, locators, module)
         }
         yield from found.values()
+
+    def _shrinking(self, objects: Objects, locators: Locators, module: Module) -> Iterator[Finding]:
+        """Training arguments whose batch size may fall while the accumulation stays."""
+        for site in objects.calls({"TrainingArguments", "Seq2SeqTrainingArguments"}):
+            search = objects.argument(site, _AUTO)
+            steps = objects.constant(
+                objects.argument(site, "gradient_accumulation_steps"), site.point, 1
+            )
+            if objects.constant(search, site.point, default=False) is not True:
+                continue
+            if isinstance(steps, int) and steps > 1:
+                yield self.finding(
+                    message="the batch size may fall by itself, and the number of batches that are "
+                    "added up stays",
+                    severity=Severity.INFO,
+                    place=locators.of(module.key).place(site.call.site),
+                    effect="the effective batch size, and what the learning rate was chosen for, "
+                    "changes with the memory that is free",
+                    advice="find the batch size in a run of its own, and set both",
+                )
 
     def _found(
         self, objects: Objects, locators: Locators, module: Module

@@ -80,7 +80,7 @@ accelerator = Accelerator(cpu=True)
 def train(batch_size):
     accelerator.free_memory()
     model = accelerator.prepare(torch.nn.Linear(2, 1))
-    if batch_size > 4:
+    if batch_size > 7:
         raise RuntimeError("CUDA out of memory.")
     accelerator.backward(model(torch.ones(batch_size, 2)).mean())
 
@@ -126,7 +126,7 @@ accelerator = Accelerator(cpu=True)
 @find_executable_batch_size(starting_batch_size=8)
 def train(batch_size):  # expect: DST302
     model = accelerator.prepare(torch.nn.Linear(2, 1))
-    if batch_size > 4:
+    if batch_size > 7:
         raise RuntimeError("CUDA out of memory.")
     accelerator.backward(model(torch.ones(batch_size, 2)).mean())
 

@@ -88,6 +88,7 @@ class OomRetryOuterObject(SourceRule):
         Example(
             title="Everything is built inside",
             needs=("accelerate",),
+            ranks=1,
             code="""\
 import torch
 from accelerate import Accelerator
@@ -107,7 +108,7 @@ def train(batch_size):
     loader = DataLoader(dataset, batch_size=batch_size)
     model, optimizer, loader = accelerator.prepare(model, optimizer, loader)
     for batch in loader:
-        if batch_size > 4:
+        if batch_size > 7:
             raise RuntimeError("CUDA out of memory.")
         accelerator.backward(model(batch).mean())
         optimizer.step()
