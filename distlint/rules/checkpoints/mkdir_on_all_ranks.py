@@ -148,6 +148,7 @@ dist.barrier()
             code="""\
 import argparse
 import os
+import torch
 
 
 def parse():
