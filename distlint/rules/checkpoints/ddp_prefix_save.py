@@ -101,6 +101,7 @@ dist.init_process_group("gloo")
 model = DDP(torch.nn.Linear(2, 2))
 if os.path.exists("last.pt"):
     model.load_state_dict(torch.load("last.pt", map_location="cpu", weights_only=True))
+dist.barrier()
 if dist.get_rank() == 0:
     torch.save(model.state_dict(), "last.pt")
 dist.destroy_process_group()

@@ -126,7 +126,8 @@ if dist.get_rank() == 0:
     torch.save(model, "model.pt")  # expect: DST409
 dist.barrier()
 dist.destroy_process_group()
-torch.load("model.pt", map_location="cpu", weights_only=False)
+trusted = True
+torch.load("model.pt", map_location="cpu", weights_only=not trusted)
 """,
         ),
     )
