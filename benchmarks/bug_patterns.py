@@ -4,8 +4,8 @@
 
 Each line of the file is an object with ``id``, ``category``, ``kind``, ``pattern`` (a short Python
 text that shows the bug) and ``statically_detectable``, which starts with ``yes``, ``partly`` or
-``no``. Of the kinds ``bug`` and ``review-finding``, the patterns in the categories about
-collectives count; a pattern is found when at least one finding of DST1xx or DST407 is reported.
+``no``. Of the kinds ``bug`` and ``review-finding``, the patterns in the categories of the rules
+count; a pattern is found when at least one finding of a family that is about it is reported.
 """
 
 from __future__ import annotations
@@ -21,19 +21,44 @@ from pathlib import Path
 from benchmarks.verdict import codes
 from distlint.analyzer.lower import ParseError
 
-CATEGORIES = (
-    "lightning-log-collective",
-    "new-group",
-    "oom-swallow",
-    "rank-conditional-collective",
-    "rank-local-exception",
-    "rank-local-skip",
-    "rank0-eval-ddp-forward",
-    "rank0-metric-compute",
-    "rank0-save-collective",
-    "unsynced-early-stop",
-    "zero3-fsdp-uneven-forward",
-)
+HANGS = ("DST1", "DST407")
+DATA = ("DST2", "DST6")
+CATEGORIES = {
+    **dict.fromkeys(
+        (
+            "lightning-log-collective",
+            "new-group",
+            "oom-swallow",
+            "rank-conditional-collective",
+            "rank-local-exception",
+            "rank-local-skip",
+            "rank0-eval-ddp-forward",
+            "rank0-metric-compute",
+            "rank0-save-collective",
+            "unsynced-early-stop",
+            "zero3-fsdp-uneven-forward",
+        ),
+        HANGS,
+    ),
+    **dict.fromkeys(
+        (
+            "clip-timing",
+            "ddp-forward-bypass",
+            "double-sharding",
+            "fsdp-misuse",
+            "grad-scaler-order",
+            "iterable-no-shard",
+            "local-metric-as-global",
+            "missing-sampler",
+            "missing-set-epoch",
+            "params-changed-after-wrap",
+            "seed-divergence",
+        ),
+        DATA,
+    ),
+}
+"""The categories that count, and the codes that are about each."""
+
 KINDS = ("bug", "review-finding")
 DETECTABLE = ("yes", "partly", "no")
 
@@ -59,18 +84,24 @@ def judge(lines: Iterable[str], categories: Iterable[str]) -> list[Judged]:
             continue
         detectable, _, why = row["statically_detectable"].partition(":")
         judged.append(
-            Judged(row["id"], row["category"], detectable, why.strip(), findings(row["pattern"]))
+            Judged(
+                row["id"],
+                row["category"],
+                detectable,
+                why.strip(),
+                findings(row["pattern"], CATEGORIES.get(row["category"], ("DST",))),
+            )
         )
     return judged
 
 
-def findings(pattern: str) -> tuple[tuple[int, str], ...]:
-    """Give the rows and codes that are about collectives."""
+def findings(pattern: str, about: tuple[str, ...]) -> tuple[tuple[int, str], ...]:
+    """Give the rows and codes of these families."""
     try:
         found = codes(pattern)
     except ParseError:
         return ()
-    return tuple(each for each in found if each[1].startswith("DST1") or each[1] == "DST407")
+    return tuple(each for each in found if each[1].startswith(about))
 
 
 def table(judged: list[Judged]) -> str:

@@ -9,7 +9,7 @@ tried one by one, and the one that does not prove right is refused, with a word 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from distlint.rules.table import UNUSED_SUPPRESSION
 from distlint.source.document import Document, DocumentError
 from distlint.source.edits import Lines, apply
 from distlint.source.finding import Edit, Finding, Fix
-from distlint.source.paths import STDIN
+from distlint.source.paths import STDIN, display
 from distlint.source.report import Fixed, Notice, Report
 
 MAX_ROUNDS = 100
@@ -49,23 +49,28 @@ def repair(report: Report, resolver: Resolver, *, unsafe: bool | None, write: bo
     """
     repairs = Repairs()
     session = Session(resolver)
+    repaired: dict[Path, _Repaired] = {}
     for path in sorted({item.finding.place.path for item in report.reported if item.finding.fix}):
         try:
             before = Document.read(path)
         except (OSError, DocumentError) as error:
             repairs.notices.append(Notice("failed", f"not fixed: {error}", path))
             continue
-        after, applied, notices = _repaired(before, report, session, resolver.of_file(path), unsafe)
-        repairs.notices += notices
-        if not applied:
-            continue
+        found = _repaired(before, report, session, resolver.of_file(path), unsafe)
+        repairs.notices += found.notices
+        if found.applied:
+            repaired[path] = found
+    for path, harm in _harm(repaired, report, session, resolver):
+        repairs.notices.append(Notice("warning", f"not fixed: {harm}", path))
+        del repaired[path]
+    for path, found in repaired.items():
         try:
             if write:
-                replace(path, before.data, after.data)
+                replace(path, found.before.data, found.after.data)
         except NotWritten as error:
             repairs.notices.append(Notice("failed", f"not fixed: {error}", path))
         else:
-            repairs.files.append(Fixed(path, before.text, after.text, applied))
+            repairs.files.append(found.result)
     return repairs
 
 
@@ -78,25 +83,78 @@ def repair_bytes(
     except DocumentError:  # the report says so
         return data, Repairs()
     settings = resolver.of_folder(resolver.cwd if path == STDIN else path.parent)
-    after, applied, notices = _repaired(before, report, Session(resolver), settings, unsafe)
-    files = [Fixed(path, before.text, after.text, applied)] if applied else []
-    return after.data, Repairs(files, notices)
+    found = _repaired(before, report, Session(resolver), settings, unsafe)
+    return found.after.data, Repairs([found.result] if found.applied else [], found.notices)
+
+
+@dataclass(frozen=True, slots=True)
+class _Repaired:
+    """A document before and after its fixes, the code and name of each, and what was refused."""
+
+    before: Document
+    after: Document
+    applied: tuple[tuple[str, str], ...] = ()
+    notices: list[Notice] = field(default_factory=list)
+
+    @property
+    def result(self) -> Fixed:
+        return Fixed(self.before.path, self.before.text, self.after.text, self.applied)
 
 
 def _repaired(
     before: Document, report: Report, session: Session, settings: Settings, unsafe: bool | None
-) -> tuple[Document, tuple[tuple[str, str], ...], list[Notice]]:
-    """A document with the fixes that prove right, what was applied, and what was not."""
+) -> _Repaired:
     allowed = {"safe"}
     if settings.unsafe_fixes if unsafe is None else unsafe:
         allowed.add("unsafe")
     proposed = [item.finding for item in report.reported if item.finding.place.path == before.path]
     if not any(finding.fix and finding.fix.applicability in allowed for finding in proposed):
-        return before, (), []
+        return _Repaired(before, before)
     repairman = Repairman(session, settings, frozenset(allowed))
     after = repairman.repaired(before, proposed)
     applied = tuple((finding.code, finding.name) for finding in repairman.applied)
-    return after, applied if after.text != before.text else (), repairman.notices
+    return _Repaired(before, after, applied if after is not before else (), repairman.notices)
+
+
+def _harm(
+    repaired: Mapping[Path, _Repaired], report: Report, session: Session, resolver: Resolver
+) -> list[tuple[Path, str]]:
+    """The repaired files that bring findings to files which import them, and which."""
+    for path, found in repaired.items():
+        project = session.project(resolver.of_file(path))
+        project.forget(path)
+        project.add(found.after)
+    harm: dict[Path, str] = {}
+    for file in report.files:
+        if file in repaired:
+            continue
+        news = _news_in(file, [path for path in repaired if path not in harm], report, session)
+        for path, finding in news:
+            where = f"{display(file)} line {finding.place.span.row}"
+            harm[path] = f"it would bring {finding.code} to {where}"
+    return list(harm.items())
+
+
+def _news_in(
+    file: Path, repaired: Sequence[Path], report: Report, session: Session
+) -> list[tuple[Path, Finding]]:
+    """What is new in a file that names repaired modules, laid to each of these."""
+    try:
+        document = Document.read(file)
+        named = [path for path in repaired if _module_name(path).encode() in document.data]
+        if not named:
+            return []
+        state = session.state_of(document, session.resolver.of_file(file))
+    except (OSError, DocumentError):
+        return []
+    known = {(item.finding.code, item.finding.place) for item in report.reported}
+    news = [f for f in state.proposed if (f.code, f.place) not in known]
+    news = [f for f in news if f.place.path == file and f.code != UNUSED_SUPPRESSION]
+    return [(path, news[0]) for path in named] if news else []
+
+
+def _module_name(path: Path) -> str:
+    return path.parent.name if path.stem == "__init__" else path.stem
 
 
 class Repairman:

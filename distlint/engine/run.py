@@ -86,6 +86,7 @@ def merge(results: Iterable[FileResult], found: Discovered) -> Report:
         suppressed=sum(result.suppressed for result in results),
         over_budget=sum(result.over_budget for result in results),
         roots=sum(result.roots for result in results),
+        files=tuple(result.path for result in results if result.checked),
     )
 
 

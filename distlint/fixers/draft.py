@@ -165,9 +165,13 @@ class Draft:
         end = self.locator.range_of(last).end
         return self.offset(start.line, start.column), self.offset(end.line, end.column)
 
-    def text(self, node: cst.CSTNode) -> str:
-        """The source of a node as it stands in the file."""
+    def text(self, node: cst.CSTNode, *, brackets: bool = True) -> str:
+        """The source of a node as it stands in the file, with or without the brackets around it."""
         start, end = self.bounds(node)
+        if not brackets:
+            inner = self.locator.range_of(node)
+            start = self.offset(inner.start.line, inner.start.column)
+            end = self.offset(inner.end.line, inner.end.column)
         return self.source[start:end]
 
     def offset(self, row: int, column: int) -> int:
@@ -232,8 +236,15 @@ class Draft:
             self._edits.append((start, end, content))
 
     def replace(self, node: cst.CSTNode, content: str) -> None:
-        """Put a text in the place of a node and the brackets around it."""
-        self.splice(*self.bounds(node), content)
+        """Put a text in the place of a node and the brackets around it, but for no comment."""
+        start, end = self.bounds(node)
+        lost = [c for c in self.comments if start < self._offset_of(c) < end]
+        if any(comment.text not in content for comment in lost):
+            raise Doubt("a comment would be lost")
+        self.splice(start, end, content)
+
+    def _offset_of(self, comment: Comment) -> int:
+        return self._layout.starts[comment.row - 1] + comment.column - 1
 
     def fix(self, applicability: Applicability, message: str) -> Fix:
         """The fix of all edits so far; ``message`` says in the imperative what it does."""

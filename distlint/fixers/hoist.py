@@ -98,11 +98,11 @@ def out_of_with(draft: Draft, region: cst.With, call: cst.Call) -> None:
     statements.append(draft, region, text)
 
 
-def past_exit(draft: Draft, exit_: cst.If, call: cst.Call) -> None:
-    """Let ranks that leave early make a call first that the others make behind the exit.
+def past_exit(draft: Draft, exit_: cst.If, call: cst.Call, needed: IsCollective) -> None:
+    """Let ranks that leave early make a call that the others make behind the exit.
 
-    ``if rank != 0: return`` becomes a guard around the work in front of the call when that is a
-    statement of its own; otherwise the value of the call is computed before the exit.
+    ``if rank != 0: return`` becomes a guard around the work before and behind the call when that is
+    a statement of its own; otherwise the value of the call is computed before the exit.
     """
     ranks.require_all(draft, exit_)
     block = statements.siblings(draft, exit_)
@@ -120,30 +120,70 @@ def past_exit(draft: Draft, exit_: cst.If, call: cst.Call) -> None:
     if statement is None:
         raise Doubt("the call is somewhere else")
     part = _part(draft, rest, call)
-    before, after = rest[: rest.index(statement)], rest[rest.index(statement) + 1 :]
     if not part.whole:
-        if _touches(draft, before, statement):
+        if _touches(draft, rest[: rest.index(statement)], statement):
             raise Doubt("what comes before the call may matter to it")
         name = _name_for(draft, call)
         _require(draft, call, exit_)
         statements.insert_before(draft, exit_, f"{name} = {draft.text(call)}")
         draft.replace(call, name)
         return
-    if after:
-        raise Doubt("the ranks that stay go on behind the call")
-    if isinstance(jump, cst.Return) and draft.parent(
-        statements.block_of(draft, exit_)
-    ) is not names.scope_of(draft, exit_):
-        raise Doubt("the exit leaves more than this block")
-    if isinstance(jump, cst.Continue) and not isinstance(
-        draft.parent(statements.block_of(draft, exit_)), (cst.For, cst.While)
+    _require_exit_from(draft, exit_, jump)
+    shared = _shared(draft, rest, statement, needed)
+    if not _only_asks_rank(exit_.test) or names.stored(draft, *rest) & names.read(
+        draft, exit_.test
     ):
-        raise Doubt("the exit leaves more than this block")
-    _require_outside(draft, statement, before)
-    if before:
-        statements.guard(draft, exit_, f"if {negated(draft, exit_.test)}:", *before)
-    else:
+        raise Doubt("the condition may come out otherwise behind the call")
+    header = f"if {negated(draft, exit_.test)}:"
+    for index, run in enumerate(_runs(rest, shared)):
+        if index == 0 and run[0] is rest[0]:
+            statements.guard(draft, exit_, header, *run)
+        else:
+            statements.wrap(draft, header, *run)
+    if rest[0] in shared:
         statements.put_in_place(draft, exit_, "")
+
+
+def _require_exit_from(draft: Draft, exit_: cst.If, jump: Statement) -> None:
+    """The exit has to end the very block that it stands in."""
+    owner = draft.parent(statements.block_of(draft, exit_))
+    if isinstance(jump, cst.Return) and owner is not names.scope_of(draft, exit_):
+        raise Doubt("the exit leaves more than this block")
+    if isinstance(jump, cst.Continue) and not isinstance(owner, (cst.For, cst.While)):
+        raise Doubt("the exit leaves more than this block")
+
+
+def _shared(
+    draft: Draft, rest: list[Statement], statement: Statement, needed: IsCollective
+) -> set[Statement]:
+    """What all ranks have to run: the collectives, and the assignments that make their operands."""
+    found = {statement}
+    for other in rest:
+        for call in _calls(other):
+            if needed(call) and _part(draft, rest, call).whole:
+                found.add(other)
+    queue = list(found)
+    while queue:
+        user = queue.pop()
+        for maker in rest[: rest.index(user)]:
+            if maker in found or not names.stored(draft, maker) & names.read(draft, user):
+                continue
+            if not isinstance(maker, cst.Assign) or not all(map(_is_local, _calls(maker))):
+                raise Doubt("an operand is made on some ranks only")
+            found.add(maker)
+            queue.append(maker)
+    return found
+
+
+def _runs(rest: list[Statement], shared: set[Statement]) -> list[list[Statement]]:
+    """The neighbouring statements between those that are shared."""
+    runs: list[list[Statement]] = [[]]
+    for statement in rest:
+        if statement in shared:
+            runs.append([])
+        else:
+            runs[-1].append(statement)
+    return [run for run in runs if run]
 
 
 def to_front(draft: Draft, call: cst.Call) -> None:
@@ -191,7 +231,8 @@ def negated(draft: Draft, test: cst.BaseExpression) -> str:
     """The opposite of a condition, as one would write it."""
     text = draft.text(test)
     if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
-        return draft.text(test.expression)
+        inner = draft.text(test.expression, brackets=False)
+        return inner if len(inner.splitlines()) == 1 else draft.text(test.expression)
     if isinstance(test, cst.Comparison) and len(test.comparisons) == 1:
         target = test.comparisons[0]
         opposite = _OPPOSITES.get(type(target.operator))
@@ -416,12 +457,6 @@ def _require(draft: Draft, node: cst.CSTNode, at: Statement) -> None:
     for name in names.read(draft, node):
         if not names.available(draft, name, at):
             raise Doubt(f"{name} may not exist on all ranks")
-
-
-def _require_outside(draft: Draft, statement: Statement, before: Sequence[Statement]) -> None:
-    made = names.stored(draft, *before) & names.read(draft, statement)
-    if made:
-        raise Doubt(f"{min(made)} is made on some ranks only")
 
 
 def _touches(

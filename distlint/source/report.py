@@ -64,6 +64,8 @@ class Report:
     suppressed: int
     over_budget: int
     roots: int
+    files: tuple[Path, ...] = ()
+    """The files that were checked."""
 
     @property
     def failed(self) -> bool:

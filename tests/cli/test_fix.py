@@ -26,6 +26,17 @@ for step in range(3):
         break
 """
 
+LATE = """\
+import time
+import torch.distributed as dist
+
+dist.init_process_group()
+while True:
+    dist.barrier()
+    if time.time() > 9:
+        break
+"""
+
 DIFF = """\
 --- train.py
 +++ train.py
@@ -146,15 +157,23 @@ def test_a_file_that_may_not_be_written(
 def test_a_vendored_runtime_is_imported(project: Path, distlint: Run) -> None:
     (project / "distlint.toml").write_text('runtime = "mine.dist_utils"\n')
     path = project / "train.py"
-    path.write_text(
-        "import time\nimport torch.distributed as dist\n\ndist.init_process_group()\n"
-        "while True:\n    dist.barrier()\n    if time.time() > 9:\n        break\n"
-    )
+    path.write_text(LATE)
     result = distlint("fix", "--unsafe-fixes")
     assert result.returncode == 0, result.stdout
     assert "from mine.dist_utils import any_rank\n" in path.read_text()
     assert "    if any_rank(time.time() > 9):\n" in path.read_text()
-    assert distlint("vendor", "mine/dist_utils.py", "any_rank").returncode in (0, 2)
+
+
+def test_a_vendored_runtime_that_is_there_counts_as_such(project: Path, distlint: Run) -> None:
+    (project / "distlint.toml").write_text('runtime = "mine.dist_utils"\n')
+    (project / "mine").mkdir()
+    (project / "mine" / "__init__.py").touch()
+    vendored = distlint("vendor", "mine/dist_utils.py", "--names", "any_rank")
+    assert vendored.returncode == 0, vendored.stderr
+    path = project / "train.py"
+    path.write_text(LATE)
+    assert distlint("fix", "--unsafe-fixes", "train.py").returncode == 0
+    assert "    if any_rank(time.time() > 9):\n" in path.read_text()
 
 
 def test_the_cr_of_each_line_stays(train: Path, distlint: Run) -> None:

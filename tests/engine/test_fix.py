@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from distlint.engine.run import check_paths
 from distlint.engine.settings import Resolver
 from distlint.rules.find import Found
 from distlint.source.document import Document
-from distlint.source.finding import Edit, Finding, Fix, Span
+from distlint.source.finding import Edit, Fix, Span
 from tests.engine.conftest import finding, marked
 
 Analysis = Callable[[Callable[..., Found]], None]
@@ -28,14 +29,10 @@ def fixing(make: Make, *, applicability: str = "safe") -> Callable[..., Found]:
         for item in marked(document, project).findings:
             message, edits = make(document, item.place.span.row)
             fix = Fix(applicability, message, tuple(edits))  # type: ignore[arg-type]
-            found.append(Finding(**{**_fields(item), "fix": fix}))
+            found.append(replace(item, fix=fix))
         return Found(findings=found)
 
     return analyse
-
-
-def _fields(item: Finding) -> dict[str, object]:
-    return {name: getattr(item, name) for name in Finding.__slots__}
 
 
 def line(row: int, text: str, document: Document) -> Edit:
@@ -165,7 +162,7 @@ def test_a_fix_that_never_ends(analysis: Analysis, project: Path) -> None:
         plain = finding(document.path)
         fix = Fix("safe", "Grow", (Edit(Span(1, 1, 1, 1), "#"),))
         message = "x" * len(document.text)
-        return Found(findings=[Finding(**{**_fields(plain), "fix": fix, "message": message})])
+        return Found(findings=[replace(plain, fix=fix, message=message)])
 
     analysis(analyse)
     path = project / "a.py"
@@ -190,3 +187,24 @@ def test_a_comment_that_another_file_needs_stays(analysis: Analysis, project: Pa
     alone = check_paths([project / "model.py"], resolver)
     assert len(repair(alone, resolver, unsafe=None, write=True).files) == 1
     assert (project / "model.py").read_text() == "x = 1\n"
+
+
+def test_a_fix_that_harms_an_importer_is_taken_back(analysis: Analysis, project: Path) -> None:
+    def analyse(document: Document, project: Project) -> Found:
+        if document.path.name != "train.py":
+            return fixing(without_mark)(document, project)
+        library = project.by_key(str(document.path.with_name("library.py")))
+        assert library is not None
+        fixed = "fine" in library.definitions
+        return Found(findings=[finding(document.path, 1, "DST102")] if fixed else [])
+
+    analysis(analyse)
+    (project / "train.py").write_text("import library\n")
+    (project / "library.py").write_text("BUG = 1\n")
+    (project / "other.py").write_text("BUG = 1\n")
+    resolver = Resolver(cwd=project)
+    repairs = repair(check_paths([project], resolver), resolver, unsafe=None, write=True)
+    assert [fixed.path.name for fixed in repairs.files] == ["other.py"]
+    assert (project / "library.py").read_text() == "BUG = 1\n"
+    (notice,) = repairs.notices
+    assert notice.message == "not fixed: it would bring DST102 to train.py line 1"

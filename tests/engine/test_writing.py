@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from distlint.engine import writing
 from distlint.engine.writing import NotWritten, replace
 
 WRITER = """
@@ -77,7 +76,7 @@ def test_nothing_is_left_behind(
     path.write_bytes(b"old")
     for name in ("fsync", "replace"):
         with monkeypatch.context() as patch:
-            patch.setattr(writing.os, name, fail)
+            patch.setattr(f"distlint.engine.writing.os.{name}", fail)
             with pytest.raises((NotWritten, KeyboardInterrupt)):
                 replace(path, b"old", b"new")
         assert path.read_bytes() == b"old"
@@ -87,7 +86,9 @@ def test_nothing_is_left_behind(
 def test_a_read_only_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "train.py"
     path.write_bytes(b"old")
-    monkeypatch.setattr(writing.os, "access", lambda *_: False)  # root may write anything
+    monkeypatch.setattr(
+        "distlint.engine.writing.os.access", lambda *_: False
+    )  # root may write anything
     with pytest.raises(NotWritten, match="it is read-only"):
         replace(path, b"old", b"new")
     assert path.read_bytes() == b"old"
@@ -99,6 +100,6 @@ def test_a_read_only_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
     path = tmp_path / "train.py"
     path.write_bytes(b"old")
-    monkeypatch.setattr(writing.tempfile, "mkstemp", refuse)
+    monkeypatch.setattr("distlint.engine.writing.tempfile.mkstemp", refuse)
     with pytest.raises(NotWritten, match=f"its folder {tmp_path} is read-only"):
         replace(path, b"old", b"new")

@@ -31,9 +31,10 @@ PREPARED = "from accelerate import Accelerator\naccelerator = Accelerator()\n"
             "from torch.utils.data import DataLoader, DistributedSampler\n"
             "class Mine(DataLoader):\n"
             "    def __init__(self, data):\n"
-            "        super().__init__(data, sampler=DistributedSampler(data))\n"
+            "        sampler = DistributedSampler(data)  # expect: DST203\n"
+            "        super().__init__(data, sampler=sampler)\n"
             "bar = tqdm(Mine(data))\n"
-            "for epoch in range(9):  # expect: DST203\n"
+            "for epoch in range(9):\n"
             "    for batch in bar:\n"
             "        step(batch)\n",
         ),

@@ -110,6 +110,37 @@ def fixed(body: str) -> str:
         ),
         pytest.param(
             """
+            def report():
+                if rank != 0:
+                    return
+                print("reporting")
+                total = x.clone()
+                dist.all_reduce(total)
+                # the mean
+                print(total / 4)
+                dist.barrier()
+
+
+            report()
+            """,
+            """
+            def report():
+                if rank == 0:
+                    print("reporting")
+                total = x.clone()
+                dist.all_reduce(total)
+                # the mean
+                if rank == 0:
+                    print(total / 4)
+                dist.barrier()
+
+
+            report()
+            """,
+            id="an exit in front of several collectives",
+        ),
+        pytest.param(
+            """
             def train():
                 for step in range(9):
                     dist.all_reduce(x)
@@ -217,6 +248,16 @@ def test_repaired(before: str, after: str) -> None:
                 work.pop()
             """,
             id="a rank is done with its own work",
+        ),
+        pytest.param(
+            """
+            if (
+                rank == 0  # the others have nothing to say
+                and x.dim() == 3
+            ):
+                dist.all_reduce(x)
+            """,
+            id="a comment in the condition would be lost",
         ),
         pytest.param(
             """

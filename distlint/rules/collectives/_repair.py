@@ -47,7 +47,7 @@ def hoisted(witness: Witness, draft: Draft) -> Fix:
     if decision in _around(draft, call):
         hoist.out_of_branch(draft, decision, call, _alike(draft, call))
     else:
-        hoist.past_exit(draft, decision, call)
+        hoist.past_exit(draft, decision, call, _alike(draft, call))
     return draft.fix("unsafe", f"Call {_last_name(call)} on all ranks")
 
 

@@ -35,9 +35,9 @@ class RankDependentExit(WitnessRule):
 
     ## Fix
 
-    Unsafe: the work in front of the collective goes under the opposite of the test in place of the
-    exit, so that every rank comes to the collective. None is offered where ranks that stay have
-    more to do behind it.
+    Unsafe: in place of the exit, the work before and behind the collective goes under the opposite
+    of the test, so that every rank comes to the collective. None is offered where that work makes
+    an operand.
 
     ## When it is silent
 

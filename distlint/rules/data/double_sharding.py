@@ -198,7 +198,10 @@ def _plain(loader: Made, draft: Draft) -> Fix:
 
 
 def _taker(objects: Objects, loader: Made) -> CallSite | None:
-    for site, _ in objects.passed_to(loader.call):
-        if objects.called(site) in _TAKERS:
+    for site in objects.calls({name.rpartition(".")[2] for name in _TAKERS}):
+        if objects.called(site) in _TAKERS and any(
+            objects.is_made_by(loader.call, argument.value, site.point)
+            for argument in site.call.args
+        ):
             return site
     return None

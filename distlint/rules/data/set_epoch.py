@@ -35,7 +35,7 @@ class SamplerSetEpoch(SourceRule):
     ## What it finds
 
     A loop over epochs around a loop over a loader whose `DistributedSampler` shuffles, in a file
-    that never calls `set_epoch`. The finding is at the loop over epochs.
+    that never calls `set_epoch`. The finding is at the sampler.
 
     ## Why it matters
 
@@ -166,10 +166,10 @@ from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
 
 dist.init_process_group("gloo")
 data = TensorDataset(torch.arange(16.0))
-sampler = DistributedSampler(data)
+sampler = DistributedSampler(data)  # expect: DST203
 loader = DataLoader(data, batch_size=4, sampler=sampler)
 orders = []
-for epoch in range(2):  # expect: DST203
+for epoch in range(2):
     order = []
     for (batch,) in loader:
         order += batch.tolist()
@@ -197,13 +197,14 @@ class Trainer:
             self.seen += batch.tolist()
 
     def train(self, epochs):
-        for epoch in range(epochs):  # expect: DST203
+        for epoch in range(epochs):
             self.run_epoch()
 
 
 dist.init_process_group("gloo")
 data = TensorDataset(torch.arange(16.0))
-trainer = Trainer(DataLoader(data, batch_size=4, sampler=DistributedSampler(data, shuffle=True)))
+sampler = DistributedSampler(data, shuffle=True)  # expect: DST203
+trainer = Trainer(DataLoader(data, batch_size=4, sampler=sampler))
 trainer.train(2)
 assert trainer.seen[:8] != trainer.seen[8:], "both epochs had the same order"
 """,
@@ -218,14 +219,15 @@ from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
 
 
 def endless(loader):
-    while True:  # expect: DST203
+    while True:
         for batch in loader:
             yield batch
 
 
 dist.init_process_group("gloo")
 data = TensorDataset(torch.arange(16.0))
-loader = DataLoader(data, batch_size=4, sampler=DistributedSampler(data))
+sampler = DistributedSampler(data)  # expect: DST203
+loader = DataLoader(data, batch_size=4, sampler=sampler)
 stream = endless(loader)
 seen = [next(stream)[0].tolist() for _ in range(4)]
 assert seen[:2] != seen[2:], "both epochs had the same order"
@@ -239,25 +241,23 @@ assert seen[:2] != seen[2:], "both epochs had the same order"
         if "DistributedSampler" not in module.words or _SET_EPOCH in module.words:
             return
         objects = objects_of(module, catalogue)
-        told: set[int] = set()
         for sampler in samplers(objects):
             if _shuffles(sampler) and not goes_elsewhere(objects, sampler):
                 epochs = next(epochs_of(objects, sampler), None)
-                if epochs is not None and epochs.loop.statement.site not in told:
-                    told.add(epochs.loop.statement.site)
+                if epochs is not None:
                     draft = Draft(locators.of(module.key), module, catalogue)
                     yield self._finding(sampler, epochs, draft)
 
     def _finding(self, sampler: Made, epochs: Epochs, draft: Draft) -> Finding:
         locator = draft.locator
-        made = locator.place(sampler.call.site)
+        loop = locator.place(epochs.loop.statement.site)
         name = next(iter(names_of(sampler.site)), "loader.sampler")
         return self.finding(
-            message=f"the `DistributedSampler` of line {made.span.row} is not told the epoch, so "
-            "each turn of this loop has the same order",
+            message="this sampler is never told the epoch: each turn of the loop in line "
+            f"{loop.span.row} has the same order",
             severity=Severity.WARNING,
-            place=locator.place(epochs.loop.statement.site),
-            related=(Related("the sampler that shuffles", made),),
+            place=locator.place(sampler.call.site),
+            related=(Related("the loop over epochs", loop),),
             effect="each epoch goes through the same batches in the same order",
             advice=f"Call `{name}.set_epoch(epoch)` first in the loop.",
             fix=partial(_told, epochs, sampler, draft),

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.names import expressions_in
-from distlint.analyzer.objects import CallSite, Objects, objects_of
+from distlint.analyzer.names import expressions_in, expressions_of
+from distlint.analyzer.objects import CallSite, Objects, Point, objects_of
 from distlint.fixers import names, statements
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
@@ -39,7 +39,8 @@ class OptimizerBeforeFsdp(SourceRule):
     ## What it finds
 
     `optimizer = AdamW(model.parameters())` before `model = FSDP(model)` or `fully_shard(model)`, in
-    one function.
+    one function. Also an optimizer that is made after `fully_shard(model)` and a forward pass, with
+    no backward pass in between: `model.parameters()` are the gathered ones then.
 
     ## Why it matters
 
@@ -138,6 +139,27 @@ held = {id(p) for group in optimizer.param_groups for p in group["params"]}
 assert all(id(p) in held for p in model.parameters()), "the optimizer holds other parameters"
 """,
         ),
+        Example(
+            title="After a forward pass, the gathered parameters",
+            effect="fail",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.distributed.fsdp import fully_shard
+
+dist.init_process_group("gloo")
+mesh = dist.init_device_mesh("cpu", (dist.get_world_size(),))
+model = torch.nn.Linear(4, 4)
+fully_shard(model, mesh=mesh)
+print("at first", model(torch.ones(2, 4)).sum().item())
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)  # expect: DST616
+before = optimizer.param_groups[0]["params"][0].detach().clone()
+model(torch.ones(2, 4)).sum().backward()
+optimizer.step()
+after = optimizer.param_groups[0]["params"][0].detach()
+assert not torch.equal(before, after), "step() changed nothing"
+""",
+        ),
     )
 
     def check(
@@ -159,6 +181,17 @@ assert all(id(p) in held for p in model.parameters()), "the optimizer holds othe
                     advice="Make the optimizer after the wrap.",
                     fix=partial(_after, made, wrap, Draft(locator, module, catalogue)),
                 )
+        for made, forward in _made_after_forward(objects):
+            locator = locators.of(module.key)
+            yield self.finding(
+                message="this optimizer holds the parameters that the forward pass in line "
+                f"{locator.place(forward.call.site).span.row} gathered",
+                severity=Severity.ERROR,
+                place=locator.place(made.call.site),
+                related=(Related("a forward pass", locator.place(forward.call.site)),),
+                effect="its steps change nothing that is trained",
+                advice="Make the optimizer before the first forward pass.",
+            )
 
 
 def _after(made: CallSite, wrap: CallSite, draft: Draft) -> Fix:
@@ -181,19 +214,59 @@ def _after(made: CallSite, wrap: CallSite, draft: Draft) -> Fix:
 
 def _wraps(objects: Objects) -> Iterator[CallSite]:
     for site in objects.calls_to(_FSDP1):
-        kept = objects.constant(objects.argument(site, "use_orig_params", 11), site.point, False)
+        kept = objects.constant(objects.argument(site, "use_orig_params", 13), site.point, False)
         if kept is False:
             yield site
     yield from objects.calls_to(_FSDP2)
 
 
-def _optimizers_before(objects: Objects, wrap: CallSite) -> Iterator[CallSite]:
-    """The optimizers that were made of the model's parameters, and are not made anew."""
+def _made_after_forward(objects: Objects) -> Iterator[tuple[CallSite, CallSite]]:
+    """Optimizers of what a forward pass of a sharded model has gathered, and that forward pass."""
+    for wrap in objects.calls_to(_FSDP2):
+        models = _models(objects, wrap)
+        for made in _optimizers(objects, wrap, models):
+            if (
+                not _before(wrap, made)
+                or list(made.point.around)[:-1] != list(wrap.point.around)[:-1]
+            ):
+                continue
+            for point in objects.points_in(wrap.point.scope):
+                between = wrap.point.statement.site < point.statement.site
+                if between and point.statement.site < made.point.statement.site:
+                    forward = _forward(objects, point, models)
+                    if forward is not None and not _reshards(objects, forward, made):
+                        yield made, forward
+                        break
+
+
+def _forward(objects: Objects, point: Point, models: set[object]) -> CallSite | None:
+    for root in expressions_of(point.statement):
+        for node in expressions_in(root):
+            if isinstance(node, ir.Call) and not isinstance(node.func, ir.Attribute):
+                if {origin.node for origin in objects.origins(node.func, point)} & models:
+                    return CallSite(node, point)
+    return None
+
+
+def _reshards(objects: Objects, forward: CallSite, made: CallSite) -> bool:
+    return any(
+        forward.point.statement.site <= site.point.statement.site < made.point.statement.site
+        for site in objects.calls({"backward", "reshard"})
+        if site.point.scope is made.point.scope
+    )
+
+
+def _models(objects: Objects, wrap: CallSite) -> set[object]:
+    """What made the model that a call shards."""
     wrapped = objects.argument(wrap, "module", 0).value
     if wrapped is None:
-        return
-    models: set[object] = {origin.node for origin in objects.origins(wrapped, wrap.point)}
-    made = list(_optimizers(objects, wrap, models))
+        return set()
+    return {origin.node for origin in objects.origins(wrapped, wrap.point)}
+
+
+def _optimizers_before(objects: Objects, wrap: CallSite) -> Iterator[CallSite]:
+    """The optimizers that were made of the model's parameters, and are not made anew."""
+    made = list(_optimizers(objects, wrap, _models(objects, wrap)))
     later = [site for site in made if not _before(site, wrap)]
     if not later:
         yield from made

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _PREPARES = frozenset(f"accelerate.Accelerator.{name}" for name in ("prepare", "prepare_model"))
 _UNWRAPS = frozenset({"unwrap_model", "extract_model_from_parallel"})
 _INNER = "module"
+_WORDS = frozenset(name.rpartition(".")[2] for name in (*WRAPPERS, *_PREPARES))
 _NO_FORWARD = frozenset(
     {
         "parameters", "named_parameters", "state_dict", "load_state_dict", "modules", "children",
@@ -230,6 +231,8 @@ accelerator.wait_for_everyone()
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
         if module.tokens.isdisjoint({_INNER, *_UNWRAPS}) or "backward" not in module.tokens:
+            return
+        if module.words.isdisjoint(_WORDS):
             return
         objects = objects_of(module, catalogue)
         told: set[Wrapper] = set()
