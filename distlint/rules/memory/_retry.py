@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from distlint.catalogue.catalogue import Catalogue
 
 DECORATOR = "find_executable_batch_size"
-_LIBRARIES = ("accelerate.", "distlint.runtime")
 _TRAINS = frozenset({"backward", "training_step", "train_batch"})
 _TRAINING = re.compile(r"^_?(train|fit|finetune)")
 _DEPTH = 3
@@ -46,8 +45,9 @@ def retried(module: Module, catalogue: Catalogue) -> Iterator[tuple[Retried, Obj
         for decorator in statement.function.decorators:
             callee = decorator.func if isinstance(decorator, ir.Call) else decorator
             dotted = objects.names.dotted(callee, point.scope) or ""
-            if scope and dotted.startswith(_LIBRARIES) and dotted.endswith(f".{DECORATOR}"):
-                ours = dotted.startswith("distlint")
+            ours = dotted.startswith((f"{catalogue.runtime}.", "distlint.runtime."))
+            known = ours or dotted.startswith("accelerate.")
+            if scope and known and dotted.endswith(f".{DECORATOR}"):
                 yield Retried(statement.function, scope, point, ours), objects
 
 

@@ -186,7 +186,7 @@ def _fix(retry: Retried, draft: Draft) -> Fix:
         if (names.dotted(callee) or "").rpartition(".")[2] == DECORATOR:
             if isinstance(callee, cst.Name) and _imported_alone(draft, callee.value):
                 return draft.fix("unsafe", "Let all ranks try again together")
-            ours = imports.imported(draft, "distlint.runtime", DECORATOR, function)
+            ours = imports.imported(draft, draft.catalogue.runtime, DECORATOR, function)
             draft.replace(callee, ours)
             if isinstance(callee, cst.Name):
                 imports.drop_if_stale(draft, callee.value, (callee,))
@@ -205,7 +205,7 @@ def _imported_alone(draft: Draft, name: str) -> bool:
     ]
     if len(found) != 1 or found[0].module is None:
         return False
-    draft.replace(found[0].module, "distlint.runtime")
+    draft.replace(found[0].module, draft.catalogue.runtime)
     return True
 
 
