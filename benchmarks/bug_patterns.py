@@ -23,6 +23,7 @@ from distlint.analyzer.lower import ParseError
 
 HANGS = ("DST1", "DST407")
 DATA = ("DST2", "DST6")
+MEMORY_AND_FILES = ("DST1", "DST3", "DST4")
 CATEGORIES = {
     **dict.fromkeys(
         (
@@ -55,6 +56,20 @@ CATEGORIES = {
             "seed-divergence",
         ),
         DATA,
+    ),
+    **dict.fromkeys(
+        (
+            "ddp-prefix",
+            "grad-accum-scale",
+            "grad-accum-sync",
+            "load-map-location",
+            "loss-graph-retention",
+            "rank0-work-race",
+            "retry-batch-size",
+            "shared-path-write",
+            "unguarded-delete",
+        ),
+        MEMORY_AND_FILES,
     ),
 }
 """The categories that count, and the codes that are about each."""

@@ -16,6 +16,7 @@ _MEETING = re.compile(
     rb"|lightning|torchmetrics|idist|hvd|xm\.|rendezvous|synchronize|consolidate|dcp\."
     rb"|DistributedSampler|IterableDataset|split_dataset_by_node"
     rb"|should_training_stop|is_world_process_zero|save_model|log_metrics|_trigger|set_breakpoint"
+    rb"|torch\.load\(|torch\.save\(|local_rank"
 )
 
 

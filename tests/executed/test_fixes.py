@@ -19,6 +19,10 @@ RAISES = {"rank_local_skip__report_then_raise"}
 """What ends with an exception by design: after the fix on all ranks, without anybody waiting."""
 
 
+ANEW = {"DST305-bad1-memory-runs-out-on-one-rank-fixed"}
+"""Here a collective that nobody joins is given up on purpose, and the ranks begin anew."""
+
+
 def fixed() -> Iterator[Case]:
     """The cases that fixes leave without any finding."""
     fixing = {code for code, rule in rules().items() if "\n## Fix\n" in rule.documentation()}
@@ -33,5 +37,8 @@ def fixed() -> Iterator[Case]:
 
 @pytest.mark.parametrize("case", list(fixed()), ids=lambda case: case.label)
 def test_a_fixed_script_finishes(case: Case, outcome: Outcome) -> None:
+    if case.label in ANEW:
+        assert [rank.exit for rank in outcome.ranks] == [0] * case.ranks, f"{outcome}"
+        return
     assert outcome.effect == case.effect, f"{outcome}\n{case.source}"
     assert not outcome.crossed, f"{outcome}\n{case.source}"

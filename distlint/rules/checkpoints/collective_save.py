@@ -329,6 +329,8 @@ for step in range(10):
     )
 
     def claims(self, witness: Witness) -> bool:
+        if witness.same_event_arguments:
+            return False  # all ranks come to it
         return witness.cause.kind == "rank" and bool(_SAVES & kinds(witness))
 
     def message(self, witness: Witness) -> str:

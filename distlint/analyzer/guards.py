@@ -1,0 +1,441 @@
+"""Which processes come to a statement, judged by what stands around it.
+
+For rules about files and other things that processes share, where a finding needs two answers:
+nothing keeps the other ranks away, and there are other ranks. Both are asked in favour of the code:
+a test that may be about the rank counts as one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
+
+from distlint.analyzer import ir
+from distlint.analyzer.names import Around, Scope, expressions_in, expressions_of, placed
+from distlint.analyzer.objects import CallSite, Objects, Point, last_name, objects_of
+from distlint.analyzer.project import Imported
+
+if TYPE_CHECKING:
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+
+_RANK = re.compile(
+    r"rank|main_process|main_proc\b|is_main|master(?!_?(addr|port))|global_zero|process_zero|primary"
+    r"|chief|process_i|procid|proc_id|coordinator|leader|to_disk|is_first|is_head|is_root|saver"
+    r"|^gpu$|gpu_id|on_main|main_only|zero_only|node_id",
+    re.IGNORECASE,
+)
+_MANY = re.compile(
+    r"distrib|ddp|world|multi_?(gpu|proc|node)|n_?gpus?\b|num_gpus|initialized|parallel|num_proc"
+    r"|num_machines|no_cuda|^gpu",
+    re.IGNORECASE,
+)
+"""Words of a test that tells a run of one process from a run of many."""
+_OWN = re.compile(
+    r"rank|process_i|procid|uuid|getpid|hostname|mkdtemp|mkstemp|temp|tmp|worker|shard|gpu|device"
+    r"|node|BytesIO|buffer|mpu",
+    re.IGNORECASE,
+)
+"""Words of a path, or of what it is made of, that may differ between processes."""
+_BUFFER = re.compile(r"BytesIO|buffer|stream|fileobj|bytes", re.IGNORECASE)
+_DEVICE = re.compile(r"gpu|cuda|device|cpu|distrib|world|\bn_?proc|data_?parallel", re.IGNORECASE)
+_SIGNS = frozenset(
+    {
+        "DDP", "DistributedDataParallel", "FSDP", "FullyShardedDataParallel", "LOCAL_RANK", "RANK",
+        "Accelerator", "PartialState", "deepspeed", "distributed", "fully_shard", "horovod",
+        "DistributedSampler", "lightning", "pytorch_lightning", "init_process_group", "get_rank",
+        "is_main_process", "is_master", "rank_zero_only", "is_global_zero", "is_rank_zero",
+        "local_rank", "num_nodes",
+    }
+)  # fmt: skip
+_RANK_PARAM = re.compile(r"^((local|global|proc|process|worker|ddp)_?)?rank$|^gpu$|^local_process")
+_RANK_ITSELF = re.compile(r"^((local|global)_)?rank$|^get_(global_)?rank$|^process_index$")
+_DEVICES = frozenset({"num_nodes", "devices", "strategy"})
+_RANK_OPTION = frozenset({"--local_rank", "--local-rank"})
+_WAITS = frozenset({"barrier", "wait_for_everyone", "synchronize", "monitored_barrier"})
+_LEAVES = (ir.Return, ir.Raise, ir.Continue, ir.Break)
+_DEPTH = 4
+
+
+_STARTS = frozenset({"init_process_group", "DistributedDataParallel", "DDP", "FSDP", "LOCAL_RANK"})
+
+
+def is_distributed(module: Module) -> bool:
+    """Does a file have to do with several processes, by its words?"""
+    if not (_SIGNS | _RANK_OPTION).isdisjoint(module.words):
+        return True
+    return {"save_checkpoint", "tag"} <= module.tokens  # DeepSpeed's engine in other hands
+
+
+def tells_devices(point: Point) -> bool:
+    """Does a statement stand in a branch for one device, or for one way to use several?"""
+    return any(
+        isinstance(here.owner, ir.If)
+        and any(_DEVICE.search(token) for token in ir.tokens_of(here.owner.test))
+        for here in point.around
+    )
+
+
+class Guards:
+    """What keeps processes away from the statements of one module."""
+
+    def __init__(self, objects: Objects) -> None:
+        self.objects = objects
+        self.names = objects.names
+        self._everywhere: dict[int, bool] = {}
+
+    # -- does anything keep ranks away?
+
+    def may_be_some_ranks(self, point: Point, besides: ir.Stmt | None = None) -> bool:
+        """May a test, an early return, a decorator or a context keep ranks from a statement?
+
+        The test of the statement ``besides`` does not count.
+        """
+        around = tuple(here for here in point.around if not besides or here.owner is not besides)
+        return self._guarded(point.scope, around) or self._in_its_statement(point.statement)
+
+    def _in_its_statement(self, statement: ir.Stmt) -> bool:
+        """``rank == 0 and save()``, ``save() if is_main() else None``, ``save(is_main=...)``."""
+        return any(_RANK.search(token) for token in ir.tokens_of(_own_part(statement)))
+
+    def _guarded(self, scope: Scope, around: tuple[Around, ...]) -> bool:
+        function = scope.function
+        if function is not None and any(
+            self._says_rank(decorator, scope) for decorator in function.decorators
+        ):
+            return True
+        for here in around:
+            if self._owner_guards(here, scope):
+                return True
+            if any(self._leaves(earlier, scope) for earlier in here.block[: here.index]):
+                return True
+        if function is not None and function.nested and scope.outer is not None:
+            return self._nested_guarded(function, scope.outer)
+        return False
+
+    def _nested_guarded(self, function: ir.Function, outer: Scope) -> bool:
+        for statement, around in placed(outer.body):
+            if isinstance(statement, ir.Define) and statement.function is function:
+                return self._guarded(outer, around)
+        return False
+
+    def _owner_guards(self, here: Around, scope: Scope) -> bool:
+        owner = here.owner
+        if isinstance(owner, (ir.If, ir.While)):
+            return self._tells_ranks(owner.test, scope)
+        if isinstance(owner, ir.With):
+            return self._says_rank(owner.context, scope)
+        if isinstance(owner, ir.For):
+            return any(_RANK.search(token) for token in ir.tokens_of(owner.iterable))
+        return False
+
+    def _leaves(self, statement: ir.Stmt, scope: Scope) -> bool:
+        """Is it a test that sends some ranks away?"""
+        if isinstance(statement, ir.Assert):
+            return self._tells_ranks(statement.test, scope)
+        if not isinstance(statement, ir.If):
+            return False
+        if asks_rank(statement.test) and not _WAITS.isdisjoint(ir.tokens_of(statement)):
+            return True  # the others wait there until the first one has been here
+        if not any(block and _ends(block[-1]) for block in (statement.body, statement.orelse)):
+            return False
+        return self._tells_ranks(statement.test, scope)
+
+    def _tells_ranks(self, test: ir.Expr, scope: Scope) -> bool:
+        """May a condition hold on some ranks only, or in a run of one process only?"""
+        if isinstance(test, ir.Name) and self._is_function(test.id):
+            return False  # forgot to call it: it always holds
+        if any(_RANK.search(token) or _MANY.search(token) for token in ir.tokens_of(test)):
+            return True
+        return any(self._flag_tells(flag, scope, _DEPTH) for flag in _flags(test))
+
+    def _flag_tells(self, flag: ir.Expr, scope: Scope, depth: int) -> bool:
+        """May a name that is tested for truth stand for a rank test?"""
+        name = _name(flag)
+        if isinstance(flag, ir.Name) and _is_param(name, scope):
+            return "best" not in name
+        for value, where in self._assigned.get(name, ()):
+            if any(_RANK.search(t) or _MANY.search(t) for t in ir.tokens_of(value)):
+                return True
+            if isinstance(value, ir.Name) and _is_param(value.id, where):
+                return True
+            if depth and isinstance(value, (ir.Name, ir.Attribute)) and _name(value) != name:
+                if self._flag_tells(value, where, depth - 1):
+                    return True
+        return any(
+            _RANK.search(token)
+            for function in self.names.module.functions
+            if function.name == name
+            for token in function.tokens
+        )
+
+    def _says_rank(self, node: ir.Expr, scope: Scope) -> bool:
+        """Does a decorator or a context manager choose among ranks, by its name or its body?"""
+        if any(_RANK.search(token) for token in ir.tokens_of(node)):
+            return True
+        callee = node.func if isinstance(node, ir.Call) else node
+        return any(
+            _RANK.search(token)
+            for function in self.names.module.functions
+            if function.name == _name(callee)
+            for token in function.tokens
+        )
+
+    def _is_function(self, name: str) -> bool:
+        """Is it a function, by its definition, or as an import that is called ``is_...``?"""
+        definitions = self.names.module.definitions.get(name, ())
+        return bool(definitions) and all(
+            isinstance(definition.node, ir.Function)
+            or (isinstance(definition.node, Imported) and name.startswith("is_"))
+            for definition in definitions
+        )
+
+    # -- do several ranks come here at all?
+
+    def on_many_ranks(self, scope: Scope, depth: int = _DEPTH) -> bool:
+        """Do several processes run a scope, as it or what calls it shows?"""
+        known = self._everywhere.get(id(scope))
+        if known is None:
+            self._everywhere[id(scope)] = False  # while it is looked for through callers
+            known = self._shows_many(scope) or (depth > 0 and self._called_on_many(scope, depth))
+            self._everywhere[id(scope)] = known
+        return known
+
+    def _shows_many(self, scope: Scope) -> bool:
+        function = scope.function
+        if function is not None and any(_RANK_PARAM.search(p.name) for p in function.params):
+            return True
+        return any(
+            self._is_sign(statement, scope) and not self._guarded(scope, around)
+            for statement, around in placed(scope.body)
+        )
+
+    def _is_sign(self, statement: ir.Stmt, scope: Scope) -> bool:
+        """Is it something that only several processes do: a rank test, a collective, a wrap?"""
+        if isinstance(statement, ir.If) and asks_rank(statement.test):
+            return True
+        if isinstance(statement, ir.Assign) and "LOCAL_RANK" in ir.tokens_of(statement):
+            return True
+        for call in _calls_of(statement):
+            if last_name(call) == "add_argument" and _RANK_OPTION & ir.tokens_of(call):
+                return True  # a launcher that passes the rank by an option
+            if last_name(call) == "Trainer" and not _DEVICES.isdisjoint(_keywords(call)):
+                if not _on_one_device(call):
+                    return True
+            if last_name(call) == "save_checkpoint" and "tag" in _keywords(call):
+                return True  # DeepSpeed's, which all ranks call
+            if last_name(call) in _JOINING and not _on_one_device(call):
+                entry = self.names.entry(call.func, scope)
+                if entry is not None and (entry.collective or entry.rank or entry.cls):
+                    return True
+        return False
+
+    def _called_on_many(self, scope: Scope, depth: int) -> bool:
+        return any(
+            self.on_many_ranks(caller.point.scope, depth - 1)
+            and not self.may_be_some_ranks(caller.point)
+            for caller in self.callers(scope)
+        ) or (scope.function is not None and scope.function.name in self._spawned)
+
+    def callers(self, scope: Scope) -> Iterator[CallSite]:
+        """The calls of a function within its module, as far as names tell."""
+        function = scope.function
+        if function is None:
+            return
+        known = self.objects.callers(function)
+        yield from known
+        if known or not function.owner or function.name in _GENERIC:
+            return
+        if [each.name for each in self.names.module.functions].count(function.name) == 1:
+            for site in self.objects.calls({function.name}):
+                if isinstance(site.call.func, ir.Attribute):
+                    yield site
+
+    @cached_property
+    def _spawned(self) -> frozenset[str]:
+        """Functions that are handed to something that starts processes."""
+        found: set[str] = set()
+        for site in self.objects.calls({"spawn", "launch", "start_processes"}):
+            for argument in site.call.args:
+                if isinstance(argument.value, ir.Name):
+                    found.add(argument.value.id)
+        return frozenset(found)
+
+    @cached_property
+    def starts_many(self) -> bool:
+        """Does the module itself join the processes, or wrap a model for them?"""
+        return not _STARTS.isdisjoint(self.names.module.tokens | self.names.module.words)
+
+    # -- paths
+
+    def is_own(self, path: ir.Expr | None, scope: Scope) -> bool:
+        """May a path (or an open file) be another one in each process?"""
+        return path is not None and self._own(path, scope, _DEPTH, set())
+
+    def holds_rank(self, node: ir.Expr, scope: Scope) -> bool:
+        """Is a name made with the rank, where it is used or where its parts are assigned?"""
+        if any(_RANK_ITSELF.search(token) for token in ir.tokens_of(node)):
+            return True
+        return any(
+            any(_RANK_ITSELF.search(token) for token in ir.tokens_of(value))
+            for item in expressions_in(node)
+            if isinstance(item, ir.Name)
+            for value, where in self._assigned.get(item.id, ())
+            if where is scope and isinstance(value, (ir.Format, ir.Binary))
+        )
+
+    def is_buffer(self, node: ir.Expr, scope: Scope) -> bool:
+        """May it be a file in memory?"""
+        values = [node, *(value for value, _ in self._assigned.get(_name(node), ()))]
+        return any(_BUFFER.search(token) for value in values for token in ir.tokens_of(value))
+
+    def _own(self, node: ir.Expr, scope: Scope, depth: int, seen: set[str]) -> bool:
+        tokens = ir.tokens_of(node)
+        if any(_OWN.search(token) for token in tokens):
+            return True
+        if depth == 0:
+            return False
+        for item in list(expressions_in(node)):
+            if not isinstance(item, (ir.Name, ir.Attribute)) or _name(item) in seen:
+                continue
+            name = _name(item)
+            seen.add(name)
+            for value, where in self._assigned.get(name, ()):
+                if self._own(value, where, depth - 1, seen):
+                    return True
+            if isinstance(item, ir.Name) and self._passed_own(name, scope, depth, seen):
+                return True
+        return False
+
+    def _passed_own(self, name: str, scope: Scope, depth: int, seen: set[str]) -> bool:
+        """Is a parameter given a process's own path by some caller?"""
+        if not _is_param(name, scope):
+            return False
+        return any(
+            self._own(argument.value, caller.point.scope, depth - 1, seen)
+            for caller in self.callers(scope)
+            for argument in caller.call.args
+        )
+
+    @cached_property
+    def _assigned(self) -> dict[str, list[tuple[ir.Expr, Scope]]]:
+        """What the module binds to each name, and to attributes of that name."""
+        table: dict[str, list[tuple[ir.Expr, Scope]]] = {}
+        for scope in self.names.scopes:
+            for statement, _ in placed(scope.body):
+                for target, value in _bindings(statement):
+                    for item, part in _pairs(target, value):
+                        table.setdefault(_name(item), []).append((part, scope))
+        return table
+
+
+_GENERIC = frozenset({"save", "load", "step", "update", "run", "forward", "close", "write", "add"})
+_JOINING = frozenset(
+    {
+        "init_process_group", "DistributedDataParallel", "DDP", "FSDP", "FullyShardedDataParallel",
+        "Accelerator", "prepare", "barrier", "all_reduce", "all_gather", "broadcast", "get_rank",
+        "get_world_size", "wait_for_everyone", "init_distributed", "initialize", "PartialState",
+        "fully_shard", "broadcast_object_list", "all_gather_object", "gather", "reduce", "Fabric",
+        "init_device_mesh", "new_group",
+    }
+)  # fmt: skip
+
+
+@lru_cache(maxsize=1)
+def guards_of(module: Module, catalogue: Catalogue) -> Guards:
+    """The guards of a module, made once for the rules that ask about it in turn."""
+    return Guards(objects_of(module, catalogue))
+
+
+def _name(node: ir.Expr) -> str:
+    """The name of a variable, or of the attribute at the end of a chain."""
+    return node.id if isinstance(node, ir.Name) else getattr(node, "attr", "")
+
+
+def asks_rank(test: ir.Expr) -> bool:
+    """Is a condition about the rank, by its words?"""
+    return any(_RANK.search(t) and "lora" not in t.lower() for t in ir.tokens_of(test))
+
+
+def _calls_of(statement: ir.Stmt) -> Iterator[ir.Call]:
+    for root in expressions_of(statement):
+        for node in expressions_in(root):
+            if isinstance(node, ir.Call):
+                yield node
+
+
+def _own_part(statement: ir.Stmt) -> ir.Expr:
+    """What a statement itself evaluates, its blocks left out."""
+    return ir.Display("tuple", expressions_of(statement))
+
+
+def _keywords(call: ir.Call) -> frozenset[str]:
+    return frozenset(argument.keyword for argument in call.args if argument.keyword)
+
+
+def _on_one_device(call: ir.Call) -> bool:
+    """Does a launcher say that there is one process: ``Fabric(devices=1)``?"""
+    return any(
+        argument.keyword == "devices"
+        and isinstance(argument.value, ir.Literal)
+        and argument.value.value == 1
+        for argument in call.args
+    )
+
+
+def _ends(statement: ir.Stmt) -> bool:
+    """Does nothing behind the statement run?"""
+    if isinstance(statement, ir.Assert):
+        return isinstance(statement.test, ir.Literal) and not statement.test.value
+    if isinstance(statement, ir.Evaluate) and isinstance(statement.value, ir.Call):
+        return last_name(statement.value) in ("exit", "_exit")
+    return isinstance(statement, _LEAVES)
+
+
+def _flags(test: ir.Expr) -> Iterator[ir.Expr]:
+    """The names that a condition takes for true or false."""
+    if isinstance(test, (ir.Name, ir.Attribute)):
+        yield test
+    elif isinstance(test, ir.Call):
+        yield test.func
+    elif isinstance(test, ir.Not):
+        yield from _flags(test.value)
+    elif isinstance(test, ir.BoolOp):
+        for value in test.values:
+            yield from _flags(value)
+    elif isinstance(test, ir.Compare) and all(op in ("is", "is not", "==") for op in test.ops):
+        if all(isinstance(right, ir.Literal) for right in test.rights):
+            yield from _flags(test.left)
+
+
+def _is_param(name: str, scope: Scope) -> bool:
+    function = scope.function
+    return function is not None and any(param.name == name for param in function.params)
+
+
+def _bindings(statement: ir.Stmt) -> Iterable[tuple[ir.Expr, ir.Expr]]:
+    if isinstance(statement, ir.Assign):
+        return [(target, statement.value) for target in statement.targets]
+    if isinstance(statement, ir.AugAssign):
+        return [(statement.target, statement.value)]
+    if isinstance(statement, ir.With) and statement.target is not None:
+        return [(statement.target, statement.context)]
+    if isinstance(statement, ir.For):
+        return [(statement.target, statement.iterable)]
+    return []
+
+
+def _pairs(target: ir.Expr, value: ir.Expr) -> Iterator[tuple[ir.Expr, ir.Expr]]:
+    """The names that a target binds, each with its part of the value where that is written out."""
+    if isinstance(target, ir.Display):
+        parts: tuple[ir.Expr, ...] = (value,) * len(target.items)
+        if isinstance(value, ir.Display) and len(value.items) == len(target.items):
+            parts = value.items
+        for item, part in zip(target.items, parts, strict=True):
+            yield from _pairs(item, part)
+    elif isinstance(target, ir.Starred):
+        yield from _pairs(target.value, value)
+    elif isinstance(target, (ir.Name, ir.Attribute)):
+        yield target, value

@@ -1,0 +1,80 @@
+"""The calls that several ranks make and nothing keeps to one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from distlint.analyzer import ir
+from distlint.analyzer.guards import guards_of, is_distributed
+from distlint.fixers import imports, names, ranks, statements
+from distlint.fixers.draft import Doubt, Draft
+
+if TYPE_CHECKING:
+    from distlint.analyzer.guards import Guards
+    from distlint.analyzer.objects import CallSite, Point
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.finding import Fix
+
+
+def on_all_ranks(
+    module: Module,
+    catalogue: Catalogue,
+    wanted: frozenset[str],
+    no_guard: Callable[[Point], ir.Stmt | None] = lambda point: None,
+) -> Iterator[tuple[CallSite, Guards]]:
+    """The calls of these last names that every rank comes to, as far as a file shows.
+
+    ``no_guard`` names a statement around a place whose test does not count as a guard.
+    """
+    if wanted.isdisjoint(module.tokens | set(module.aliases.values())):
+        return
+    if not is_distributed(module):
+        return
+    guards = guards_of(module, catalogue)
+    for site in guards.objects.calls(wanted):
+        if guards.may_be_some_ranks(site.point, no_guard(site.point)):
+            continue
+        if guards.on_many_ranks(site.point.scope):
+            yield site, guards
+
+
+def on_rank_0_only(site: CallSite, draft: Draft) -> Fix:
+    """Put the statement that a call is under a test of the rank."""
+    if not isinstance(site.point.statement, ir.Evaluate):
+        raise Doubt("the statement does more than the call")
+    call = draft.node(site.call.site, cst.Call)
+    statement = statements.statement_of(draft, call)
+    statements.wrap(draft, f"if {_is_rank_0(draft, call)}:", statement)
+    return draft.fix("unsafe", "Do this on rank 0 only")
+
+
+def _is_rank_0(draft: Draft, at: cst.CSTNode) -> str:
+    """A test that this is rank 0, in the words of the script."""
+    for node in names.inside(names.scope_of(draft, at)):
+        for test in ranks.operands(node.test) if isinstance(node, cst.If) else ():
+            if ranks.is_main_test(draft, test) or _is_first_or_alone(draft, test):
+                if all(names.available(draft, name, at) for name in names.read(draft, test)):
+                    return draft.text(test)
+    if "accelerate" in draft.names.module.imported_roots:
+        scope = draft.scope(at)
+        for name in sorted({found.value for found in names.used(draft, draft.tree)}):
+            if draft.names.class_of(ir.Name(name), scope) == _ACCELERATOR:
+                if names.available(draft, name, at):
+                    return f"{name}.is_main_process"
+    return f"{imports.imported(draft, 'torch.distributed', 'get_rank', at)}() == 0"
+
+
+def _is_first_or_alone(draft: Draft, test: cst.BaseExpression) -> bool:
+    """``rank in [-1, 0]``, where -1 stands for a run of one process."""
+    if not isinstance(test, cst.Comparison) or not ranks.asks_rank(draft, test):
+        return False
+    target = test.comparisons[0]
+    values = "".join(draft.text(target.comparator).split()).strip("[](){}")
+    return isinstance(target.operator, cst.In) and values in ("-1,0", "0,-1")
+
+
+_ACCELERATOR = "accelerate.Accelerator"

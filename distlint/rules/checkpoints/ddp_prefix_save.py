@@ -1,0 +1,348 @@
+"""DST401: the state dict of a wrapper is saved, with a prefix before each name."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from distlint.analyzer import ir
+from distlint.analyzer.names import expressions_in
+from distlint.analyzer.objects import CallSite, objects_of
+from distlint.fixers import names
+from distlint.fixers.draft import Doubt, Draft
+from distlint.rules.base import Example, SourceRule
+from distlint.rules.checkpoints._wrapped import WRAPPERS, Wrapper, wrapper_of
+from distlint.source.finding import Finding, Fix, Related, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from distlint.analyzer.objects import Objects, Point
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+
+_SAVES = frozenset({"torch.save", "accelerate.Accelerator.save", "xm.save"})
+_STATE = "state_dict"
+_STRIPS = frozenset({"consume_prefix_in_state_dict_if_present", "strip_prefixes"})
+_LOADS = frozenset({"load_state_dict"})
+
+
+class DdpPrefixSave(SourceRule):
+    """The state dict of a wrapped model is saved with the wrapper's prefix.
+
+    ## What it finds
+
+    `torch.save` of `model.state_dict()` (alone or in a dict) where `model` is a
+    `DistributedDataParallel`, a `DataParallel`, what `torch.compile` returned, or what
+    `accelerator.prepare` made of a model.
+
+    ## Why it matters
+
+    The wrapper holds the model as `module` (a compiled one as `_orig_mod`), so that each name in
+    the file begins with `module.`. The bare model then refuses the file, or, with `strict=False`,
+    takes nothing from it without a word and starts from random weights.
+
+    ## What to do
+
+    Save the model inside: `model.module.state_dict()`, `accelerator.unwrap_model(model)`, for a
+    compiled model `model._orig_mod` or the name that it had before. Files that exist already are
+    mended at loading, with `torch.nn.modules.utils.consume_prefix_in_state_dict_if_present` or
+    `distlint.runtime.strip_prefixes`.
+
+    ## Fix
+
+    Unsafe: the state dict is taken from the model inside. Files that exist already, and code
+    elsewhere that loads them into the wrapper, still have the prefix. Offered where the model is
+    wrapped for certain.
+
+    ## When it is silent
+
+    - The file is loaded into the wrapper again, or its prefix is taken off, in the same module.
+    - The model is taken out first, also by `hasattr(model, "module")` or a function for it.
+    - FSDP models and DeepSpeed engines: their names have no such prefix.
+    - It is not known whether the model is wrapped.
+    """
+
+    code = "DST401"
+    name = "ddp-prefix-save"
+    severity = Severity.WARNING
+
+    good = (
+        Example(
+            title="The model inside",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+dist.init_process_group("gloo")
+model = DDP(torch.nn.Linear(2, 2))
+if dist.get_rank() == 0:
+    torch.save({"model": model.module.state_dict()}, "model.pt")
+dist.barrier()
+fresh = torch.nn.Linear(2, 2)
+fresh.load_state_dict(torch.load("model.pt", map_location="cpu", weights_only=True)["model"])
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="Resumed into the wrapper",
+            code="""\
+import os
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+dist.init_process_group("gloo")
+model = DDP(torch.nn.Linear(2, 2))
+if os.path.exists("last.pt"):
+    model.load_state_dict(torch.load("last.pt", map_location="cpu", weights_only=True))
+dist.barrier()
+if dist.get_rank() == 0:
+    torch.save(model.state_dict(), "last.pt")
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="Taken out where there is a wrapper",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+
+def bare(model):
+    return model.module if hasattr(model, "module") else model
+
+
+dist.init_process_group("gloo")
+model = DDP(torch.nn.Linear(2, 2))
+if dist.get_rank() == 0:
+    torch.save(bare(model).state_dict(), "model.pt")
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="Another name for the compiled model",
+            code="""\
+import torch
+
+net = torch.nn.Linear(2, 2)
+fast = torch.compile(net, backend="eager")
+fast(torch.ones(2)).sum().backward()
+torch.save(net.state_dict(), "model.pt")
+""",
+            ranks=1,
+        ),
+        Example(
+            title="unwrap_model",
+            needs=("accelerate",),
+            code="""\
+import torch
+from accelerate import Accelerator
+
+accelerator = Accelerator(cpu=True)
+model = accelerator.prepare(torch.nn.Linear(2, 2))
+accelerator.save(accelerator.unwrap_model(model).state_dict(), "model.pt")
+accelerator.wait_for_everyone()
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="The names do not fit the bare model",
+            effect="fail",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+dist.init_process_group("gloo")
+model = DDP(torch.nn.Linear(2, 2))
+if dist.get_rank() == 0:
+    torch.save(model.state_dict(), "model.pt")  # expect: DST401
+dist.barrier()
+fresh = torch.nn.Linear(2, 2)
+fresh.load_state_dict(torch.load("model.pt", map_location="cpu", weights_only=True))
+""",
+        ),
+        Example(
+            title="In a dict, kept by a trainer",
+            effect="fail",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+
+class Trainer:
+    def __init__(self, net):
+        self.model = DDP(net)
+
+    def save(self, epoch, path):
+        state = {"epoch": epoch, "model": self.model.state_dict()}  # expect: DST401
+        if dist.get_rank() == 0:
+            torch.save(state, path)
+        dist.barrier()
+
+
+dist.init_process_group("gloo")
+Trainer(torch.nn.Linear(2, 2)).save(1, "last.pt")
+state = torch.load("last.pt", map_location="cpu", weights_only=True)
+torch.nn.Linear(2, 2).load_state_dict(state["model"])
+""",
+        ),
+        Example(
+            title="A compiled model",
+            effect="fail",
+            code="""\
+import torch
+
+model = torch.nn.Linear(2, 2)
+model = torch.compile(model, backend="eager")
+torch.save(model.state_dict(), "model.pt")  # expect: DST401
+torch.nn.Linear(2, 2).load_state_dict(torch.load("model.pt", weights_only=True))
+""",
+            ranks=1,
+        ),
+        Example(
+            title="A compiled model inside the wrapper",
+            effect="fail",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+dist.init_process_group("gloo")
+net = torch.compile(torch.nn.Linear(2, 2), backend="eager")
+model = DDP(net)
+if dist.get_rank() == 0:
+    torch.save(model.module.state_dict(), "model.pt")  # expect: DST401
+dist.barrier()
+fresh = torch.nn.Linear(2, 2)
+fresh.load_state_dict(torch.load("model.pt", map_location="cpu", weights_only=True))
+""",
+        ),
+        Example(
+            title="A prepared model",
+            effect="fail",
+            needs=("accelerate",),
+            code="""\
+import torch
+from accelerate import Accelerator
+
+accelerator = Accelerator(cpu=True)
+model = torch.nn.Linear(2, 2)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model, optimizer = accelerator.prepare(model, optimizer)
+accelerator.save(model.state_dict(), "model.pt")  # expect: DST401
+accelerator.wait_for_everyone()
+state = torch.load("model.pt", map_location="cpu", weights_only=True)
+torch.nn.Linear(2, 2).load_state_dict(state)
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        words = module.words
+        if _STATE not in words or "save" not in words or not _STRIPS.isdisjoint(words):
+            return
+        objects = objects_of(module, catalogue)
+        if WRAPPERS.isdisjoint(words) and not any(map(catalogue.hint, module.tokens)):
+            return
+        told = set()
+        for save in objects.calls({"save"}):
+            if objects.called(save) not in _SAVES or not save.call.args:
+                continue
+            for state in _states(objects, save.call.args[0].value, save.point):
+                func = state.call.func
+                assert isinstance(func, ir.Attribute)
+                wrapper = wrapper_of(objects, func.value, state.point)
+                if wrapper is None or state.call.site in told or _fits(objects, wrapper):
+                    continue
+                told.add(state.call.site)
+                draft = Draft(locators.of(module.key), module, catalogue)
+                yield self._finding(state, wrapper, module, locators, draft)
+
+    def _finding(
+        self, state: CallSite, wrapper: Wrapper, module: Module, locators: Locators, draft: Draft
+    ) -> Finding:
+        locator = locators.of(module.key)
+        related: tuple[Related, ...] = ()
+        if wrapper.made is not None:
+            related = (Related("the model is wrapped", locator.place(wrapper.made.site)),)
+        inner = {
+            "torch.compile": "model._orig_mod.state_dict()",
+            "Accelerator.prepare": "accelerator.unwrap_model(model).state_dict()",
+        }
+        return self.finding(
+            message=f"the names in this checkpoint begin with `{wrapper.prefix}`: the state dict "
+            f"is that of {wrapper.what}, not of the model",
+            severity=Severity.WARNING,
+            place=locator.place(state.call.site),
+            related=related,
+            effect="the bare model refuses the file, or takes nothing from it with strict=False",
+            fix=partial(_fix, state, wrapper, draft),
+            advice=f"save {inner.get(wrapper.what, 'model.module.state_dict()')}",
+        )
+
+
+def _fix(state: CallSite, wrapper: Wrapper, draft: Draft) -> Fix:
+    if not wrapper.certain or wrapper.made is None:
+        raise Doubt("the model is wrapped on some ways only")
+    func = draft.node(state.call.site, cst.Call).func
+    if not isinstance(func, cst.Attribute):
+        raise Doubt("no method of an object")
+    model = draft.text(func.value)
+    if wrapper.what == "Accelerator.prepare":
+        prepare = draft.node(wrapper.made.site, cst.Call).func
+        if not isinstance(prepare, cst.Attribute) or not isinstance(prepare.value, cst.Name):
+            raise Doubt("the accelerator has no plain name")
+        if not names.available(draft, prepare.value.value, func):
+            raise Doubt("the accelerator is not known here")
+        draft.replace(func.value, f"{prepare.value.value}.unwrap_model({model})")
+    else:
+        draft.replace(func.value, f"{model}.{wrapper.prefix.rstrip('.')}")
+    return draft.fix("unsafe", "Save the model inside the wrapper")
+
+
+def _states(objects: Objects, node: ir.Expr, point: Point) -> Iterator[CallSite]:
+    """The calls of ``state_dict`` whose results are in a value, as it is or in a dict."""
+    for origin in objects.origins(node, point):
+        if not isinstance(origin.node, ir.Expr) or origin.attributes:
+            continue
+        for item in expressions_in(origin.node):
+            if isinstance(item, ir.Call) and _is_state(item):
+                yield CallSite(item, origin.point)
+            elif isinstance(item, ir.Name) and isinstance(origin.node, ir.DictDisplay):
+                for inner in objects.origins(item, origin.point):
+                    if inner.call is not None and _is_state(inner.call):
+                        yield CallSite(inner.call, inner.point)
+
+
+def _is_state(call: ir.Call) -> bool:
+    return isinstance(call.func, ir.Attribute) and call.func.attr == _STATE and not call.args
+
+
+def _fits(objects: Objects, wrapper: Wrapper) -> bool:
+    """Does the module load into such a wrapper again, or take the prefix off?"""
+    if any(wrapper.prefix.rstrip(".") in token for token in _literals(objects)):
+        return True
+    for site in objects.calls(_LOADS):
+        if isinstance(site.call.func, ir.Attribute):
+            into = wrapper_of(objects, site.call.func.value, site.point)
+            if into is not None and into.prefix == wrapper.prefix:
+                return True
+    return False
+
+
+def _literals(objects: Objects) -> Iterator[str]:
+    """Strings of the module that are not attributes or variables: those with a dot in them."""
+    return (token for token in objects.module.tokens if token.endswith("."))

@@ -1,0 +1,223 @@
+"""DST413: every rank deletes the same files."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from distlint.analyzer import ir
+from distlint.analyzer.names import expressions_in
+from distlint.fixers.draft import Draft
+from distlint.rules.base import Example, SourceRule
+from distlint.rules.checkpoints._all_ranks import on_all_ranks, on_rank_0_only
+from distlint.source.finding import Finding, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from distlint.analyzer.names import Around
+    from distlint.analyzer.objects import CallSite, Point
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+
+_DELETERS = frozenset(
+    {"shutil.rmtree", "os.remove", "os.unlink", "os.rmdir", "os.removedirs", "pathlib.Path.unlink"}
+)
+_NAMES = frozenset(name.rpartition(".")[2] for name in _DELETERS)
+_FORGIVING = frozenset(
+    {"OSError", "FileNotFoundError", "FileExistsError", "Exception", "BaseException"}
+)
+
+
+class DeleteOnAllRanks(SourceRule):
+    """Every rank deletes the same files.
+
+    ## What it finds
+
+    `shutil.rmtree`, `os.remove` and their kind that all ranks come to, with a path in which nothing
+    tells the ranks apart: the rotation of old checkpoints, an `--overwrite` option.
+
+    ## Why it matters
+
+    Each rank lists the files and goes through them. The first deletes; the others fail with
+    `FileNotFoundError` or `Directory not empty`, now and then, and a rank that comes late deletes
+    what rank 0 has already written anew. Where a block is entered by "the main process, or all
+    under DeepSpeed", what sits in it besides the save needs a test of its own.
+
+    ## What to do
+
+    ```python
+    if dist.get_rank() == 0:
+        shutil.rmtree(old)
+    dist.barrier()  # before anybody writes there
+    ```
+
+    ## Fix
+
+    Unsafe: the statement goes under a test of the rank. Whether others have to wait for it is for
+    you to say, and a script that runs without a process group has no rank to ask for.
+
+    ## When it is silent
+
+    - A test of the rank around the call, before it, or in the callers.
+    - The path has the rank in it, or is a temporary one.
+    - A missing file is no error: `ignore_errors=True`, `missing_ok=True`, a handler, `suppress`.
+    - Nothing in the file shows that several processes come there.
+    """
+
+    code = "DST413"
+    name = "delete-on-all-ranks"
+    severity = Severity.WARNING
+
+    good = (
+        Example(
+            title="Rank 0 deletes, then all go on",
+            code="""\
+import os
+import shutil
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+if dist.get_rank() == 0:
+    os.makedirs("old", exist_ok=True)
+    shutil.rmtree("old")
+dist.barrier()
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="Files of the rank's own",
+            code="""\
+import os
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+path = f"scratch-{dist.get_rank()}.txt"
+open(path, "w").close()
+os.remove(path)
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="A missing folder is no error",
+            code="""\
+import shutil
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+shutil.rmtree("left-over", ignore_errors=True)
+dist.barrier()
+dist.destroy_process_group()
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="All ranks rotate the checkpoints",
+            effect="fail",
+            code="""\
+import os
+import shutil
+import time
+import torch.distributed as dist
+
+
+def rotate(folder, limit):
+    kept = sorted(os.listdir(folder))
+    dist.barrier()
+    time.sleep(0.2 * dist.get_rank())
+    for name in kept[:-limit]:
+        shutil.rmtree(os.path.join(folder, name))  # expect: DST413
+
+
+dist.init_process_group("gloo")
+if dist.get_rank() == 0:
+    for epoch in range(3):
+        os.makedirs(f"run/epoch-{epoch}", exist_ok=True)
+dist.barrier()
+rotate("run", 1)
+""",
+        ),
+        Example(
+            title="Every rank starts from an empty folder",
+            effect="fail",
+            code="""\
+import os
+import shutil
+import time
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+if dist.get_rank() == 0:
+    os.makedirs("output/run", exist_ok=True)
+dist.barrier()
+found = os.path.exists("output/run")
+dist.barrier()
+if found:
+    time.sleep(0.2 * dist.get_rank())
+    shutil.rmtree("output/run")  # expect: DST413
+dist.barrier()
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        if _NAMES.isdisjoint(module.tokens | set(module.aliases.values())):
+            return
+        for site, guards in on_all_ranks(module, catalogue, _NAMES, _or_under_deepspeed):
+            called = guards.objects.called(site)
+            path = guards.objects.argument(site, "path", 0).value
+            if called not in _DELETERS or path is None or is_forgiven(site):
+                continue
+            if guards.is_own(path, site.point.scope):
+                continue
+            when = "" if _or_under_deepspeed(site.point) is None else " under DeepSpeed"
+            yield self.finding(
+                message=f"every rank comes to this `{called.rpartition('.')[2]}` of the same "
+                f"path{when}",
+                severity=Severity.WARNING,
+                place=locators.of(module.key).place(site.call.site),
+                effect="the first rank deletes, and the others fail or delete what is new",
+                advice="delete on rank 0 only, and let the ranks meet in a barrier afterwards",
+                fix=partial(
+                    on_rank_0_only, site, Draft(locators.of(module.key), module, catalogue)
+                ),
+            )
+
+
+def _or_under_deepspeed(point: Point) -> ir.Stmt | None:
+    """The test around a statement that lets in the main process, or all under DeepSpeed."""
+    for here in reversed(point.around):
+        if isinstance(here.owner, ir.If) and here.block is here.owner.body:
+            test = here.owner.test
+            if isinstance(test, ir.BoolOp) and test.op == "or":
+                if "DEEPSPEED" in ir.tokens_of(test):
+                    return here.owner
+    return None
+
+
+def is_forgiven(site: CallSite) -> bool:
+    """Is a file that has gone already expected?"""
+    if any(each.keyword in ("ignore_errors", "onerror", "onexc") for each in site.call.args):
+        return True
+    return any(_forgives(here) for here in site.point.around)
+
+
+def _forgives(here: Around) -> bool:
+    if isinstance(here.owner, ir.With):
+        return "suppress" in ir.tokens_of(here.owner.context)
+    if isinstance(here.owner, ir.Try) and here.block is here.owner.body:
+        return any(
+            handler.types is None or not _FORGIVING.isdisjoint(_names(handler.types))
+            for handler in here.owner.handlers
+        )
+    return False
+
+
+def _names(types: ir.Expr) -> frozenset[str]:
+    return frozenset(token for item in expressions_in(types) for token in ir.tokens_of(item))

@@ -1,0 +1,179 @@
+"""DST415: every rank downloads the same data set to the same folder."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from distlint.analyzer import ir
+from distlint.rules.base import Example, SourceRule
+from distlint.rules.checkpoints._all_ranks import on_all_ranks
+from distlint.source.finding import Finding, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+
+_DATASETS = ("torchvision.datasets.", "torchaudio.datasets.", "torchtext.datasets.")
+_FETCHES = frozenset({"urllib.request.urlretrieve", "torch.hub.download_url_to_file"})
+_FUNCTIONS = frozenset(name.rpartition(".")[2] for name in _FETCHES)
+
+
+class DownloadOnAllRanks(SourceRule):
+    """Every rank downloads the same data to the same place.
+
+    ## What it finds
+
+    A data set of torchvision or torchaudio made with `download=True`, `urlretrieve` and
+    `torch.hub.download_url_to_file`, which all ranks of a node come to at the same time.
+
+    ## Why it matters
+
+    Nothing locks the file. On the first run the ranks write into one archive together, or one
+    unpacks what another is still fetching: a broken data set, or an error that is gone the next
+    time because the files are there by then.
+
+    ## What to do
+
+    Let one rank of each node fetch, and the others wait:
+
+    ```python
+    if int(os.environ["LOCAL_RANK"]) == 0:
+        CIFAR10(root, download=True)
+    dist.barrier()
+    dataset = CIFAR10(root)
+    ```
+
+    ## When it is silent
+
+    - A test of the rank, a context such as `main_process_first()`, or a split barrier around it.
+    - `download` depends on the rank.
+    - The folder has the rank in it.
+    - Libraries that lock their files: `datasets`, `huggingface_hub`.
+    """
+
+    code = "DST415"
+    name = "download-on-all-ranks"
+    severity = Severity.WARNING
+
+    good = (
+        Example(
+            title="One rank of the node fetches, then all read",
+            needs=("torchvision",),
+            effect="static",
+            why_static="needs the network",
+            code="""\
+import os
+import torch.distributed as dist
+from torchvision.datasets import CIFAR10
+
+dist.init_process_group("gloo")
+if int(os.environ["LOCAL_RANK"]) == 0:
+    CIFAR10("data", download=True)
+dist.barrier()
+dataset = CIFAR10("data")
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="The others wait for the first",
+            needs=("torchvision",),
+            effect="static",
+            why_static="needs the network",
+            code="""\
+import torch.distributed as dist
+from torchvision import datasets
+
+dist.init_process_group("gloo")
+rank = dist.get_rank()
+if rank != 0:
+    dist.barrier()
+dataset = datasets.MNIST("data", train=True, download=True)
+if rank == 0:
+    dist.barrier()
+dist.destroy_process_group()
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="All ranks fetch one file",
+            effect="wrong data",
+            code="""\
+import os
+import time
+import urllib.request
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+rank = dist.get_rank()
+if rank == 0:
+    with open("origin.bin", "wb") as file:
+        file.write(bytes(1_000_000))
+dist.barrier()
+source = "file://" + os.path.abspath("origin.bin")
+time.sleep(0.3 * rank)
+slow = lambda *block: time.sleep(0.01 * rank)
+urllib.request.urlretrieve(source, "data.bin", slow)  # expect: DST415
+time.sleep(0.6 - 0.6 * rank)
+print("complete =", os.path.getsize("data.bin") == 1_000_000)
+dist.barrier()
+""",
+        ),
+        Example(
+            title="download=True on every rank",
+            needs=("torchvision",),
+            effect="static",
+            why_static="needs the network",
+            code="""\
+import torch.distributed as dist
+from torchvision.datasets import CIFAR10
+
+
+def worker(rank, world):
+    dist.init_process_group("nccl", rank=rank, world_size=world)
+    return CIFAR10("data", train=True, download=True)  # expect: DST415
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        if "download" not in module.tokens and _FUNCTIONS.isdisjoint(module.tokens):
+            return
+        wanted = frozenset(_dataset_names(module)) | _FUNCTIONS
+        for site, guards in on_all_ranks(module, catalogue, wanted):
+            called = guards.objects.called(site)
+            if called.startswith(_DATASETS):
+                if (
+                    guards.objects.constant(
+                        guards.objects.argument(site, "download"), site.point, False
+                    )
+                    is not True
+                ):
+                    continue
+                place = guards.objects.argument(site, "root", 0).value
+            elif called in _FETCHES:
+                place = guards.objects.argument(site, "filename", 1).value
+            else:
+                continue
+            if not guards.is_own(place, site.point.scope):
+                yield self.finding(
+                    message="every rank downloads to the same place, and nothing locks it",
+                    severity=Severity.WARNING,
+                    place=locators.of(module.key).place(site.call.site),
+                    effect="on the first run the ranks write into one file together",
+                    advice="download on one rank of each node, then let all meet in a barrier",
+                )
+
+
+def _dataset_names(module: Module) -> Iterable[str]:
+    """The last names of calls that say ``download=True``."""
+    for statement in module.statements():
+        if "download" in ir.tokens_of(statement):
+            yield from ir.tokens_of(statement)

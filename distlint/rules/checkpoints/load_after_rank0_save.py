@@ -1,0 +1,328 @@
+"""DST408: all ranks use what one rank has only begun to write."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from distlint.analyzer import ir
+from distlint.analyzer.guards import asks_rank, guards_of, is_distributed
+from distlint.analyzer.names import Around, expressions_in, expressions_of, placed
+from distlint.analyzer.objects import CallSite, Point, last_name
+from distlint.rules.base import Example, SourceRule
+from distlint.rules.collectives._following import Step, following
+from distlint.source.finding import Finding, Related, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from distlint.analyzer.guards import Guards
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+
+_MEETS = re.compile(
+    r"barrier|wait|synchron|broadcast|reduce|gather|scatter|rendezvous|\bDDP\b|Parallel|prepare"
+    r"|first|FSDP|fully_shard|sleep|exists|isfile|isdir|destroy|spawn|fit|launch|init"
+)
+"""Calls behind which the file is there: the ranks meet, or look for it themselves."""
+
+_WRITES = {"torch.save": 1, "numpy.save": 0, "numpy.savez": 0, "safetensors.torch.save_file": 1}
+_MAKES = {"os.makedirs": 0, "os.mkdir": 0}
+_READS = {"torch.load": 0, "numpy.load": 0, "safetensors.torch.load_file": 0, "open": 0}
+_NAMES = frozenset(
+    name.rpartition(".")[2] for name in (*_WRITES, *_MAKES, *_READS, "torch.save", "open")
+)
+
+
+class LoadAfterRank0Save(SourceRule):
+    """All ranks use a file or folder that rank 0 has only begun to write.
+
+    ## What it finds
+
+    A file that is written under a test of the rank and read behind it by all ranks, or a folder
+    that one rank makes and all write into, with nothing in between in which the ranks meet.
+
+    ## Why it matters
+
+    The other ranks pass the test at once and come to the file while rank 0 is still at it. They
+    fail with `FileNotFoundError`, or read a half-written file, or, on the second run, that of the
+    run before. On one machine it mostly goes well.
+
+    ## What to do
+
+    A barrier behind the write: `dist.barrier()`, `accelerator.wait_for_everyone()`. A folder can be
+    made on all ranks with `exist_ok=True`. A small value is better broadcast than written.
+
+    ## When it is silent
+
+    - The ranks meet in between: a barrier, any other collective, the wrapping of a model.
+    - Only the writer reads it again.
+    - The ranks look for the file themselves, and wait until it is there.
+    - The paths are not written alike.
+    """
+
+    code = "DST408"
+    name = "load-after-rank0-save"
+    severity = Severity.WARNING
+
+    good = (
+        Example(
+            title="A barrier in between",
+            code="""\
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+if dist.get_rank() == 0:
+    torch.save({"step": 3}, "state.pt")
+dist.barrier()
+step = torch.load("state.pt", weights_only=True)["step"]
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="A folder that every rank makes",
+            code="""\
+import os
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+os.makedirs("run", exist_ok=True)
+rank = dist.get_rank()
+if rank == 0:
+    torch.save({"step": 3}, "run/state.pt")
+torch.save({"rank": rank}, f"run/rng_{rank}.pt")
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="Only rank 0 reads it again",
+            code="""\
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+rank = dist.get_rank()
+if rank == 0:
+    torch.save({"step": 3}, "state.pt")
+if rank == 0:
+    print(torch.load("state.pt", weights_only=True))
+dist.destroy_process_group()
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="Read before it is written",
+            effect="fail",
+            code="""\
+import time
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+if dist.get_rank() == 0:
+    time.sleep(0.3)
+    torch.save({"step": 3}, "state.pt")
+step = torch.load("state.pt", weights_only=True)["step"]  # expect: DST408
+dist.barrier()
+""",
+        ),
+        Example(
+            title="What is in the file is read by all",
+            effect="fail",
+            code="""\
+import json
+import time
+import torch.distributed as dist
+
+
+def reload(state, folder):
+    if dist.get_rank() == 0:
+        time.sleep(0.3)
+        with open(f"{folder}/metadata.json", "w") as file:
+            json.dump(state, file)
+    with open(f"{folder}/metadata.json") as file:  # expect: DST408
+        return json.load(file)["step"]
+
+
+dist.init_process_group("gloo")
+reload({"step": 3}, ".")
+dist.barrier()
+""",
+        ),
+        Example(
+            title="A folder that is not there yet",
+            effect="fail",
+            code="""\
+import os
+import time
+import torch
+import torch.distributed as dist
+
+
+def save(folder, state, rank):
+    if rank == 0:
+        time.sleep(0.3)
+        os.makedirs(folder, exist_ok=True)
+    path = os.path.join(folder, f"optimizer_{rank}.pt")
+    torch.save(state, path)  # expect: DST408
+
+
+dist.init_process_group("gloo")
+save("run", {"step": 3}, dist.get_rank())
+dist.barrier()
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        if not (is_distributed(module) or "rank" in module.tokens) or _NAMES.isdisjoint(
+            module.tokens
+        ):
+            return
+        guards = guards_of(module, catalogue)
+        told: set[int] = set()
+        for write, block in _guarded_writes(guards):
+            use = _used_behind(guards, write, block)
+            if use is None or use.site in told:
+                continue
+            told.add(use.site)
+            locator = locators.of(module.key)
+            what = "folder" if guards.objects.called(write) in _MAKES else "file"
+            yield self.finding(
+                message=f"all ranks come here, and the {what} is written on one rank with nothing "
+                "that they wait for in between",
+                severity=Severity.WARNING,
+                place=locator.place(use.site),
+                related=(Related("written on one rank", locator.place(write.call.site)),),
+                effect=f"the {what} is missing or half written on the other ranks",
+                advice="let the ranks meet in a barrier behind the write",
+            )
+
+
+def _guarded_writes(guards: Guards) -> Iterator[tuple[CallSite, tuple[Around, ...]]]:
+    """The writes under a test of the rank, with the place of that test."""
+    wanted = {name.rpartition(".")[2] for name in (*_WRITES, *_MAKES, "open")}
+    for site in guards.objects.calls(wanted):
+        if _written_path(guards, site) is None:
+            continue
+        for level in range(len(site.point.around) - 1, 0, -1):
+            here = site.point.around[level]
+            if isinstance(here.owner, ir.If) and here.block is here.owner.body:
+                if asks_rank(here.owner.test) and not here.owner.orelse:
+                    yield site, site.point.around[:level]
+                    break
+
+
+def _written_path(guards: Guards, site: CallSite) -> ir.Expr | None:
+    called = guards.objects.called(site) or last_name(site.call)
+    position = _WRITES.get(called, _MAKES.get(called))
+    if called == "open":
+        mode = guards.objects.constant(guards.objects.argument(site, "mode", 1), site.point, "r")
+        position = 0 if isinstance(mode, str) and "w" in mode else None
+    return _positional(site.call, position)
+
+
+def _positional(call: ir.Call, position: int | None) -> ir.Expr | None:
+    if position is None or len(call.args) <= position:
+        return None
+    argument = call.args[position]
+    return None if argument.star or argument.keyword else argument.value
+
+
+def _used_behind(guards: Guards, write: CallSite, around: tuple[Around, ...]) -> ir.Call | None:
+    """The first use of the same path behind the test, if nothing lets the ranks meet before."""
+    path = _written_path(guards, write)
+    if path is None or _meets_in(write.point, around):
+        return None
+    makes = guards.objects.called(write) in _MAKES
+    scope = write.point.scope
+    for step in following(around):
+        if step.level and scope.function is None and step.guards:
+            continue
+        for item in expressions_in(step.node):
+            if not isinstance(item, ir.Call):
+                continue
+            if _may_meet(guards, item, write.point):
+                return None
+            if not step.guards and _uses(guards, item, path, write, makes):
+                return item
+        if step.role == "store" and _same(step.node, path):
+            return None
+        if step.role == "test" and asks_rank(step.node) and _ends_in_leave(step):
+            return None
+    return None
+
+
+def _ends_in_leave(step: Step) -> bool:
+    return isinstance(step.statement, ir.If) and any(
+        isinstance(inner, (ir.Return, ir.Raise, ir.Break, ir.Continue))
+        for inner, _ in placed(step.statement.body)
+    )
+
+
+def _meets_in(point: Point, around: tuple[Around, ...]) -> bool:
+    """Do the ranks meet inside the test, behind the write (and outside of it, in another arm)?"""
+    test = around[-1].block[around[-1].index]
+    return any(
+        _MEETS.search(last_name(item))
+        for statement, _ in placed((test,))
+        for part in expressions_of(statement)
+        for item in expressions_in(part)
+        if isinstance(item, ir.Call)
+        and last_name(item) not in ("exists", "isfile", "isdir", "sleep")
+    )
+
+
+def _may_meet(guards: Guards, call: ir.Call, point: Point) -> bool:
+    if _MEETS.search(last_name(call)):
+        return True
+    callee = guards.objects.callee(CallSite(call, point))
+    return isinstance(callee, ir.Function) and any(map(_MEETS.search, callee.tokens))
+
+
+def _uses(guards: Guards, call: ir.Call, path: ir.Expr, write: CallSite, makes: bool) -> bool:
+    called = guards.objects.called(CallSite(call, write.point)) or last_name(call)
+    if makes:
+        used = _positional(call, _WRITES.get(called, 0 if called == "open" else None))
+        return used is not None and _below(guards, used, path, write)
+    used = _positional(call, _READS.get(called))
+    return used is not None and _same(used, path)
+
+
+def _below(guards: Guards, used: ir.Expr, folder: ir.Expr, write: CallSite) -> bool:
+    """Is a path made from the folder's, by its looks?"""
+    values = [used]
+    if isinstance(used, ir.Name):
+        values = [
+            statement.value
+            for statement, _ in placed(write.point.scope.body)
+            if isinstance(statement, ir.Assign)
+            and any(_same(target, used) for target in statement.targets)
+        ]
+    return any(_same(item, folder) for value in values for item in expressions_in(value))
+
+
+def _same(left: object, right: object) -> bool:
+    """Are two expressions written alike?"""
+    if type(left) is not type(right):
+        return False
+    if isinstance(left, ir.Name) and isinstance(right, ir.Name):
+        return left.id == right.id
+    if isinstance(left, ir.Literal) and isinstance(right, ir.Literal):
+        return bool(left.value == right.value)
+    if isinstance(left, ir.Attribute) and isinstance(right, ir.Attribute):
+        return left.attr == right.attr and _same(left.value, right.value)
+    first, second = list(ir.children(left)), list(ir.children(right))
+    return (
+        len(first) == len(second) > 0
+        and isinstance(left, (ir.Call, ir.Argument, ir.Format, ir.Binary, ir.Subscript))
+        and all(_same(a, b) for a, b in zip(first, second, strict=True))
+    )

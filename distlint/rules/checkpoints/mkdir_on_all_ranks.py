@@ -1,0 +1,210 @@
+"""DST414: every rank makes the same folder, and only the first succeeds."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from distlint.analyzer import ir
+from distlint.fixers import calls
+from distlint.fixers.draft import Doubt, Draft
+from distlint.rules.base import Example, SourceRule
+from distlint.rules.checkpoints._all_ranks import on_all_ranks
+from distlint.rules.checkpoints.delete_on_all_ranks import is_forgiven
+from distlint.source.finding import Finding, Fix, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from distlint.analyzer.objects import CallSite
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+
+_MAKERS = frozenset({"os.makedirs", "os.mkdir"})
+
+
+class MkdirOnAllRanks(SourceRule):
+    """Every rank makes the same folder without `exist_ok=True`.
+
+    ## What it finds
+
+    `os.makedirs` without `exist_ok=True`, or `os.mkdir`, that all ranks come to, also behind a test
+    that the folder does not exist yet.
+
+    ## Why it matters
+
+    All ranks start together. Each sees that the folder is missing and makes it; one succeeds and
+    the others end with `FileExistsError`, at the start of the run, now and then, and more often on
+    a file system that is shared by many nodes.
+
+    ## What to do
+
+    `os.makedirs(path, exist_ok=True)`: safe on any number of ranks, and shorter than the test.
+
+    ## Fix
+
+    Safe: `exist_ok=True` where the folder was looked for first.
+
+    Unsafe: the same where it was not: a folder that is there already is no error any more.
+
+    ## When it is silent
+
+    - `exist_ok=True`, or a handler for the error.
+    - A test of the rank around the call, before it, or in the callers.
+    - The path has the rank in it, or is a temporary one.
+    - Nothing in the file shows that several processes come there.
+    """
+
+    code = "DST414"
+    name = "mkdir-on-all-ranks"
+    severity = Severity.WARNING
+
+    good = (
+        Example(
+            title="exist_ok on all ranks",
+            code="""\
+import os
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+os.makedirs("output", exist_ok=True)
+dist.barrier()
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="Rank 0 makes it",
+            code="""\
+import os
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+if dist.get_rank() == 0 and not os.path.exists("output"):
+    os.makedirs("output")
+dist.barrier()
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="The error is handled",
+            code="""\
+import os
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+try:
+    os.mkdir("output")
+except FileExistsError:
+    pass
+dist.barrier()
+dist.destroy_process_group()
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="Behind a test on every rank",
+            effect="fail",
+            code="""\
+import os
+import torch.distributed as dist
+
+
+def exists(path):
+    found = os.path.exists(path)
+    dist.barrier()
+    return found
+
+
+dist.init_process_group("gloo")
+if not exists("output"):
+    os.makedirs("output")  # expect: DST414
+dist.barrier()
+""",
+        ),
+        Example(
+            title="A folder that each rank finds missing",
+            effect="fail",
+            code="""\
+import os
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+missing = not os.path.exists("output")
+dist.barrier()
+if missing:
+    os.makedirs("output")  # expect: DST414
+dist.barrier()
+""",
+        ),
+        Example(
+            title="Made where the options are read",
+            effect="fail",
+            code="""\
+import argparse
+import os
+import torch
+
+
+def parse():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--folder", default="checkpoints")
+    parser.add_argument("--local_rank", type=int, default=0)
+    args = parser.parse_args()
+    os.makedirs(args.folder)  # expect: DST414
+    return args
+
+
+args = parse()
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        for site, guards in on_all_ranks(module, catalogue, frozenset({"makedirs", "mkdir"})):
+            if guards.objects.called(site) not in _MAKERS or is_forgiven(site):
+                continue
+            may_exist = guards.objects.argument(site, "exist_ok", 2)
+            path = guards.objects.argument(site, "name", 0).value
+            path = path or guards.objects.argument(site, "path", 0).value
+            if (
+                path is None
+                or not may_exist.known
+                or guards.objects.constant(may_exist, site.point, False) is not False
+            ):
+                continue
+            if not guards.is_own(path, site.point.scope):
+                yield self.finding(
+                    message="every rank makes this folder, and only the first one can",
+                    severity=Severity.WARNING,
+                    place=locators.of(module.key).place(site.call.site),
+                    effect="the others end with FileExistsError when they come at the same time",
+                    advice="use os.makedirs(..., exist_ok=True)",
+                    fix=partial(_fix, site, Draft(locators.of(module.key), module, catalogue)),
+                )
+
+
+def _fix(site: CallSite, draft: Draft) -> Fix:
+    call = draft.node(site.call.site, cst.Call)
+    func = call.func
+    last = func.attr if isinstance(func, cst.Attribute) else func
+    if not isinstance(last, cst.Name) or last.value not in ("makedirs", "mkdir"):
+        raise Doubt("called by another name")
+    if last.value == "mkdir":
+        if not isinstance(func, cst.Attribute):
+            raise Doubt("makedirs would have to be imported")
+        draft.replace(last, "makedirs")
+    calls.set_keyword(draft, call, "exist_ok", "True", 2)
+    looked = any(
+        isinstance(here.owner, ir.If)
+        and not {"exists", "isdir", "is_dir"}.isdisjoint(ir.tokens_of(here.owner.test))
+        for here in site.point.around
+    )
+    return draft.fix("safe" if looked else "unsafe", "Pass exist_ok=True")

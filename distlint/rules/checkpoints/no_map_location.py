@@ -1,0 +1,295 @@
+"""DST404: a checkpoint that every rank loads onto the GPU it was saved from."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from distlint.analyzer import ir
+from distlint.analyzer.guards import guards_of, is_distributed, tells_devices
+from distlint.analyzer.names import expressions_of, placed
+from distlint.fixers import calls
+from distlint.fixers.draft import Draft
+from distlint.rules.base import Example, SourceRule
+from distlint.source.finding import Finding, Fix, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from distlint.analyzer.guards import Guards
+    from distlint.analyzer.objects import CallSite
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+
+_LOAD = "torch.load"
+_DEVICE = re.compile(r"cuda|xpu|npu|nccl|device|gpu", re.IGNORECASE)
+_LIGHTNING_LOAD = "load_from_checkpoint"
+_LIGHTNING = frozenset({"lightning", "pytorch_lightning"})
+_RESTORES = frozenset({"load_state_dict", "set_rng_state", "set_model_state_dict"})
+
+
+class NoMapLocation(SourceRule):
+    """A checkpoint is loaded on every rank without `map_location`.
+
+    ## What it finds
+
+    `torch.load` without `map_location` in a script for several GPUs, where what it returns goes
+    into `load_state_dict`; Lightning's `load_from_checkpoint` beside a `Trainer` for several.
+
+    ## Why it matters
+
+    `torch.load` puts each tensor on the device that it was saved from. Checkpoints are written by
+    rank 0, so that all ranks of a node load them onto GPU 0: it holds as many copies as there are
+    ranks, and runs out of memory at the resume of a run that trained well before.
+
+    ## What to do
+
+    `torch.load(path, map_location="cpu")`; `load_state_dict` copies to the right device.
+
+    ## Fix
+
+    Safe: `map_location="cpu"` where the result goes straight into `load_state_dict`, which copies
+    to the device of the model.
+
+    Unsafe: the same where the result is kept; other parts of it may be used where they are.
+
+    ## When it is silent
+
+    - `map_location` is given, also by position or in `**kwargs`.
+    - One rank loads, or the call stands in a branch for runs of one process.
+    - What is loaded is no state of a model or optimizer: data, vocabularies.
+    - The file is a buffer, or the script uses no GPU.
+    """
+
+    code = "DST404"
+    name = "no-map-location"
+    severity = Severity.WARNING
+
+    good = (
+        Example(
+            title="To the CPU",
+            code="""\
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+model = torch.nn.Linear(2, 2).to(device)
+if dist.get_rank() == 0:
+    torch.save(model.state_dict(), "model.pt")
+dist.barrier()
+model.load_state_dict(torch.load("model.pt", map_location="cpu", weights_only=True))
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="Rank 0 loads, and the wrapper sends it to the others",
+            code="""\
+import os
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+dist.init_process_group("gloo")
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+net = torch.nn.Linear(2, 2)
+if dist.get_rank() == 0 and os.path.exists("model.pt"):
+    net.load_state_dict(torch.load("model.pt", weights_only=True))
+model = DDP(net.to(device))
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="No weights, but a list of words",
+            code="""\
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+if dist.get_rank() == 0:
+    torch.save(["a", "b"], "vocabulary.pt")
+dist.barrier()
+words = torch.load("vocabulary.pt", weights_only=True)
+table = torch.nn.Embedding(len(words), 4).to(device)
+dist.destroy_process_group()
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="A snapshot that each rank resumes from",
+            effect="static",
+            why_static="on CPU all ranks share one device; with GPUs all copies land on GPU 0",
+            code="""\
+import os
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+
+class Trainer:
+    def __init__(self, model, path):
+        self.gpu = int(os.environ["LOCAL_RANK"])
+        self.model = model.to(self.gpu)
+        self.epoch = 0
+        if os.path.exists(path):
+            self.resume(path)
+        self.model = DDP(self.model, device_ids=[self.gpu])
+
+    def resume(self, path):
+        snapshot = torch.load(path, weights_only=True)  # expect: DST404
+        self.model.load_state_dict(snapshot["model"])
+        self.epoch = snapshot["epoch"]
+
+
+dist.init_process_group("nccl")
+Trainer(torch.nn.Linear(2, 2), "snapshot.pt")
+""",
+        ),
+        Example(
+            title="Straight into the model",
+            effect="static",
+            why_static="on CPU all ranks share one device; with GPUs all copies land on GPU 0",
+            code="""\
+import torch
+import torch.distributed as dist
+
+
+def main(rank, path):
+    dist.init_process_group("nccl")
+    torch.cuda.set_device(rank)
+    model = torch.nn.Linear(2, 2).cuda()
+    model.load_state_dict(torch.load(path, weights_only=True))  # expect: DST404
+    return model
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        yield from self._loads(module, catalogue, locators)
+        if _LIGHTNING_LOAD in module.tokens and not _LIGHTNING.isdisjoint(module.imported_roots):
+            yield from self._lightning_loads(module, catalogue, locators)
+
+    def _lightning_loads(
+        self, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterator[Finding]:
+        """Modules that are made from a checkpoint in a script for several devices."""
+        guards = guards_of(module, catalogue)
+        for site in guards.objects.calls({_LIGHTNING_LOAD}):
+            where = guards.objects.argument(site, "map_location", 1)
+            spread = any(argument.star == "**" for argument in site.call.args)
+            if where.value is None and (where.known or spread) and self._is_many(guards, site):
+                yield self._finding(site, module, catalogue, locators)
+
+    @staticmethod
+    def _is_many(guards: Guards, site: CallSite) -> bool:
+        function = site.point.scope.function
+        if function is not None and function.name.startswith("test"):
+            return False
+        return guards.on_many_ranks(site.point.scope) and not (
+            guards.may_be_some_ranks(site.point) or tells_devices(site.point)
+        )
+
+    def _finding(
+        self, site: CallSite, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Finding:
+        locator = locators.of(module.key)
+        return self.finding(
+            message="each rank loads this checkpoint onto the GPU that it was saved from",
+            severity=Severity.WARNING,
+            place=locator.place(site.call.site),
+            effect="GPU 0 holds a copy for every rank of the node and may run out of memory",
+            advice='pass map_location="cpu"',
+            fix=partial(_fix, site, Draft(locator, module, catalogue)),
+        )
+
+    def _loads(self, module: Module, catalogue: Catalogue, locators: Locators) -> Iterator[Finding]:
+        if "load" not in module.tokens | set(module.aliases.values()):
+            return
+        if not is_distributed(module) or not any(map(_DEVICE.search, module.tokens)):
+            return
+        guards = guards_of(module, catalogue)
+        for site in guards.objects.calls({"load"}):
+            if guards.objects.called(site) != _LOAD or not _is_open(guards, site):
+                continue
+            if guards.may_be_some_ranks(site.point) or tells_devices(site.point):
+                continue
+            if not guards.on_many_ranks(site.point.scope) and not _may_be_started(guards, site):
+                continue
+            if _restores(site):
+                yield self._finding(site, module, catalogue, locators)
+
+
+def _is_open(guards: Guards, site: CallSite) -> bool:
+    """Is nothing said about where to load, and is it a file?"""
+    where = guards.objects.argument(site, "map_location", 1)
+    path = guards.objects.argument(site, "f", 0).value
+    if not where.absent or path is None or guards.is_buffer(path, site.point.scope):
+        return False
+    return not any(argument.keyword == "mmap" for argument in site.call.args)
+
+
+def _fix(site: CallSite, draft: Draft) -> Fix:
+    call = draft.node(site.call.site, cst.Call)
+    calls.set_keyword(draft, call, "map_location", '"cpu"', 1)
+    direct = isinstance(site.point.statement, ir.Evaluate) and _restores_here(site.point.statement)
+    return draft.fix("safe" if direct else "unsafe", 'Pass map_location="cpu"')
+
+
+def _may_be_started(guards: Guards, site: CallSite) -> bool:
+    """Is it in a file that joins the processes, and not in a test there?"""
+    function = site.point.scope.function
+    return guards.starts_many and not (function and function.name.startswith("test"))
+
+
+def _restores(site: CallSite) -> bool:
+    """Does what was loaded, or a part of it, go into a model in the same function?"""
+    if _restores_here(site.point.statement):
+        return True
+    held = set(_bound(site.point.statement))
+    for statement, _ in placed(site.point.scope.body):
+        if not held.isdisjoint(ir.tokens_of(statement)):
+            if _restores_here(statement) and not held.isdisjoint(_read(statement)):
+                return True
+            if not held.isdisjoint(_read(statement)):
+                held.update(_bound(statement))
+    return False
+
+
+def _restores_here(statement: ir.Stmt) -> bool:
+    """Does the statement itself restore a state?"""
+    return any(not _RESTORES.isdisjoint(ir.tokens_of(part)) for part in expressions_of(statement))
+
+
+def _bound(statement: ir.Stmt) -> Iterator[str]:
+    targets: tuple[ir.Expr, ...] = ()
+    if isinstance(statement, ir.Assign):
+        targets = statement.targets
+    elif isinstance(statement, ir.For):
+        targets = (statement.target,)
+    for target in targets:
+        for item in target.items if isinstance(target, ir.Display) else (target,):
+            if isinstance(item, ir.Subscript):
+                item = item.value
+            if isinstance(item, ir.Name):
+                yield item.id
+            elif isinstance(item, ir.Attribute):
+                yield item.attr
+
+
+def _read(statement: ir.Stmt) -> frozenset[str]:
+    if isinstance(statement, ir.Assign):
+        return ir.tokens_of(statement.value)
+    found: set[str] = set()
+    for part in expressions_of(statement):
+        found |= ir.tokens_of(part)
+    return frozenset(found)

@@ -1,0 +1,264 @@
+"""DST402: a prefix that is taken off by hand, and more than it, or for the wrong model."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from distlint.analyzer import ir
+from distlint.analyzer.names import expressions_in, expressions_of
+from distlint.analyzer.objects import objects_of
+from distlint.fixers import calls, names
+from distlint.fixers.draft import Draft
+from distlint.rules.base import Example, SourceRule
+from distlint.rules.checkpoints._wrapped import wrapper_of
+from distlint.source.finding import Finding, Fix, Related, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from distlint.analyzer.objects import CallSite, Objects
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+
+_PREFIXES = frozenset({"module.", "_orig_mod."})
+_CURE = "torch.nn.modules.utils.consume_prefix_in_state_dict_if_present"
+
+
+class PrefixStrip(SourceRule):
+    """A wrapper's prefix is taken off the names of a checkpoint by hand.
+
+    ## What it finds
+
+    - `key.replace("module.", "")` on the names of a state dict: it removes the word everywhere, not
+      at the beginning alone.
+    - A state dict whose prefix has been taken off and that is then loaded into a model which is
+      wrapped, and expects the prefix.
+
+    ## Why it matters
+
+    Names inside a model may hold the word as well: `sub_module.weight` becomes `sub_weight`, and
+    that weight is missing, or with `strict=False` random. And a wrapped model finds none of the
+    names that it asks for.
+
+    ## What to do
+
+    `torch.nn.modules.utils.consume_prefix_in_state_dict_if_present(state, "module.")`,
+    `distlint.runtime.strip_prefixes(state)`, which also knows `_orig_mod.`, or
+    `key.removeprefix("module.")`. Load before the model is wrapped, or into `model.module`.
+
+    ## Fix
+
+    Unsafe: `replace("module.", "")` becomes `removeprefix("module.")`. Names whose prefix stands
+    further inside keep it, as those of a module wrapped inside another do.
+
+    ## When it is silent
+
+    - Only the beginning is taken off: `removeprefix`, `key[7:]` behind `startswith`.
+    - `key.replace("_orig_mod.", "")`: blocks that are compiled one by one have it further inside,
+      and there it has to go as well.
+    - What is replaced is no name of a state dict.
+    """
+
+    code = "DST402"
+    name = "prefix-strip"
+    severity = Severity.INFO
+
+    good = (
+        Example(
+            title="removeprefix",
+            code="""\
+import torch
+
+net = torch.nn.Linear(2, 2)
+state = {f"module.{name}": value for name, value in net.state_dict().items()}
+state = {key.removeprefix("module."): value for key, value in state.items()}
+net.load_state_dict(state)
+""",
+            ranks=1,
+        ),
+        Example(
+            title="torch's own function",
+            code="""\
+import torch
+from torch.nn.modules.utils import consume_prefix_in_state_dict_if_present
+
+net = torch.nn.Linear(2, 2)
+state = {f"module.{name}": value for name, value in net.state_dict().items()}
+consume_prefix_in_state_dict_if_present(state, "module.")
+net.load_state_dict(state)
+""",
+            ranks=1,
+        ),
+        Example(
+            title="Text that is no name of a weight",
+            code="""\
+title = "module.training".replace("module.", "")
+print("title =", title)
+""",
+            ranks=1,
+        ),
+    )
+
+    bad = (
+        Example(
+            title="The word is inside a name as well",
+            effect="fail",
+            code="""\
+import torch
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.sub_module = torch.nn.Linear(2, 2)
+
+
+net = Net()
+state = {f"module.{name}": value for name, value in net.state_dict().items()}
+state = {key.replace("module.", ""): value for key, value in state.items()}  # expect: DST402
+net.load_state_dict(state)
+""",
+            ranks=1,
+        ),
+        Example(
+            title="In a loop",
+            effect="fail",
+            code="""\
+import torch
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head_module = torch.nn.Linear(2, 2)
+
+
+net = Net()
+clean = {}
+for key, value in net.state_dict().items():
+    clean[key.replace("module.", "")] = value  # expect: DST402
+net.load_state_dict(clean)
+""",
+            ranks=1,
+        ),
+        Example(
+            title="Loaded into a model that is wrapped already",
+            effect="fail",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+dist.init_process_group("gloo")
+model = DDP(torch.nn.Linear(2, 2))
+state = {key.removeprefix("module."): value for key, value in model.state_dict().items()}
+model.load_state_dict(state)  # expect: DST402
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        if _PREFIXES.isdisjoint(module.tokens):
+            return
+        objects = objects_of(module, catalogue)
+        stripped = list(_stripped(objects))
+        for site in stripped:
+            if _is_replace(site.call):
+                prefix = site.call.args[0].value
+                assert isinstance(prefix, ir.Literal)
+                yield self.finding(
+                    message=f"this removes `{prefix.value}` everywhere in a name, not only at its "
+                    "beginning",
+                    severity=Severity.INFO,
+                    place=locators.of(module.key).place(site.call.site),
+                    effect="a weight whose name holds the word further inside is not found",
+                    advice=f"use `{_CURE}`, or removeprefix",
+                    fix=partial(_fix, site, Draft(locators.of(module.key), module, catalogue)),
+                )
+        yield from self._into_wrapper(objects, stripped, module, locators)
+
+    def _into_wrapper(
+        self, objects: Objects, stripped: list[CallSite], module: Module, locators: Locators
+    ) -> Iterator[Finding]:
+        for load in objects.calls({"load_state_dict"}):
+            func, args = load.call.func, load.call.args
+            if not (isinstance(func, ir.Attribute) and args and isinstance(args[0].value, ir.Name)):
+                continue
+            made = {
+                id(origin.node)
+                for origin in objects.origins(args[0].value, load.point)
+                if isinstance(origin.node, ir.Comprehension)
+            }
+            sources = [site for site in stripped if made & set(_enclosing(site))]
+            wrapper = wrapper_of(objects, func.value, load.point) if sources else None
+            if wrapper is not None and wrapper.prefix == _prefix(sources[0].call):
+                locator = locators.of(module.key)
+                yield self.finding(
+                    message=f"the names have lost their `{wrapper.prefix}`, and this model is "
+                    f"wrapped by {wrapper.what} and asks for it",
+                    severity=Severity.WARNING,
+                    place=locator.place(load.call.site),
+                    related=(Related("taken off here", locator.place(sources[0].call.site)),),
+                    effect="no name fits: it raises, or with strict=False loads nothing",
+                    advice="load before the model is wrapped, or into model.module",
+                )
+
+
+def _fix(site: CallSite, draft: Draft) -> Fix:
+    call = draft.node(site.call.site, cst.Call)
+    names.rename(draft, call.func, "removeprefix")
+    calls.remove_argument(draft, call, call.args[1])
+    return draft.fix("unsafe", "Take the prefix off the beginning only")
+
+
+def _stripped(objects: Objects) -> Iterator[CallSite]:
+    """The calls that take a wrapper's prefix off the names of a state dict."""
+    for site in objects.calls({"replace", "removeprefix"}):
+        if _prefix(site.call) in _PREFIXES and isinstance(site.call.func, ir.Attribute):
+            if _is_replace(site.call) and not _replaces_by_nothing(site.call):
+                continue
+            if _is_replace(site.call) and _prefix(site.call) != "module.":
+                continue  # blocks compiled one by one have it inside as well
+            if any(True for _ in _enclosing(site)) or _stores_item(site):
+                yield site
+
+
+def _prefix(call: ir.Call) -> object:
+    first = call.args[0].value if call.args else None
+    return first.value if isinstance(first, ir.Literal) else None
+
+
+def _is_replace(call: ir.Call) -> bool:
+    """Does it replace, wherever the word stands?"""
+    return isinstance(call.func, ir.Attribute) and call.func.attr == "replace"
+
+
+def _replaces_by_nothing(call: ir.Call) -> bool:
+    second = call.args[1].value if len(call.args) > 1 else None
+    return isinstance(second, ir.Literal) and second.value == ""
+
+
+def _enclosing(site: CallSite) -> Iterator[int]:
+    """The dict comprehensions of a statement in whose key the call stands."""
+    for part in expressions_of(site.point.statement):
+        for item in expressions_in(part):
+            if isinstance(item, ir.Comprehension) and item.kind == "dict":
+                if any(inner is site.call for inner in expressions_in(item.element)):
+                    yield id(item)
+
+
+def _stores_item(site: CallSite) -> bool:
+    """Is it the name under which something is stored: ``clean[key.replace(...)] = value``?"""
+    statement = site.point.statement
+    return isinstance(statement, ir.Assign) and any(
+        isinstance(target, ir.Subscript)
+        and any(inner is site.call for inner in expressions_in(target.index))
+        for target in statement.targets
+    )

@@ -1,0 +1,153 @@
+"""DST410: each rank takes part in another checkpoint than the others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from distlint.analyzer.guards import guards_of
+from distlint.analyzer.objects import last_name
+from distlint.rules.base import Example, SourceRule
+from distlint.source.finding import Finding, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from distlint.analyzer.objects import CallSite
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+
+_SAVES = {
+    "save_checkpoint": (("tag", 1), ("save_dir", 0)),
+    "save_state": (("output_dir", 0),),
+    "save": (("checkpoint_id", None),),
+    "async_save": (("checkpoint_id", None),),
+}
+_OWNERS = (
+    "deepspeed.",
+    "accelerate.Accelerator.",
+    "torch.distributed.checkpoint.",
+)
+
+
+class RankInTag(SourceRule):
+    """The folder or tag of a checkpoint that all ranks write together depends on the rank.
+
+    ## What it finds
+
+    The rank in the tag or folder given to DeepSpeed's `save_checkpoint`, to
+    `torch.distributed.checkpoint.save` or to Accelerate's `save_state`.
+
+    ## Why it matters
+
+    These calls write one checkpoint with a part from each rank, and name the parts themselves. With
+    the rank in the name each rank writes its part into a folder of its own: none of the folders is
+    whole and none can be loaded. DeepSpeed compares the tags and warns or stops.
+
+    ## What to do
+
+    Give the same name on all ranks: a step, an epoch. Files that are meant to be the rank's own are
+    written by `torch.save`.
+
+    ## When it is silent
+
+    - The name is the same on all ranks.
+    - Functions that write a file of one rank: `torch.save`, `numpy.save`.
+    """
+
+    code = "DST410"
+    name = "rank-in-tag"
+    severity = Severity.ERROR
+
+    good = (
+        Example(
+            title="The step",
+            code="""\
+import torch
+import torch.distributed as dist
+import torch.distributed.checkpoint as dcp
+
+dist.init_process_group("gloo")
+state = {"weight": torch.ones(2)}
+dcp.save(state, checkpoint_id="run/step-10")
+dcp.load(state, checkpoint_id="run/step-10")
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="A file of the rank's own",
+            code="""\
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+torch.save(torch.get_rng_state(), f"rng_{dist.get_rank()}.pt")
+dist.destroy_process_group()
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="A folder for each rank",
+            effect="fail",
+            code="""\
+import torch
+import torch.distributed as dist
+import torch.distributed.checkpoint as dcp
+
+dist.init_process_group("gloo")
+rank = dist.get_rank()
+state = {"weight": torch.ones(2)}
+dcp.save(state, checkpoint_id=f"run/rank-{rank}")  # expect: DST410
+dcp.load(state, checkpoint_id="run/rank-1")
+""",
+        ),
+        Example(
+            title="The rank in DeepSpeed's tag",
+            effect="static",
+            why_static="needs deepspeed",
+            needs=("deepspeed",),
+            code="""\
+import deepspeed
+import torch
+import torch.distributed as dist
+
+config = {"train_micro_batch_size_per_gpu": 1, "optimizer": {"type": "Adam"}}
+engine, *_ = deepspeed.initialize(model=torch.nn.Linear(8, 8), config=config)
+tag = f"step10-rank{dist.get_rank()}"
+engine.save_checkpoint("checkpoints", tag=tag)  # expect: DST410
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        if _SAVES.keys().isdisjoint(module.tokens):
+            return
+        if module.imported_roots.isdisjoint({"torch", "deepspeed", "accelerate"}):
+            return
+        guards = guards_of(module, catalogue)
+        for site in guards.objects.calls(_SAVES.keys()):
+            called = guards.objects.called(site)
+            engine = "deepspeed" in module.imported_roots and _has_tag(site)
+            if last_name(site.call) not in _SAVES or not (engine or called.startswith(_OWNERS)):
+                continue
+            for keyword, position in _SAVES[last_name(site.call)]:
+                name = guards.objects.argument(site, keyword, position).value
+                if name is not None and guards.holds_rank(name, site.point.scope):
+                    yield self.finding(
+                        message=f"`{keyword}` has the rank in it, and all ranks write this "
+                        "checkpoint together",
+                        severity=Severity.ERROR,
+                        place=locators.of(module.key).place(site.call.site),
+                        effect="each rank writes its part into a folder of its own",
+                        advice="give the same name on all ranks",
+                    )
+                    break
+
+
+def _has_tag(site: CallSite) -> bool:
+    return any(argument.keyword == "tag" for argument in site.call.args)

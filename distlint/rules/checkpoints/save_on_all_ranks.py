@@ -1,0 +1,321 @@
+"""DST406: every rank writes the same file."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from distlint.analyzer import ir
+from distlint.analyzer.guards import guards_of
+from distlint.fixers.draft import Draft
+from distlint.rules.base import Example, SourceRule
+from distlint.rules.checkpoints._all_ranks import on_all_ranks, on_rank_0_only
+from distlint.source.finding import Finding, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from distlint.analyzer.guards import Guards
+    from distlint.analyzer.objects import CallSite
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+
+_WRITERS = {
+    "torch.save": (1, "f"),
+    "torch.jit.save": (1, "f"),
+    "safetensors.torch.save_file": (1, "filename"),
+    "safetensors.torch.save_model": (1, "filename"),
+}
+"""Functions that write a file: where the path stands among their arguments."""
+_NAMES = frozenset(name.rpartition(".")[2] for name in _WRITERS)
+
+
+_LOCAL = frozenset({"local_rank", "LOCAL_RANK"})
+_GLOBAL = re.compile(
+    r"^(global_|world_|node_|group_)?rank$|^get_(global_)?rank$|RANK$|main|master|node|is_rank|zero"
+)
+
+
+class SaveOnAllRanks(SourceRule):
+    """Every rank writes a checkpoint to the same path.
+
+    ## What it finds
+
+    `torch.save` (also `torch.jit.save` and safetensors' `save_file`) that all ranks come to, with a
+    path in which nothing tells the ranks apart. In preview also a save behind a test of the local
+    rank: every node has one rank that passes it.
+
+    ## Why it matters
+
+    The ranks open, truncate and write one file at the same time. What is left is the file of the
+    slowest rank at best, and else a mixture that ends in `failed finding central directory` at
+    the next resume. A rank that reads the file back meets one that is half written.
+
+    ## What to do
+
+    ```python
+    if dist.get_rank() == 0:
+        torch.save(state, path)
+    dist.barrier()  # where the others read it afterwards
+    ```
+
+    State that differs between ranks belongs into files of their own: `f"state_{rank}.pt"`.
+
+    ## Fix
+
+    Unsafe: the statement goes under a test of the rank. Whether others have to wait for it is for
+    you to say, and a script that runs without a process group has no rank to ask for.
+
+    ## When it is silent
+
+    - A test of the rank around the call, an early return of the other ranks, a decorator such as
+      `@rank_zero_only`, or a guard in the function's callers.
+    - The path has the rank, a process id or a random name in it, or is a buffer in memory.
+    - The save decides by itself who writes: `accelerator.save`, `trainer.save_checkpoint`,
+      `torch.distributed.checkpoint`.
+    - Nothing in the file shows that several processes come there.
+    """
+
+    code = "DST406"
+    name = "save-on-all-ranks"
+    severity = Severity.ERROR
+
+    good = (
+        Example(
+            title="Rank 0 writes",
+            code="""\
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+model = torch.nn.Linear(2, 2)
+if dist.get_rank() == 0:
+    torch.save(model.state_dict(), "model.pt")
+dist.barrier()
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="The guard is in the caller",
+            code="""\
+import torch
+import torch.distributed as dist
+
+
+def save(model, path):
+    torch.save(model.state_dict(), path)
+
+
+def main():
+    dist.init_process_group("gloo")
+    model = torch.nn.Linear(2, 2)
+    is_main = dist.get_rank() == 0
+    if is_main:
+        save(model, "model.pt")
+    dist.barrier()
+    dist.destroy_process_group()
+
+
+main()
+""",
+        ),
+        Example(
+            title="The other ranks have returned",
+            code="""\
+import torch
+import torch.distributed as dist
+
+
+def report(value):
+    total = torch.tensor(value)
+    dist.all_reduce(total)
+    if dist.get_rank() != 0:
+        return
+    torch.save({"total": total}, "total.pt")
+
+
+dist.init_process_group("gloo")
+report(1.0)
+dist.barrier()
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="A file for each rank",
+            code="""\
+import os
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+os.makedirs("states", exist_ok=True)
+name = f"rng_{dist.get_rank()}.pt"
+path = os.path.join("states", name)
+torch.save(torch.get_rng_state(), path)
+dist.barrier()
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="A buffer in memory",
+            code="""\
+import io
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+out = io.BytesIO()
+torch.save({"rank": dist.get_rank()}, out)
+gathered = [None] * dist.get_world_size()
+dist.all_gather_object(gathered, out.getvalue())
+dist.destroy_process_group()
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="All ranks write their own numbers to one file",
+            effect="fail",
+            code="""\
+import time
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+rank = dist.get_rank()
+loss = torch.tensor(1.0 + rank)
+time.sleep(0.3 * rank)
+torch.save({"loss": loss}, "last.pt")  # expect: DST406
+dist.barrier()
+if rank == 0:
+    assert torch.load("last.pt", weights_only=True)["loss"] == loss, "of another rank"
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="The helper is called by everyone",
+            effect="fail",
+            code="""\
+import time
+import torch
+import torch.distributed as dist
+
+
+class Trainer:
+    def __init__(self, rank):
+        self.rank = rank
+        self.best = float("inf")
+
+    def validate(self, loss):
+        if loss < self.best:
+            self.best = loss
+            self.save("best")
+        if self.rank == 0:
+            print("validated")
+
+    def save(self, tag):
+        time.sleep(0.3 * self.best)
+        torch.save({"best": self.best}, f"checkpoint_{tag}.pt")  # expect: DST406
+
+
+dist.init_process_group("gloo")
+trainer = Trainer(dist.get_rank())
+trainer.validate(1.0 + dist.get_rank())
+dist.barrier()
+kept = torch.load("checkpoint_best.pt", weights_only=True)["best"]
+assert dist.get_rank() != 0 or kept == trainer.best, "of another rank"
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="A guard that is not called",
+            effect="fail",
+            code="""\
+import time
+import torch
+import torch.distributed as dist
+
+
+def is_main_process():
+    return dist.get_rank() == 0
+
+
+dist.init_process_group("gloo")
+time.sleep(0.3 * dist.get_rank())
+value = 1.0 + dist.get_rank()
+if is_main_process:
+    torch.save({"value": value}, "value.pt")  # expect: DST406
+dist.barrier()
+if is_main_process():
+    assert torch.load("value.pt", weights_only=True)["value"] == value, "of another rank"
+dist.destroy_process_group()
+""",
+        ),
+    )
+
+    def _on_each_node(
+        self, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterator[Finding]:
+        """Saves behind a test of the local rank: one writer for each node, not one in all."""
+        if _LOCAL.isdisjoint(module.tokens) or _NAMES.isdisjoint(module.tokens):
+            return
+        guards = guards_of(module, catalogue)
+        for site in guards.objects.calls(_NAMES):
+            called = guards.objects.called(site)
+            if called not in _WRITERS or not _asks_local_rank(guards, site):
+                continue
+            position, keyword = _WRITERS[called]
+            path = guards.objects.argument(site, keyword, position).value
+            if path is None or guards.is_own(path, site.point.scope):
+                continue
+            finding = self.finding(
+                message="one rank of each node comes to this and writes the same file",
+                severity=Severity.INFO,
+                place=locators.of(module.key).place(site.call.site),
+                effect="on several nodes with one file system the file is a mixture",
+                advice="test the global rank, unless each node has a disk of its own",
+            )
+            yield replace(finding, preview=True)
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        yield from self._on_each_node(module, catalogue, locators)
+        for site, guards in on_all_ranks(module, catalogue, _NAMES):
+            called = guards.objects.called(site)
+            if called not in _WRITERS:
+                continue
+            position, keyword = _WRITERS[called]
+            path = guards.objects.argument(site, keyword, position)
+            if path.value is None or guards.is_own(path.value, site.point.scope):
+                continue
+            yield self.finding(
+                message=f"every rank comes to this `{called.rpartition('.')[2]}` and writes the "
+                "same file",
+                severity=Severity.ERROR,
+                place=locators.of(module.key).place(site.call.site),
+                effect="the file is a mixture, or what the slowest rank had",
+                advice="write on rank 0 only, or put the rank into the name of the file",
+                fix=partial(
+                    on_rank_0_only, site, Draft(locators.of(module.key), module, catalogue)
+                ),
+            )
+
+
+def _asks_local_rank(guards: Guards, site: CallSite) -> bool:
+    """Does a test around a call, or a function that it asks, look at the local rank alone?"""
+    for here in site.point.around:
+        if not isinstance(here.owner, ir.If) or here.block is not here.owner.body:
+            continue
+        tokens = set(ir.tokens_of(here.owner.test))
+        for function in guards.names.module.functions:
+            if function.name in tokens:
+                tokens = (tokens - {function.name}) | function.tokens
+        if tokens & _LOCAL and not any(_GLOBAL.search(each) for each in tokens - _LOCAL):
+            return True
+    return False

@@ -1,0 +1,171 @@
+"""DST403: a load that forgives every name that does not fit, and nobody looks at the names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from distlint.analyzer import ir
+from distlint.analyzer.names import expressions_in
+from distlint.analyzer.objects import CallSite, objects_of
+from distlint.rules.base import Example, SourceRule
+from distlint.rules.checkpoints._wrapped import WRAPPERS, wrapper_of
+from distlint.source.finding import Finding, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from distlint.analyzer.objects import Objects
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+
+_STRIPS = ("consume_prefix_in_state_dict_if_present", "strip_prefixes", "module.", "_orig_mod.")
+
+
+class UncheckedNonstrictLoad(SourceRule):
+    """A checkpoint is loaded with `strict=False`, and the names that did not fit are thrown away.
+
+    ## What it finds
+
+    `model.load_state_dict(state, strict=False)` as a statement of its own, in a script that wraps a
+    model, where the state comes from a file as it is.
+
+    ## Why it matters
+
+    A file written by a wrapped model has `module.` before each name. With `strict=False` then no
+    name fits, nothing is loaded and nothing is said: the run goes on from random weights. The call
+    returns the names that were missing and unexpected; here they are thrown away.
+
+    ## What to do
+
+    ```python
+    missing, unexpected = model.load_state_dict(state, strict=False)
+    assert not unexpected, unexpected
+    ```
+
+    Or `distlint.runtime.load_checkpoint`, which refuses a file from which nothing fits.
+
+    ## When it is silent
+
+    - The result is kept, or the prefix is taken care of in the module.
+    - The state is put together in the program: adapters, parts of another model.
+    - Nothing in the file wraps a model.
+    """
+
+    code = "DST403"
+    name = "unchecked-nonstrict-load"
+    severity = Severity.WARNING
+    preview = True
+
+    good = (
+        Example(
+            title="The names are looked at",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+dist.init_process_group("gloo")
+net = torch.nn.Linear(2, 2)
+if dist.get_rank() == 0:
+    torch.save(net.state_dict(), "model.pt")
+dist.barrier()
+state = torch.load("model.pt", map_location="cpu", weights_only=True)
+missing, unexpected = net.load_state_dict(state, strict=False)
+assert not unexpected
+model = DDP(net)
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="A part that was made on purpose",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+dist.init_process_group("gloo")
+net = torch.nn.Linear(2, 2)
+net.load_state_dict({"bias": torch.zeros(2)}, strict=False)
+model = DDP(net)
+dist.destroy_process_group()
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="Nothing fits, and nothing is said",
+            effect="fail",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+dist.init_process_group("gloo")
+model = DDP(torch.nn.Linear(2, 2))
+with torch.no_grad():
+    model.module.weight.fill_(7.0)
+if dist.get_rank() == 0:
+    torch.save(dict(model.named_parameters()), "model.pt")
+dist.barrier()
+fresh = torch.nn.Linear(2, 2)
+state = torch.load("model.pt", map_location="cpu", weights_only=True)
+fresh.load_state_dict(state, strict=False)  # expect: DST403
+assert (fresh.weight == 7.0).all(), "still random"
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        words = module.words
+        if "strict" not in words or "load" not in words or WRAPPERS.isdisjoint(words):
+            return
+        if not words.isdisjoint(_STRIPS):
+            return
+        objects = objects_of(module, catalogue)
+        if not _wraps(objects):
+            return
+        for site in objects.calls({"load_state_dict"}):
+            statement = site.point.statement
+            if not isinstance(statement, ir.Evaluate) or statement.value is not site.call:
+                continue
+            if objects.constant(objects.argument(site, "strict", 1), site.point, True) is not False:
+                continue
+            if site.call.args and _from_file(objects, site.call.args[0].value, site):
+                yield self.finding(
+                    message="names that do not fit are passed over here, and nobody looks which",
+                    severity=Severity.WARNING,
+                    place=locators.of(module.key).place(site.call.site),
+                    effect="a file of a wrapped model fits nowhere, and the weights stay random",
+                    advice="keep what it returns, and refuse unexpected names",
+                )
+
+
+def _wraps(objects: Objects) -> bool:
+    """Does the module wrap a model?"""
+    return any(
+        wrapper_of(objects, site.call, site.point) is not None for site in objects.calls(WRAPPERS)
+    )
+
+
+def _from_file(objects: Objects, state: ir.Expr, site: CallSite) -> bool:
+    """Is it what ``torch.load`` returned, or an item of that?"""
+    node = state
+    while isinstance(node, ir.Subscript):
+        node = node.value
+    for origin in objects.origins(node, site.point):
+        inner = origin.node
+        while isinstance(inner, ir.Subscript):
+            inner = inner.value
+        if inner is not node and isinstance(inner, (ir.Name, ir.Attribute)):
+            return _from_file(objects, inner, CallSite(site.call, origin.point))
+        if isinstance(inner, ir.Call):
+            if objects.called(CallSite(inner, origin.point)) == "torch.load":
+                return True
+            if any(isinstance(item, ir.Comprehension) for item in expressions_in(inner)):
+                return False
+    return False

@@ -1,0 +1,98 @@
+"""DST405: a checkpoint is loaded with leave to run what is in it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from distlint.analyzer.objects import objects_of
+from distlint.rules.base import Example, SourceRule
+from distlint.source.finding import Finding, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+
+
+class WeightsOnly(SourceRule):
+    """`torch.load` is told to run whatever the file holds.
+
+    ## What it finds
+
+    `torch.load(path, weights_only=False)`.
+
+    ## Why it matters
+
+    A checkpoint is a pickle, and unpickling runs code of whoever wrote the file. Since version 2.6
+    `torch.load` refuses anything but tensors and plain containers, unless it is told otherwise.
+
+    ## What to do
+
+    `weights_only=True` for state dicts. Classes of your own that have to be in the file are allowed
+    one by one with `torch.serialization.add_safe_globals`. Where the file is known to be yours, say
+    so in a comment that allows this rule.
+
+    ## When it is silent
+
+    - `weights_only` is absent, true, or not known.
+    """
+
+    code = "DST405"
+    name = "weights-only"
+    severity = Severity.INFO
+    preview = True
+
+    good = (
+        Example(
+            title="Tensors and plain containers",
+            ranks=1,
+            code="""\
+import torch
+
+torch.save({"step": 3, "weight": torch.ones(2)}, "state.pt")
+state = torch.load("state.pt", weights_only=True)
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="The file runs code",
+            effect="fail",
+            ranks=1,
+            code="""\
+import torch
+
+
+class Surprise:
+    def __reduce__(self):
+        return (exec, ("raise SystemExit('code from the file')",))
+
+
+torch.save({"state": Surprise()}, "state.pt")
+state = torch.load("state.pt", weights_only=False)  # expect: DST405
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        if "weights_only" not in module.tokens:
+            return
+        objects = objects_of(module, catalogue)
+        for site in objects.calls({"load"}):
+            if objects.called(site) != "torch.load":
+                continue
+            given = objects.argument(site, "weights_only")
+            if objects.constant(given, site.point, default=True) is False:
+                yield self.finding(
+                    message="this runs whatever code the file holds",
+                    severity=Severity.INFO,
+                    place=locators.of(module.key).place(site.call.site),
+                    effect="whoever can write the file can run code on every rank",
+                    advice="pass weights_only=True, and allow classes of your own one by one",
+                )

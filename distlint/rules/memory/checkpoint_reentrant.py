@@ -1,0 +1,179 @@
+"""DST313: re-entrant activation checkpointing in a script that wraps with DDP."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from distlint.analyzer.objects import objects_of
+from distlint.fixers import calls
+from distlint.fixers.draft import Draft
+from distlint.rules.base import Example, SourceRule
+from distlint.source.finding import Finding, Fix, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from distlint.analyzer.objects import CallSite, Objects
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+
+_CHECKPOINTS = {
+    "torch.utils.checkpoint.checkpoint": "checkpoint",
+    "torch.utils.checkpoint.checkpoint_sequential": "checkpoint_sequential",
+}
+_WRAPS = frozenset({"DistributedDataParallel", "DDP"})
+_UNUSED = "find_unused_parameters"
+_STATIC = frozenset({"static_graph", "_set_static_graph"})
+
+
+class CheckpointReentrant(SourceRule):
+    """Activations are checkpointed in the re-entrant way under `DistributedDataParallel`.
+
+    ## What it finds
+
+    `torch.utils.checkpoint.checkpoint` with `use_reentrant=True`, or without that argument, in a
+    script that wraps its model in `DistributedDataParallel` with `find_unused_parameters`.
+
+    ## Why it matters
+
+    The re-entrant way, the default so far, runs a backward of its own inside the backward. The
+    parameters in it look unused to DDP, which marks them ready at once, and again when their
+    gradients arrive: "Expected to mark a variable ready only once". It also gives no gradient at
+    all where no input requires one. torch warns when the argument is left out.
+
+    ## What to do
+
+    `checkpoint(function, *args, use_reentrant=False)`.
+
+    ## Fix
+
+    Unsafe: `use_reentrant=False`. The memory that is saved and what is computed again can differ
+    a little, and old versions of torch lack the argument.
+
+    ## When it is silent
+
+    - `use_reentrant=False`, or a value that is not known.
+    - DDP with `static_graph=True`, which works with both.
+    - DDP without `find_unused_parameters`, and files that wrap no model in DDP.
+    """
+
+    code = "DST313"
+    name = "checkpoint-reentrant"
+    severity = Severity.WARNING
+
+    good = (
+        Example(
+            title="use_reentrant=False",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+from torch.utils.checkpoint import checkpoint
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(2, 2)
+
+    def forward(self, x):
+        for _ in range(2):
+            x = checkpoint(self.layer, x, use_reentrant=False)
+        return x
+
+
+dist.init_process_group("gloo")
+model = DDP(Net())
+model(torch.ones(1, 2)).sum().backward()
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="One process",
+            ranks=1,
+            code="""\
+import torch
+from torch.utils.checkpoint import checkpoint
+
+layer = torch.nn.Linear(2, 2)
+x = torch.ones(1, 2, requires_grad=True)
+checkpoint(layer, x, use_reentrant=True).sum().backward()
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="The default, with find_unused_parameters",
+            effect="fail",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+from torch.utils.checkpoint import checkpoint
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = torch.nn.Linear(2, 2)
+        self.second = torch.nn.Linear(2, 2)
+
+    def forward(self, x):
+        x = checkpoint(self.first, x)  # expect: DST313
+        return self.second(x)
+
+
+dist.init_process_group("gloo")
+model = DDP(Net(), find_unused_parameters=True)
+model(torch.ones(1, 2, requires_grad=True)).sum().backward()
+dist.destroy_process_group()
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        words = module.words
+        if _WRAPS.isdisjoint(words) or "checkpoint" not in words or not _STATIC.isdisjoint(words):
+            return
+        if _UNUSED not in words:
+            return
+        objects = objects_of(module, catalogue)
+        if not _wraps(objects):
+            return
+        for site in objects.calls(_CHECKPOINTS.values()):
+            if objects.called(site) not in _CHECKPOINTS:
+                continue
+            given = objects.argument(site, "use_reentrant")
+            if objects.constant(given, site.point, default=True) is True:
+                yield self.finding(
+                    message="this checkpoint is re-entrant, and the script wraps with "
+                    "DistributedDataParallel and looks for unused parameters",
+                    severity=Severity.WARNING,
+                    place=locators.of(module.key).place(site.call.site),
+                    effect='the backward fails: "Expected to mark a variable ready only once"',
+                    advice="pass use_reentrant=False",
+                    fix=partial(_fix, site, Draft(locators.of(module.key), module, catalogue)),
+                )
+
+
+def _wraps(objects: Objects) -> bool:
+    """Is a model wrapped in DDP that looks for unused parameters?"""
+    return any(
+        objects.called(site).endswith(".DistributedDataParallel")
+        and objects.constant(objects.argument(site, _UNUSED), site.point, default=False)
+        is not False
+        for site in objects.calls(_WRAPS)
+    )
+
+
+def _fix(site: CallSite, draft: Draft) -> Fix:
+    calls.set_keyword(draft, draft.node(site.call.site, cst.Call), "use_reentrant", "False")
+    return draft.fix("unsafe", "Pass use_reentrant=False")

@@ -1,0 +1,372 @@
+"""DST308: gradient accumulation that loses, mixes up or needlessly sends gradients."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from distlint.analyzer import ir
+from distlint.analyzer.names import expressions_in, expressions_of, placed
+from distlint.analyzer.objects import last_name, objects_of, path_of
+from distlint.rules.base import Example, SourceRule
+from distlint.rules.gradients._steps import backwards
+from distlint.rules.training import loops_around
+from distlint.source.finding import Finding, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from distlint.analyzer.objects import Objects
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.rules.gradients._steps import Backward
+    from distlint.source.document import Document
+
+_LAST = re.compile(r"last|len|final|end|total|num_batches|is_", re.IGNORECASE)
+_AUTO = "auto_find_batch_size"
+_MANAGED = frozenset({"accumulate", "no_backward_sync", "deepspeed", "manual_backward"})
+
+
+class GradAccumulation(SourceRule):
+    """Gradients of several batches are added up in a way that loses or mixes up some of them.
+
+    ## What it finds
+
+    - `no_sync()` around the backward alone: it takes effect where the wrapped model is called, so
+      that every micro-batch is sent all the same.
+    - A step at `step % n == 0` with a count from zero: the first window has a single batch, and
+      every other one is shifted.
+    - `auto_find_batch_size=True` with `gradient_accumulation_steps` above one: the batch size falls
+      by itself, the accumulation stays.
+    - In preview: a loop whose last, shorter window is never stepped.
+
+    ## Why it matters
+
+    None of it fails. Gradients of the last batches are thrown away or leak into the next epoch,
+    windows are shifted, or the network carries n times as much as it has to.
+
+    ## What to do
+
+    ```python
+    for index, batch in enumerate(loader):
+        last = (index + 1) % n == 0 or index + 1 == len(loader)
+        with contextlib.nullcontext() if last else model.no_sync():
+            loss = model(batch).mean() / n
+            loss.backward()
+        if last:
+            optimizer.step()
+            optimizer.zero_grad()
+    ```
+
+    `distlint.runtime.accumulate` and Accelerate's `accumulate` do that.
+
+    ## When it is silent
+
+    - The forward is inside of `no_sync()` as well.
+    - `(index + 1) % n`, a count from one, and a window of one batch.
+    - A framework counts: `accelerator.accumulate`, DeepSpeed, Lightning.
+    """
+
+    code = "DST308"
+    name = "grad-accumulation"
+    severity = Severity.WARNING
+
+    good = (
+        Example(
+            title="Forward and backward inside of no_sync",
+            code="""\
+import contextlib
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+dist.init_process_group("gloo")
+model = DDP(torch.nn.Linear(2, 1))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+batches = torch.ones(5, 1, 2)
+for index, batch in enumerate(batches):
+    last = (index + 1) % 2 == 0 or index + 1 == len(batches)
+    with contextlib.nullcontext() if last else model.no_sync():
+        loss = model(batch).mean() / 2
+        loss.backward()
+    if last:
+        optimizer.step()
+        optimizer.zero_grad()
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="Counted from one",
+            ranks=1,
+            code="""\
+import torch
+
+model = torch.nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step, batch in enumerate(torch.ones(4, 1, 2), start=1):
+    (model(batch).mean() / 2).backward()
+    if step % 2 == 0 or step == 4:
+        optimizer.step()
+        optimizer.zero_grad()
+""",
+        ),
+        Example(
+            title="Something that is done every now and then",
+            ranks=1,
+            code="""\
+import torch
+
+model = torch.nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+schedule = torch.optim.lr_scheduler.StepLR(optimizer, 1)
+for step, batch in enumerate(torch.ones(4, 1, 2)):
+    model(batch).mean().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+    if step % 2 == 0:
+        schedule.step()
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="no_sync around the backward alone",
+            effect="fail",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+dist.init_process_group("gloo")
+model = DDP(torch.nn.Linear(2, 1, bias=False))
+loss = model(torch.ones(1, 2) * dist.get_rank()).mean()
+with model.no_sync():  # expect: DST308
+    loss.backward()
+own = torch.ones(1, 2) * dist.get_rank()
+assert torch.equal(model.module.weight.grad, own), "the gradients were sent all the same"
+""",
+        ),
+        Example(
+            title="The first window has one batch",
+            effect="fail",
+            ranks=1,
+            code="""\
+import torch
+
+model = torch.nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+windows, size = [], 0
+for step, batch in enumerate(torch.ones(8, 1, 2)):
+    (model(batch).mean() / 4).backward()
+    size += 1
+    if step % 4 == 0:  # expect: DST308
+        optimizer.step()
+        optimizer.zero_grad()
+        windows.append(size)
+        size = 0
+assert windows == [4, 4], f"windows of {windows}"
+""",
+        ),
+        Example(
+            title="The last window is not stepped",
+            effect="fail",
+            ranks=1,
+            code="""\
+import torch
+
+model = torch.nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+waiting = 0
+for step, batch in enumerate(torch.ones(6, 1, 2)):
+    (model(batch).mean() / 4).backward()
+    waiting += 1
+    if (step + 1) % 4 == 0:  # expect: DST308
+        optimizer.step()
+        optimizer.zero_grad()
+        waiting = 0
+assert waiting == 0, f"{waiting} batches are lost"
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        if _AUTO in module.tokens:
+            yield from self._shrinking(objects_of(module, catalogue), locators, module)
+        if "backward" not in module.tokens:
+            return
+        objects = objects_of(module, catalogue)
+        found = {
+            (site, message): finding
+            for finding, site, message in self._found(objects, locators, module)
+        }
+        yield from found.values()
+
+    def _shrinking(self, objects: Objects, locators: Locators, module: Module) -> Iterator[Finding]:
+        """Training arguments whose batch size may fall while the accumulation stays."""
+        for site in objects.calls({"TrainingArguments", "Seq2SeqTrainingArguments"}):
+            search = objects.argument(site, _AUTO)
+            steps = objects.constant(
+                objects.argument(site, "gradient_accumulation_steps"), site.point, 1
+            )
+            if objects.constant(search, site.point, default=False) is not True:
+                continue
+            if isinstance(steps, int) and steps > 1:
+                yield self.finding(
+                    message="the batch size may fall by itself, and the number of batches that are "
+                    "added up stays",
+                    severity=Severity.INFO,
+                    place=locators.of(module.key).place(site.call.site),
+                    effect="the effective batch size, and what the learning rate was chosen for, "
+                    "changes with the memory that is free",
+                    advice="find the batch size in a run of its own, and set both",
+                )
+
+    def _found(
+        self, objects: Objects, locators: Locators, module: Module
+    ) -> Iterator[tuple[Finding, int, str]]:
+        for backward in backwards(objects):
+            for site, message, effect, advice, preview in _mistakes(backward, objects):
+                finding = self.finding(
+                    message=message,
+                    severity=Severity.INFO if preview else Severity.WARNING,
+                    place=locators.of(module.key).place(site),
+                    effect=effect,
+                    advice=advice,
+                )
+                yield replace(finding, preview=preview), site, message
+
+
+_Mistake = tuple[int, str, str, str, bool]
+
+
+def _mistakes(backward: Backward, objects: Objects) -> Iterator[_Mistake]:
+    point = backward.site.point
+    for here in point.around:
+        if isinstance(here.owner, ir.With) and _is_no_sync(here.owner.context):
+            if not _runs_forward(here.owner):
+                yield (
+                    here.owner.site,
+                    "`no_sync()` is around the backward and not around the forward",
+                    "it does nothing: every micro-batch is sent to the other ranks",
+                    "put the call of the model inside as well",
+                    False,
+                )
+    if not _MANAGED.isdisjoint(objects.module.words):
+        return
+    loop = next(loops_around(point), None)
+    if isinstance(loop, ir.For):
+        yield from _window_mistakes(backward, loop, objects)
+
+
+def _is_no_sync(context: ir.Expr) -> bool:
+    return isinstance(context, ir.Call) and last_name(context) == "no_sync"
+
+
+def _runs_forward(block: ir.With) -> bool:
+    """May the model be called in the block?"""
+    for statement, _ in placed(block.body):
+        for part in expressions_of(statement):
+            for item in expressions_in(part):
+                if not isinstance(item, ir.Call) or last_name(item) in ("backward", "scale"):
+                    continue
+                if last_name(item) not in ("no_sync", "item", "detach", "mean", "sum", "float"):
+                    return True
+    return False
+
+
+def _window_mistakes(backward: Backward, loop: ir.For, objects: Objects) -> Iterator[_Mistake]:
+    test = _window_test(loop)
+    if test is None or not _counts_batches(loop):
+        return
+    remainder, statement = test
+    index = _index_of(loop)
+    steps = [
+        site.point
+        for site in objects.calls({"step"})
+        if site.point.scope is backward.site.point.scope and _is_optimizer(site.call)
+    ]
+    if path_of(remainder.left) == (index,) and _is_zero(statement.test):
+        yield (
+            statement.site,
+            f"`{index}` counts from zero, so that the first step is taken after a single batch",
+            "the first window has one batch, and every other one is shifted",
+            f"test ({index} + 1) % n == 0",
+            False,
+        )
+        return
+    inside = {id(each) for each, _ in placed(loop.body)}
+    flushed = any(id(point.statement) not in inside for point in steps)
+    tokens = ir.tokens_of(statement.test)
+    if (
+        not flushed
+        and isinstance(statement.test, ir.Compare)
+        and not any(map(_LAST.search, tokens))
+    ):
+        yield (
+            statement.site,
+            "the last window of the loop is never stepped when it is not full",
+            "its gradients are lost, or added to the first window of the next epoch",
+            "step at the last batch as well: `or index + 1 == len(loader)`",
+            True,
+        )
+
+
+def _window_test(loop: ir.For) -> tuple[ir.Binary, ir.If] | None:
+    """The test ``... % n == 0`` of a loop behind which the optimizer steps and is emptied."""
+    for statement, _ in placed(loop.body):
+        if not isinstance(statement, ir.If) or not isinstance(statement.test, ir.Compare):
+            continue
+        left = statement.test.left
+        if not (isinstance(left, ir.Binary) and left.op == "%"):
+            continue
+        if isinstance(left.right, ir.Literal) and left.right.value == 1:
+            continue
+        calls = [
+            item
+            for inner, _ in placed(statement.body)
+            for part in expressions_of(inner)
+            for item in expressions_in(part)
+            if isinstance(item, ir.Call)
+        ]
+        names = {last_name(call) for call in calls}
+        if "zero_grad" in names and any(_is_optimizer(call) for call in calls):
+            return left, statement
+    return None
+
+
+def _is_optimizer(call: ir.Call) -> bool:
+    """Is it the step of an optimizer, by its name: not that of a scheduler?"""
+    if last_name(call) != "step" or not isinstance(call.func, ir.Attribute):
+        return False
+    path = path_of(call.func.value)
+    return path is not None and re.search(r"opt|scaler|accelerator", path[-1], re.I) is not None
+
+
+def _is_zero(test: ir.Expr) -> bool:
+    return (
+        isinstance(test, ir.Compare)
+        and test.ops == ("==",)
+        and isinstance(test.rights[0], ir.Literal)
+        and test.rights[0].value == 0
+    )
+
+
+def _counts_batches(loop: ir.For) -> bool:
+    """Does the loop go through ``enumerate(loader)``?"""
+    return "enumerate" in ir.tokens_of(loop.iterable)
+
+
+def _index_of(loop: ir.For) -> str:
+    """The count that starts from zero; empty when it starts elsewhere."""
+    for item in expressions_in(loop.iterable):
+        if isinstance(item, ir.Call) and last_name(item) == "enumerate":
+            starts = len(item.args) > 1
+            target = loop.target.items[0] if isinstance(loop.target, ir.Display) else None
+            if not starts and isinstance(target, ir.Name):
+                return target.id
+    return ""

@@ -1,0 +1,330 @@
+"""DST307: a sum or a list keeps the graph of every step."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from distlint.analyzer import ir
+from distlint.analyzer.names import expressions_in, expressions_of, placed
+from distlint.analyzer.objects import objects_of, path_of
+from distlint.fixers import names
+from distlint.fixers.draft import Doubt, Draft
+from distlint.rules.base import Example, SourceRule
+from distlint.rules.gradients._steps import backwards
+from distlint.rules.training import loops_around
+from distlint.source.finding import Finding, Fix, Related, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from distlint.analyzer.objects import Path
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.rules.gradients._steps import Backward
+    from distlint.source.document import Document
+
+_KEEPS = frozenset({"append", "extend", "appendleft"})
+_ARITHMETIC = frozenset({"+", "*", "/", "-"})
+
+
+class GraphAccumulation(SourceRule):
+    """A loss that was back-propagated is added up or kept with its graph.
+
+    ## What it finds
+
+    In a training loop: `total += loss`, `total = total + loss` or `losses.append(loss)`, where
+    `backward()` is called on that loss in the same loop and the sum is not.
+
+    ## Why it matters
+
+    The loss is a tensor with its graph behind it. The sum refers to the graph of each step so far,
+    so that memory grows step by step until it runs out, mostly late in the epoch.
+
+    ## What to do
+
+    `total += loss.detach()`: it stays on the device and costs no synchronisation. `loss.item()`
+    gives a number and waits for the device each time; it is for what is printed.
+
+    ## Fix
+
+    Unsafe: `.detach()` on what is added or kept. The numbers stay the same; code elsewhere that
+    back-propagates the sum would get no gradient.
+
+    ## When it is silent
+
+    - `detach()`, `item()`, `float()` and their kind; a loss that was bound to such a value.
+    - The sum is what `backward()` is called on.
+    - The sum or the list is begun anew or emptied in the same loop.
+    - Under `torch.no_grad()`, and where nothing is back-propagated.
+    """
+
+    code = "DST307"
+    name = "graph-accumulation"
+    severity = Severity.WARNING
+
+    good = (
+        Example(
+            title="Detached",
+            ranks=1,
+            code="""\
+import torch
+
+model = torch.nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+total = torch.zeros(())
+for step in range(3):
+    loss = model(torch.ones(1, 2)).mean()
+    loss.backward()
+    optimizer.step()
+    total += loss.detach()
+assert not total.requires_grad
+""",
+        ),
+        Example(
+            title="The sum is back-propagated",
+            ranks=1,
+            code="""\
+import torch
+
+heads = [torch.nn.Linear(2, 1) for _ in range(3)]
+total = 0.0
+for head in heads:
+    loss = head(torch.ones(1, 2)).mean()
+    total += loss
+total.backward()
+""",
+        ),
+        Example(
+            title="A sum that is begun anew after each window",
+            ranks=1,
+            code="""\
+import torch
+
+model = torch.nn.Linear(2, 1)
+running = 0.0
+for step in range(8):
+    loss = model(torch.ones(1, 2)).mean()
+    loss.backward()
+    running += loss
+    if step % 4 == 3:
+        print(running.item())
+        running = 0.0
+""",
+        ),
+        Example(
+            title="Another value under the same name",
+            ranks=1,
+            code="""\
+import torch
+
+model = torch.nn.Linear(2, 1)
+total = 0.0
+for step in range(3):
+    loss = model(torch.ones(1, 2)).mean()
+    loss.backward()
+    loss = loss.item()
+    total += loss
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="A sum over the epoch",
+            effect="fail",
+            ranks=1,
+            code="""\
+import torch
+
+model = torch.nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+running = 0.0
+for step in range(3):
+    loss = model(torch.ones(1, 2)).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    running += loss  # expect: DST307
+assert running.grad_fn is None, "the graphs of all steps are held"
+""",
+        ),
+        Example(
+            title="A list of losses",
+            effect="fail",
+            ranks=1,
+            code="""\
+import torch
+
+model = torch.nn.Linear(2, 1)
+losses = []
+for step in range(3):
+    loss = model(torch.ones(1, 2)).mean()
+    loss.backward()
+    losses.append(loss)  # expect: DST307
+assert all(loss.grad_fn is None for loss in losses), "the graphs of all steps are held"
+""",
+        ),
+        Example(
+            title="Under Accelerate, in an attribute",
+            effect="fail",
+            ranks=1,
+            needs=("accelerate",),
+            code="""\
+import torch
+from accelerate import Accelerator
+
+
+class Loop:
+    def __init__(self):
+        self.accelerator = Accelerator(cpu=True)
+        self.total = 0.0
+
+    def run(self, model):
+        for step in range(3):
+            loss = model(torch.ones(1, 2)).mean()
+            self.total = self.total + loss / 3  # expect: DST307
+            self.accelerator.backward(loss)
+
+
+loop = Loop()
+loop.run(torch.nn.Linear(2, 1))
+assert loop.total.grad_fn is None, "the graphs of all steps are held"
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        if "backward" not in module.tokens:
+            return
+        objects = objects_of(module, catalogue)
+        summed = {path_of(each.loss) for each in backwards(objects)}
+        told: set[int] = set()
+        for backward in backwards(objects):
+            loss = path_of(backward.loss)
+            loop = next(loops_around(backward.site.point), None)
+            if loss is None or loop is None:
+                continue
+            for statement, kept in _keepers(loop, loss):
+                if kept in summed or statement.site in told:
+                    continue
+                if _begun_anew(loop, kept) or _made_plain(loop, loss, statement, backward):
+                    continue
+                told.add(statement.site)
+                locator = locators.of(module.key)
+                yield self.finding(
+                    message=f"`{'.'.join(kept)}` keeps the graph of `{'.'.join(loss)}` of every "
+                    "step",
+                    severity=Severity.WARNING,
+                    place=locator.place(statement.site),
+                    related=(Related("back-propagated", locator.place(backward.site.call.site)),),
+                    effect="memory grows with each step",
+                    advice=f"use {'.'.join(loss)}.detach()",
+                    fix=partial(_fix, statement, loss, Draft(locator, module, catalogue)),
+                )
+
+
+def _keepers(loop: ir.For | ir.While, loss: Path) -> Iterator[tuple[ir.Stmt, Path]]:
+    """The statements of a loop that add a loss to something, or put it into a list."""
+    for statement, around in placed(loop.body):
+        if any(_stops_graph(here.owner) for here in around):
+            continue
+        kept: Path | None = None
+        if isinstance(statement, ir.AugAssign) and statement.op.startswith("+"):
+            if _carries(statement.value, loss):
+                kept = _container(statement.target)
+        elif isinstance(statement, ir.Assign) and len(statement.targets) == 1:
+            value, target = statement.value, path_of(statement.targets[0])
+            if isinstance(value, ir.Binary) and value.op == "+" and target is not None:
+                for own, other in ((value.left, value.right), (value.right, value.left)):
+                    if path_of(own) == target and _carries(other, loss):
+                        kept = target
+        elif isinstance(statement, ir.Evaluate) and isinstance(statement.value, ir.Call):
+            call = statement.value
+            if isinstance(call.func, ir.Attribute) and call.func.attr in _KEEPS and call.args:
+                if path_of(call.args[0].value) == loss:
+                    kept = _container(call.func.value)
+        if kept is not None and kept != loss:
+            yield statement, kept
+
+
+def _fix(statement: ir.Stmt, loss: Path, draft: Draft) -> Fix:
+    node = draft.locator.node(statement.site)
+    value = node.value if isinstance(node, (cst.Assign, cst.AugAssign, cst.Expr)) else None
+    if value is None:
+        raise Doubt("not a plain statement")
+    if isinstance(value, cst.Call):
+        value = value.args[0].value
+    uses = [
+        found
+        for found in (value, *names.inside(value))
+        if isinstance(found, (cst.Name, cst.Attribute)) and names.dotted(found) == ".".join(loss)
+    ]
+    for found in dict.fromkeys(uses):
+        draft.replace(found, f"{draft.text(found)}.detach()")
+    return draft.fix("unsafe", "Detach what is kept")
+
+
+def _stops_graph(owner: ir.Stmt | None) -> bool:
+    return isinstance(owner, ir.With) and not {"no_grad", "inference_mode"}.isdisjoint(
+        ir.tokens_of(owner.context)
+    )
+
+
+def _container(node: ir.Expr) -> Path | None:
+    while isinstance(node, ir.Subscript):
+        node = node.value
+    return path_of(node)
+
+
+def _carries(node: ir.Expr, loss: Path) -> bool:
+    """Is it the loss, as it is or times a number?"""
+    if path_of(node) == loss:
+        return True
+    if isinstance(node, ir.Binary) and node.op in _ARITHMETIC:
+        return _carries(node.left, loss) or (node.op in ("+", "*") and _carries(node.right, loss))
+    return False
+
+
+def _begun_anew(loop: ir.For | ir.While, kept: Path) -> bool:
+    """Is the sum or the list given another value in the loop, or emptied?"""
+    for statement, _ in placed(loop.body):
+        if isinstance(statement, ir.Assign):
+            for target in statement.targets:
+                own = any(path_of(item) == kept for item in expressions_in(statement.value))
+                if not own and any(_container(item) == kept for item in _parts(target)):
+                    return True
+        elif isinstance(statement, ir.Delete):
+            if any(_container(target) == kept for target in statement.targets):
+                return True
+        for part in expressions_of(statement):
+            for item in expressions_in(part):
+                if isinstance(item, ir.Call) and isinstance(item.func, ir.Attribute):
+                    if item.func.attr in ("clear", "pop", "popleft", "backward", "zero_", "reset"):
+                        if path_of(item.func.value) == kept:
+                            return True
+    return isinstance(loop, ir.For) and any(path_of(i) == kept for i in _parts(loop.target))
+
+
+def _parts(target: ir.Expr) -> tuple[ir.Expr, ...]:
+    return target.items if isinstance(target, ir.Display) else (target,)
+
+
+def _made_plain(loop: ir.For | ir.While, loss: Path, keeper: ir.Stmt, backward: Backward) -> bool:
+    """May the loss that is kept be another value than the one that was back-propagated?"""
+    there, here = backward.site.point.statement.site, keeper.site
+    for statement, _ in placed(loop.body):
+        if min(there, here) < statement.site < max(there, here) and _binds(statement, loss):
+            return True
+    return False
+
+
+def _binds(statement: ir.Stmt, loss: Path) -> bool:
+    if isinstance(statement, ir.Assign):
+        return any(path_of(part) == loss for each in statement.targets for part in _parts(each))
+    return isinstance(statement, ir.AugAssign) and path_of(statement.target) == loss

@@ -1,0 +1,156 @@
+"""DST303: a retried function is given the batch size that the decorator gives it."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from distlint.analyzer import ir
+from distlint.fixers import calls
+from distlint.fixers.draft import Doubt, Draft
+from distlint.rules.base import Example, SourceRule
+from distlint.rules.memory._retry import calls_of, retried
+from distlint.source.finding import Finding, Fix, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from distlint.analyzer.objects import CallSite
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+
+
+class OomRetryBatchSizePassed(SourceRule):
+    """A function under `find_executable_batch_size` is called with its batch size.
+
+    ## What it finds
+
+    A call of the decorated function with as many arguments as it has parameters, or with the first
+    one by its keyword.
+
+    ## Why it matters
+
+    The decorator passes the batch size as the first argument by itself. The call raises a
+    `TypeError` before anything is tried.
+
+    ## What to do
+
+    Leave the batch size out: `train()`. The first one to try is `starting_batch_size=`.
+
+    ## Fix
+
+    Safe: the argument is left out. The call raises in any case.
+
+    ## When it is silent
+
+    - The call leaves room for the batch size: other arguments are passed on.
+    - The function takes `*args`.
+    - A test expects the error.
+    """
+
+    code = "DST303"
+    name = "oom-retry-batch-size-passed"
+    severity = Severity.ERROR
+
+    good = (
+        Example(
+            title="Other arguments are passed on",
+            needs=("accelerate",),
+            ranks=1,
+            code="""\
+from accelerate.utils import find_executable_batch_size
+
+
+@find_executable_batch_size(starting_batch_size=8)
+def train(batch_size, steps):
+    return batch_size * steps
+
+
+print(train(3))
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="The size is passed",
+            effect="fail",
+            needs=("accelerate",),
+            ranks=1,
+            code="""\
+from accelerate.utils import find_executable_batch_size
+
+
+@find_executable_batch_size(starting_batch_size=8)
+def train(batch_size):
+    return batch_size
+
+
+train(8)  # expect: DST303
+""",
+        ),
+        Example(
+            title="By its keyword",
+            effect="fail",
+            needs=("accelerate",),
+            ranks=1,
+            code="""\
+from accelerate.utils import find_executable_batch_size
+
+
+@find_executable_batch_size(starting_batch_size=8)
+def train(batch_size, steps=3):
+    return batch_size * steps
+
+
+train(batch_size=8)  # expect: DST303
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        for retry, objects in retried(module, catalogue):
+            params = retry.function.params
+            if not params or any(param.star for param in params):
+                continue
+            draft_of = partial(Draft, locators.of(module.key), module, catalogue)
+            for site in calls_of(retry, objects):
+                args = site.call.args
+                if any(argument.star for argument in args) or _is_expected(site):
+                    continue
+                named = any(argument.keyword == params[0].name for argument in args)
+                positional = sum(argument.keyword is None for argument in args)
+                if named or positional >= len(params):
+                    yield self.finding(
+                        message=f"`{retry.function.name}` gets `{params[0].name}` from the "
+                        "decorator, and here once more",
+                        severity=Severity.ERROR,
+                        place=locators.of(module.key).place(site.call.site),
+                        effect="it raises a TypeError before anything is tried",
+                        advice="leave the batch size out of the call",
+                        fix=partial(_fix, site, params[0].name, len(params), draft_of()),
+                    )
+
+
+def _fix(site: CallSite, name: str, count: int, draft: Draft) -> Fix:
+    call = draft.node(site.call.site, cst.Call)
+    given = calls.argument(call, name, 0)
+    if given is None or len(call.args) > count:
+        raise Doubt("which argument is the batch size is not certain")
+    calls.remove_argument(draft, call, given)
+    return draft.fix("safe", "Leave the batch size out")
+
+
+def _is_expected(site: CallSite) -> bool:
+    """Does the call stand in a block that wants it to raise?"""
+    return any(
+        isinstance(here.owner, ir.With)
+        and not {"assertRaises", "raises"}.isdisjoint(ir.tokens_of(here.owner.context))
+        for here in site.point.around
+    )

@@ -1,0 +1,219 @@
+"""DST305: one rank tries again while the others are still in the first attempt."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from distlint.analyzer.objects import objects_of
+from distlint.fixers import imports, names
+from distlint.fixers.draft import Doubt, Draft
+from distlint.rules.base import Example, SourceRule
+from distlint.rules.memory._retry import DECORATOR, Retried, retried, trains
+from distlint.source.finding import Finding, Fix, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+
+_AUTO = "auto_find_batch_size"
+_SEVERAL = frozenset(
+    {
+        "init_process_group", "DistributedDataParallel", "DDP", "FSDP", "LOCAL_RANK", "local_rank",
+        "is_main_process", "is_local_main_process", "num_processes", "process_index", "gather",
+        "gather_for_metrics", "wait_for_everyone", "main_process_first", "get_rank",
+    }
+)  # fmt: skip
+"""Words of a script that is meant for several processes."""
+
+_SHARDED = ("deepspeed", "fsdp")
+
+
+class OomRetryUnsynced(SourceRule):
+    """A training retry in which each rank decides for itself to try a smaller batch.
+
+    ## What it finds
+
+    Accelerate's `find_executable_batch_size` around a function that trains, in a script for several
+    processes; and `TrainingArguments(auto_find_batch_size=True)` together with DeepSpeed or FSDP.
+
+    ## Why it matters
+
+    Memory does not run out on all ranks in the same step. The rank on which it does goes back to
+    the start with a smaller batch, while the others wait for it in the collective of the first
+    attempt: two different programs meet, and the run hangs or mixes up data. With DeepSpeed or FSDP
+    the engine of the failed attempt is still wrapped around the model.
+
+    ## What to do
+
+    `from distlint.runtime import find_executable_batch_size` has the same signature: the ranks
+    agree that one of them failed, and try the same smaller size together. Else find the batch size
+    in a run of its own, and write it down.
+
+    ## Fix
+
+    Unsafe: the decorator becomes that of `distlint.runtime`. It ends the process groups of a failed
+    attempt and makes them anew, so that groups and wrapped models made outside are not to be used
+    afterwards.
+
+    ## When it is silent
+
+    - The retry is that of `distlint.runtime`.
+    - The function does not train: a probe.
+    - Nothing in the script speaks of several processes.
+    """
+
+    code = "DST305"
+    name = "oom-retry-unsynced"
+    severity = Severity.INFO
+
+    good = (
+        Example(
+            title="All ranks try again together",
+            code="""\
+import torch
+import torch.distributed as dist
+from distlint.runtime import find_executable_batch_size
+
+dist.init_process_group("gloo")
+
+
+@find_executable_batch_size(starting_batch_size=8)
+def train(batch_size):
+    model = torch.nn.Linear(2, 1)
+    model(torch.ones(batch_size, 2)).mean().backward()
+    return batch_size
+
+
+print("size =", train())
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="One process",
+            needs=("accelerate",),
+            ranks=1,
+            code="""\
+import torch
+from accelerate.utils import find_executable_batch_size
+
+
+@find_executable_batch_size(starting_batch_size=8)
+def train(batch_size):
+    model = torch.nn.Linear(2, 1)
+    model(torch.ones(batch_size, 2)).mean().backward()
+
+
+train()
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="Memory runs out on one rank",
+            effect="hang",
+            needs=("accelerate",),
+            code="""\
+import torch
+import torch.distributed as dist
+from accelerate.utils import find_executable_batch_size
+
+dist.init_process_group("gloo")
+
+
+@find_executable_batch_size(starting_batch_size=8)
+def train(batch_size):  # expect: DST305
+    model = torch.nn.Linear(2, 1)
+    loss = model(torch.ones(batch_size, 2)).mean()
+    if batch_size == 8 and dist.get_rank() == 1:
+        raise RuntimeError("CUDA out of memory.")
+    loss.backward()
+    size = torch.tensor(batch_size)
+    dist.all_reduce(size)
+    if batch_size < 8:
+        dist.all_reduce(size)
+    return batch_size
+
+
+print("size =", train())
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        if DECORATOR in module.words and not _SEVERAL.isdisjoint(module.words):
+            for retry, objects in retried(module, catalogue):
+                if not retry.synchronised and trains(retry.function, objects):
+                    draft = Draft(locators.of(module.key), module, catalogue)
+                    fix = partial(_fix, retry, draft)
+                    yield self._finding(retry.function.site, "rank", module, locators, fix)
+        if _AUTO in module.tokens:
+            for site in _sharded_searches(module, catalogue):
+                yield self._finding(site, "rank of DeepSpeed or FSDP", module, locators)
+
+    def _finding(
+        self,
+        site: int,
+        who: str,
+        module: Module,
+        locators: Locators,
+        fix: Callable[[], Fix] | None = None,
+    ) -> Finding:
+        return self.finding(
+            message=f"each {who} decides for itself to try a smaller batch",
+            severity=Severity.INFO,
+            place=locators.of(module.key).place(site),
+            effect="when memory runs out on one rank, the others wait for it in another attempt",
+            advice="use find_executable_batch_size of distlint.runtime, which retries on all ranks",
+            fix=fix,
+        )
+
+
+def _fix(retry: Retried, draft: Draft) -> Fix:
+    function = draft.node(retry.function.site, cst.FunctionDef)
+    for decorator in function.decorators:
+        call = decorator.decorator
+        callee = call.func if isinstance(call, cst.Call) else call
+        if (names.dotted(callee) or "").rpartition(".")[2] == DECORATOR:
+            if isinstance(callee, cst.Name) and _imported_alone(draft, callee.value):
+                return draft.fix("unsafe", "Let all ranks try again together")
+            ours = imports.imported(draft, draft.catalogue.runtime, DECORATOR, function)
+            draft.replace(callee, ours)
+            if isinstance(callee, cst.Name):
+                imports.drop_if_stale(draft, callee.value, (callee,))
+            return draft.fix("unsafe", "Let all ranks try again together")
+    raise Doubt("the decorator goes by another name")
+
+
+def _imported_alone(draft: Draft, name: str) -> bool:
+    """Take the name from the other library where one import brings it and nothing else."""
+    found = [
+        node
+        for node in names.inside(draft.tree)
+        if isinstance(node, cst.ImportFrom)
+        and not isinstance(node.names, cst.ImportStar)
+        and [(each.name.value, each.asname) for each in node.names] == [(name, None)]
+    ]
+    if len(found) != 1 or found[0].module is None:
+        return False
+    draft.replace(found[0].module, draft.catalogue.runtime)
+    return True
+
+
+def _sharded_searches(module: Module, catalogue: Catalogue) -> Iterator[int]:
+    """Training arguments that search for a batch size under DeepSpeed or FSDP."""
+    objects = objects_of(module, catalogue)
+    for site in objects.calls({"TrainingArguments", "Seq2SeqTrainingArguments"}):
+        if objects.constant(objects.argument(site, _AUTO), site.point, False) is not True:
+            continue
+        if any(not objects.argument(site, name).absent for name in _SHARDED):
+            yield site.call.site

@@ -1,0 +1,254 @@
+"""Files that ranks share: what keeps the rules quiet, and what does not."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+
+import pytest
+
+from tests.rules.test_source_rules import reported
+from tests.support import expected
+
+HEAD = """\
+import os
+import shutil
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+"""
+
+
+def check(body: str, code: str) -> None:
+    source = HEAD + dedent(body).lstrip("\n")
+    assert reported(source, code) == expected(source)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(
+            """
+            def main(rank):
+                save = rank == 0
+                if save:
+                    torch.save({}, "a.pt")
+            """,
+            id="a flag made from the rank",
+        ),
+        pytest.param(
+            """
+            class Trainer:
+                def __init__(self, rank, writes):
+                    self.rank = rank
+                    self.writes = writes
+
+                def save(self):
+                    if self.writes:
+                        torch.save({}, "a.pt")
+
+            def main(rank):
+                dist.init_process_group("nccl")
+                Trainer(rank, rank == 0).save()
+            """,
+            id="a flag that the object was given",
+        ),
+        pytest.param(
+            """
+            def only_rank_zero(function):
+                def wrapped(*args):
+                    if dist.get_rank() == 0:
+                        return function(*args)
+                return wrapped
+
+            @only_rank_zero
+            def save():
+                torch.save({}, "a.pt")
+
+            def main():
+                dist.init_process_group("nccl")
+                save()
+            """,
+            id="a decorator of the file's own",
+        ),
+        pytest.param(
+            """
+            def main(rank):
+                for epoch in range(3):
+                    if rank != 0:
+                        continue
+                    torch.save({}, f"{epoch}.pt")
+            """,
+            id="the other ranks go on to the next turn",
+        ),
+        pytest.param(
+            """
+            def main(rank):
+                torch.save({}, "a.pt") if rank == 0 else None
+            """,
+            id="on one line",
+        ),
+        pytest.param(
+            """
+            def main(args, gpu):
+                dist.init_process_group("nccl")
+                args.out = os.path.join(args.out, f"rank{dist.get_rank()}")
+                torch.save({}, os.path.join(args.out, "a.pt"))
+            """,
+            id="a folder with the rank in it",
+        ),
+        pytest.param(
+            """
+            def main(args, rank):
+                if not args.distributed:
+                    torch.save({}, "a.pt")
+            """,
+            id="a branch for one process",
+        ),
+        pytest.param(
+            """
+            def export(model, path):
+                torch.save(model.state_dict(), path)
+            """,
+            id="a helper that nothing in the file calls",
+        ),
+        pytest.param(
+            """
+            def main(rank):
+                dist.init_process_group("nccl")
+                if rank != 0:
+                    dist.barrier()
+                torch.save({}, "a.pt")
+                if rank == 0:
+                    dist.barrier()
+            """,
+            id="one rank after the other",
+        ),
+        pytest.param(
+            """
+            def main(rank, best):
+                dist.init_process_group("nccl")
+                if best > 0.5:
+                    torch.save({}, "a.pt")  # expect: DST406
+            """,
+            id="a test of something else",
+        ),
+    ],
+)
+def test_a_save_is_reported_when_nothing_keeps_the_other_ranks_away(body: str) -> None:
+    check(body, "DST406")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(
+            """
+            def main(rank, folder):
+                try:
+                    shutil.rmtree(folder)
+                except FileNotFoundError:
+                    pass
+            """,
+            id="a handler",
+        ),
+        pytest.param(
+            """
+            from accelerate import Accelerator, DistributedType
+
+            def main(old):
+                accelerator = Accelerator()
+                deepspeed = accelerator.distributed_type == DistributedType.DEEPSPEED
+                if accelerator.is_main_process or accelerator.distributed_type == "DEEPSPEED":
+                    shutil.rmtree(old)  # expect: DST413
+            """,
+            id="all ranks under DeepSpeed",
+        ),
+    ],
+)
+def test_a_deletion_is_reported_when_a_missing_file_is_an_error(body: str) -> None:
+    check(body, "DST413")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(
+            """
+            def main(path, net):
+                model = DDP(net.cuda())
+                model.load_state_dict(torch.load(path))  # expect: DST404
+            """,
+            id="straight into the model",
+        ),
+        pytest.param(
+            """
+            def main(args, net):
+                dist.init_process_group("nccl")
+                if args.gpu is None:
+                    state = torch.load(args.path)
+                else:
+                    state = torch.load(args.path, map_location=f"cuda:{args.gpu}")
+                net.load_state_dict(state)
+            """,
+            id="a branch for one device",
+        ),
+        pytest.param(
+            """
+            def main(path, net, **kwargs):
+                dist.init_process_group("nccl")
+                net.cuda().load_state_dict(torch.load(path, **kwargs))
+            """,
+            id="arguments that are not known",
+        ),
+    ],
+)
+def test_a_load_is_reported_when_every_rank_loads_onto_one_device(body: str) -> None:
+    check(body, "DST404")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(
+            """
+            def main(net, rank):
+                model = DDP(net)
+                bare = model.module if hasattr(model, "module") else model
+                torch.save(bare.state_dict(), "a.pt")
+            """,
+            id="taken out on some ways",
+        ),
+        pytest.param(
+            """
+            def main(net, rank):
+                model = DDP(net)
+                while hasattr(model, "module"):
+                    model = model.module
+                torch.save(model.state_dict(), "a.pt")
+            """,
+            id="taken out in a loop",
+        ),
+        pytest.param(
+            """
+            def main(net, optimizer):
+                model = DDP(net)
+                torch.save({"optimizer": optimizer.state_dict()}, "a.pt")
+            """,
+            id="the state of something else",
+        ),
+        pytest.param(
+            """
+            def main(net, distributed):
+                model = net
+                if distributed:
+                    model = DDP(net)
+                state = {"model": model.state_dict()}  # expect: DST401
+                torch.save(state, "a.pt")
+            """,
+            id="wrapped on some ways",
+        ),
+    ],
+)
+def test_a_prefix_is_reported_when_the_wrapper_itself_is_saved(body: str) -> None:
+    check(body, "DST401")
