@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -9,6 +10,7 @@ from distlint.analyzer import ir
 from distlint.analyzer import values as v
 from distlint.analyzer.collectives import UNDER, asks_for_strategy
 from distlint.analyzer.hooks import NEXT_STEP, STOP_FLAGS
+from distlint.analyzer.names import placed
 from distlint.analyzer.positions import Locators
 from distlint.analyzer.replay import Trace
 from distlint.analyzer.roots import Proof
@@ -121,7 +123,7 @@ class _Explainer:
         found = self.proof.parting.events
         if not self.is_certain(found) or self.rules_out(found):
             return None
-        if any(map(self.is_lazy, found, self.traces)):
+        if any(map(self.is_lazy, (0, 1))):
             return None
         logs = self.logs_since_alignment()
         split = _split(*logs)
@@ -174,12 +176,33 @@ class _Explainer:
             return found[0].certain and found[1].certain
         return True
 
-    def is_lazy(self, event: Event | None, trace: Trace) -> bool:
-        """Is a group created on first use? Then nobody knows here when that was."""
-        if event is None or event.kind != "group_creation":
+    def is_lazy(self, side: int) -> bool:
+        """Is a group or a wrapped model made on first use? Nobody knows here when that was."""
+        event = self.proof.parting.events[side]
+        if event is None or event.kind not in {"group_creation", "wrap"}:
             return False
-        asked = [entry for entry in trace.log if entry[0] == "decide" and entry[1] is event.frame]
-        return bool(asked) and _asks_whether_made(asked[-1][3])
+        decided = [entry for entry in self.traces[side].log if entry[0] == "decide"]
+        if event.kind == "group_creation":
+            asked = [entry[3] for entry in decided if entry[1] is event.frame]
+            return bool(asked) and _asks_whether_made(asked[-1])
+        if self.proof.parting.serial >= len(self.common[side]):
+            return True  # the replay got stuck elsewhere, and does not tell how it is come to
+        callers = set(self.callers(side))
+        return any(
+            entry[1] in callers and _fills_on_first_use(entry[1].function, entry[3])
+            for entry in decided
+        )
+
+    def callers(self, side: int) -> Iterator[Frame]:
+        """The frames in which a side has come to the event that parts it from the other."""
+        trace = self.traces[side]
+        index = self.common[side][self.proof.parting.serial]
+        yield trace.events[index].frame
+        k = trace.conts[index]
+        while k is not None:
+            if k.kind == "call":
+                yield k.data[0]
+            k = k.next
 
     def rules_out(self, found: tuple[Event | None, Event | None]) -> bool:
         """Has a test of the strategy said no on the way to a collective that depends on it?"""
@@ -731,6 +754,22 @@ def _asks_whether_made(value: Value) -> bool:
     return value.op in {"is", "=="} and any(
         isinstance(arg, Const) and arg.value in (None, 0) for arg in value.args
     )
+
+
+def _fills_on_first_use(function: ir.Function | None, value: Value) -> bool:
+    """``if self.x is None: self.x = ...``: is an attribute tested that the function fills?"""
+    while isinstance(value, Unknown) and value.op in {"not", "either"} and value.args:
+        value = value.args[0]
+    if function is None or not isinstance(value, Unknown) or value.op not in {"is", "hasattr"}:
+        return False
+    filled = {
+        target.attr
+        for statement, _ in placed(function.body)
+        if isinstance(statement, ir.Assign)
+        for target in statement.targets
+        if isinstance(target, ir.Attribute)
+    }
+    return not filled.isdisjoint(value.tokens)
 
 
 def _is_weak(value: Value) -> bool:
