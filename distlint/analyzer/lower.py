@@ -100,6 +100,14 @@ class _Scope:
         self.generator = False
 
 
+def _exit_of(raised: ir.Expr | None, site: int) -> ir.Call | None:
+    """``raise SystemExit(0)`` as the ``exit(0)`` that it is."""
+    kind, args = (raised.func, raised.args) if isinstance(raised, ir.Call) else (raised, ())
+    if not isinstance(kind, ir.Name) or kind.id != "SystemExit":
+        return None
+    return ir.Call(ir.Name("exit"), args, site)
+
+
 class _Lowerer:
     def __init__(self, module: str, keep_nodes: bool) -> None:
         self.module = module
@@ -203,7 +211,9 @@ class _Lowerer:
 
     def raise_statement(self, node: cst.Raise, found: list[ir.Stmt]) -> None:
         site = self.site(node)
-        found.append(ir.Raise(self.expr(node.exc) if node.exc else None, site))
+        value = self.expr(node.exc) if node.exc else None
+        leaves = _exit_of(value, site)
+        found.append(ir.Evaluate(leaves, site) if leaves else ir.Raise(value, site))
 
     def assert_statement(self, node: cst.Assert, found: list[ir.Stmt]) -> None:
         site = self.site(node)

@@ -234,10 +234,7 @@ class Walk:
             if len(item.states) == 2:
                 yield from self.advance_pair(machines, item, agenda)
                 continue
-            steps = self.next.get(identity)
-            if steps is None:
-                steps = self.next[identity] = tuple(self.steps(item))
-            for step in steps:
+            for step in self.following(item, identity):
                 past = item.past.assume(step.decided)
                 if step.met is not None:
                     past = past.meet(step.met)
@@ -246,6 +243,19 @@ class Walk:
         self.is_complete = self.is_complete and agenda.is_complete
 
     # ---- ranks that do the same
+
+    def following(self, item: _Item, identity: Any) -> tuple[_Step, ...]:
+        """What follows for ranks in one state; found once for all pairs of ranks."""
+        steps = self.next.get(identity)
+        if steps is None:
+            steps = self.next[identity] = tuple(self.steps(item))
+        return steps
+
+    def goes_on(self, item: _Item) -> bool:
+        """Do ranks in one state get further without being told apart at once?"""
+        item.lives, item.known = self.liveness.matters(item.states, item.known, item.asked)
+        identity = self.liveness.identity(item.states, item.lives, item.known)
+        return not any(step.apart for step in self.following(item, identity))
 
     def steps(self, item: _Item) -> Iterator[_Step]:
         """What follows for ranks in one state, up to the next question or collective."""
@@ -314,7 +324,7 @@ class Walk:
             is_same = len(needs) == 2 and needs[0][1:] == needs[1][1:]
             if is_same and not isinstance(key, tuple) and self.alike(states, known):
                 together = _Item(states[:1], known, asked, past)
-                if not self.has_parted(together):
+                if self.goes_on(together):
                     agenda.add(together)
                     return
             for outcome in (True, False):
@@ -346,12 +356,6 @@ class Walk:
             agenda.add(_Item(states[:1], known, asked, past))
         else:
             agenda.add(_Item(states, known, asked, past))
-
-    def has_parted(self, item: _Item) -> bool:
-        """Have ranks in this state been told apart before, so that it would come to that again?"""
-        lives, known = self.liveness.matters(item.states, item.known, item.asked)
-        steps = self.next.get(self.liveness.identity(item.states, lives, known), ())
-        return any(step.apart for step in steps)
 
     def alike(self, states: tuple[State, State], known: Known) -> bool:
         """Are two ranks in the same state, as far as it can matter?"""
