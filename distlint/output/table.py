@@ -49,7 +49,8 @@ def table(rows: Sequence[Row], width: int) -> Iterator[list[Part]]:
         place = row.where
         for line in wrapped(text, room):
             left = (label + _pad(label, labels), LABEL)
-            right = f"{_pad(line, texts + _GAP)}{place}" if place else ""
+            gap = max(_GAP, texts + _GAP - width_of(line))  # a word that is too long stays whole
+            right = f"{' ' * gap}{place}" if place else ""
             yield [INDENT, left, (indent + line, row.style), (right, DIM)]
             label = place = ""
 

@@ -10,6 +10,7 @@ import pytest
 
 from distlint.output import concise, full, summary
 from distlint.output.style import Coloured, Plain, printer, wrapped
+from distlint.output.table import Row, table
 from distlint.source.finding import Place, Severity, Span
 from distlint.source.report import Frame, Notice, Reported
 from tests.output.conftest import Stream, report, reported
@@ -205,3 +206,10 @@ def test_wrapping_keeps_long_words_whole() -> None:
     assert wrapped("a" * 9, 4) == ["a" * 9]
     assert wrapped("模型 模型", 5) == ["模型", "模型"]
     assert wrapped("", 4) == [""]
+
+
+def test_a_place_keeps_its_distance_from_a_long_word() -> None:
+    word = "self.should_save_checkpoint_on_current_rank"
+    (line,) = table([Row("because", word, "trainer.py:449")], width=60)
+    text = "".join(part if isinstance(part, str) else part[0] for part in line)
+    assert text.endswith(f"{word}  trainer.py:449")
