@@ -87,9 +87,9 @@ class TestSelection:
 
     def test_a_rule_that_does_not_exist_yet_gets_a_warning(self, project: Path) -> None:
         write(project, {"a.py": ""})
-        report = run(layer=Layer(select=("missing-drop-last", "DST3")))
+        report = run(layer=Layer(select=("ds-unknown-key", "DST3")))
         assert lines(report) == [
-            "warning: -: DST201 (missing-drop-last) is not part of this version yet"
+            "warning: -: DST801 (ds-unknown-key) is not part of this version yet"
         ]
 
     def test_the_same_branch_and_collective_from_two_files_is_one_finding(
