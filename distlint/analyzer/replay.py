@@ -217,9 +217,9 @@ def _get_stuck(players: list[Player]) -> bool:
 
 
 def _is_hearsay(rehearsal: Rehearsal, players: list[Player]) -> bool:
-    """Does a rank go its own way for what it was told, and the source for what it knew before?
+    """Does a rank repeat as often as it was told, and the source as often as it knew before?
 
-    Both are the same, which only looking into the data would show.
+    Both counts are the same, which only looking into the data would show.
     """
     size = rehearsal.cluster.size
     told: dict[Unknown, set[int]] = {}
@@ -227,7 +227,7 @@ def _is_hearsay(rehearsal: Rehearsal, players: list[Player]) -> bool:
         places = [0, 0, *player.trace.places]
         since = places[-1] if player.at_end else places[-2]
         for entry in player.trace.log[since:]:
-            if entry[0] == "decide":
+            if entry[0] == "decide" and getattr(entry[3], "op", "") == "trip":
                 for atom in entry[3].atoms & rehearsal.told.keys():
                     told.setdefault(atom, set()).add(player.trace.rank)
     for atom, ranks in told.items():
