@@ -6,9 +6,7 @@ Works on the text of ``distlint/runtime``; neither that package nor torch is imp
 from __future__ import annotations
 
 import ast
-import os
 import re
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -19,6 +17,7 @@ from distlint.catalogue import RUNTIME as RUNTIME_MODULE
 from distlint.engine.discovery import discover
 from distlint.engine.errors import ConfigError, did_you_mean
 from distlint.engine.settings import Resolver
+from distlint.engine.writing import NotWritten, replace
 
 RUNTIME = Path(distlint.__file__).parent / "runtime"
 MARK = "# Vendored from distlint.runtime "
@@ -117,21 +116,18 @@ def write(path: Path, text: str) -> bool:
     """Replace the file at once; False if it was like that before.
 
     Raises:
-        ConfigError: if there is a file that is not a vendored one.
+        ConfigError: if there is a file that is not a vendored one, or it cannot be written.
     """
-    if path.exists():
+    before = path.read_bytes() if path.exists() else None
+    after = text.encode()
+    if before is not None:
         names_in(path)
-        if path.read_text("utf-8") == text:
+        if before == after:
             return False
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        os.chmod(temporary, path.stat().st_mode & 0o777 if path.exists() else 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+        replace(path, before, after)
+    except NotWritten as error:
+        raise ConfigError(f"{path}: {error}") from None
     return True
 
 

@@ -8,13 +8,16 @@ import stat
 import tempfile
 from pathlib import Path
 
+NEW_MODE = 0o644
+"""Of a file that was not there."""
+
 
 class NotWritten(Exception):
     """Why a file was left as it is."""
 
 
-def replace(path: Path, old: bytes, new: bytes) -> None:
-    """Put new bytes in the place of the old ones.
+def replace(path: Path, old: bytes | None, new: bytes) -> None:
+    """Put new bytes in the place of the old ones, or of no file (``old`` is None).
 
     The new file is complete on the disk before it takes the name of the old one, so that whoever
     reads it, even after a crash, finds one or the other. Links are followed, mode and owner stay.
@@ -24,8 +27,8 @@ def replace(path: Path, old: bytes, new: bytes) -> None:
     """
     target = Path(os.path.realpath(path))
     try:
-        status = os.stat(target)
-        if not os.access(target, os.W_OK):
+        status = os.stat(target) if old is not None else None
+        if status is not None and not os.access(target, os.W_OK):
             raise NotWritten("it is read-only")
         _expect(target, old)
         temporary = _written(target, new, status)
@@ -42,22 +45,22 @@ def replace(path: Path, old: bytes, new: bytes) -> None:
     _sync_folder(target.parent)
 
 
-def _expect(target: Path, old: bytes) -> None:
-    if target.read_bytes() != old:
+def _expect(target: Path, old: bytes | None) -> None:
+    if (target.read_bytes() if target.exists() else None) != old:
         raise NotWritten("it has changed since it was read")
 
 
-def _written(target: Path, data: bytes, status: os.stat_result) -> str:
+def _written(target: Path, data: bytes, status: os.stat_result | None) -> str:
     """A complete file beside the target, with its mode and owner."""
     handle, temporary = tempfile.mkstemp(prefix=f".{target.name[:64]}.", dir=target.parent)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
             file.flush()
-            if (status.st_uid, status.st_gid) != (os.geteuid(), os.getegid()):
+            if status and (status.st_uid, status.st_gid) != (os.geteuid(), os.getegid()):
                 with contextlib.suppress(PermissionError):  # a group we are not in
                     os.fchown(file.fileno(), status.st_uid, status.st_gid)
-            os.fchmod(file.fileno(), stat.S_IMODE(status.st_mode))
+            os.fchmod(file.fileno(), stat.S_IMODE(status.st_mode) if status else NEW_MODE)
             os.fsync(file.fileno())
     except BaseException:
         _discard(temporary)
