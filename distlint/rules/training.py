@@ -37,18 +37,6 @@ _ONLY_LOOKS = frozenset(
 )  # fmt: skip
 """Calls that do not tell a sampler about the epoch, whatever else they do."""
 
-_DISTRIBUTED = frozenset(
-    {
-        "init_process_group", "DistributedDataParallel", "FullyShardedDataParallel", "fully_shard",
-        "DistributedSampler", "deepspeed", "Accelerator",
-    }
-)  # fmt: skip
-
-
-def is_distributed(objects: Objects) -> bool:
-    """Does the module set up, or use, several processes?"""
-    return not _DISTRIBUTED.isdisjoint(objects.module.words)
-
 
 @dataclass(frozen=True, slots=True)
 class Made:

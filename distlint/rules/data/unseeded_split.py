@@ -24,7 +24,6 @@ from distlint.fixers import calls, imports
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.data._differences import difference, seedings
-from distlint.rules.training import is_distributed
 from distlint.source.finding import Finding, Fix, Severity
 
 if TYPE_CHECKING:
@@ -48,6 +47,12 @@ _ORDERS: dict[str, tuple[str, int | None]] = {
 }
 _SHUFFLES = ("random.shuffle", "numpy.random.shuffle")
 _TAKERS = re.compile(r"^(?:Subset|SubsetRandomSampler|select|DataLoader|\w*Dataset)$")
+_JOINS = frozenset(
+    {
+        "init_process_group", "DistributedDataParallel", "FullyShardedDataParallel", "fully_shard",
+        "DistributedSampler", "deepspeed", "Accelerator",
+    }
+)  # fmt: skip
 _FRAMEWORKS = frozenset(
     {
         "LightningModule", "LightningDataModule", "Trainer", "process_index",
@@ -210,7 +215,7 @@ assert len(seen) == 64, f"of 64 samples the ranks drew {len(seen)}"
         if words.isdisjoint(module.words):
             return
         objects = objects_of(module, catalogue)
-        if not (is_distributed(objects) or _has_processes(module)):
+        if not _has_processes(module):
             return
         why = _why_different(objects)
         if why is None:
@@ -243,8 +248,8 @@ def _seeded(objects: Objects, site: CallSite, draft: Draft) -> Fix:
 
 
 def _has_processes(module: Module) -> bool:
-    """Does a framework run this in several processes, as far as the file shows?"""
-    return not _FRAMEWORKS.isdisjoint(module.words) or any(
+    """Do several processes run this, as far as the file shows?"""
+    return not (_JOINS | _FRAMEWORKS).isdisjoint(module.words) or any(
         function.owner and function.name == "train_dataloader" for function in module.functions
     )
 
