@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -41,9 +42,19 @@ def test_buggy_script_hangs(cluster: Cluster, style: str) -> None:
 )
 def test_with_torchrun(style: str, kind: str) -> None:
     need(style)
+    run = launched(EXAMPLES / f"{style}_style" / f"{kind}.py")
+    if TEARDOWN in run.stderr:
+        run = launched(EXAMPLES / f"{style}_style" / f"{kind}.py")
+    assert (run.returncode == 0) == (kind == "correct"), run.stdout + run.stderr
+
+
+TEARDOWN = "terminate called without an active exception"
+"""What gloo says in the rare case that its threads outlive the interpreter; no fault of scripts."""
+
+
+def launched(script: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
-    script = EXAMPLES / f"{style}_style" / f"{kind}.py"
-    run = subprocess.run(
+    return subprocess.run(
         [*command, "--nproc-per-node", "2", str(script)],
         capture_output=True,
         text=True,
@@ -51,4 +62,3 @@ def test_with_torchrun(style: str, kind: str) -> None:
         env=os.environ | {"OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"},
         check=False,
     )
-    assert (run.returncode == 0) == (kind == "correct"), run.stdout + run.stderr
