@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import pytest
 
 from tests.runtime.conftest import Ranks
@@ -57,6 +59,16 @@ def test_accelerates_whole_batches_are_no_overlap(ranks: Ranks) -> None:
         """,
         init=False,
         needs=("accelerate",),
+    )
+
+
+@pytest.mark.skipif(find_spec("deepspeed") is None, reason="needs deepspeed")
+def test_deepspeed(ranks: Ranks) -> None:
+    ranks(
+        "import deepspeed\ndeepspeed.init_distributed('gloo')\n"
+        "from torch.nn.parallel import DistributedDataParallel as prepare\n" + USE,
+        init=False,
+        needs=("deepspeed",),
     )
 
 
