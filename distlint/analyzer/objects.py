@@ -159,6 +159,7 @@ class Objects:
         self._known: dict[tuple[int, int, int], tuple[Origin, ...]] = {}
         self._open: set[tuple[object, ...]] = set()
         self._called: dict[ir.Call, str] = {}
+        self._callees: dict[ir.Call, ir.Function | ir.Class | None] = {}
         self._cuts = 0
         self._attribute_nodes: dict[tuple[int, str], ir.Attribute] = {}
         self._unknowns: dict[tuple[int, Path], Origin] = {}
@@ -302,6 +303,12 @@ class Objects:
 
     def callee(self, site: CallSite) -> ir.Function | ir.Class | None:
         """The function, method or class of the module that a call calls."""
+        if site.call not in self._callees:
+            self._callees[site.call] = None  # the answer for an object that is made from itself
+            self._callees[site.call] = self._find_callee(site)
+        return self._callees[site.call]
+
+    def _find_callee(self, site: CallSite) -> ir.Function | ir.Class | None:
         func = site.call.func
         if isinstance(func, ir.Attribute):
             cls = self.own_class(func.value, site.point)

@@ -224,3 +224,11 @@ def test_uses_of_an_object() -> None:
 def test_rules_of_a_module_share_what_was_found() -> None:
     objects = Followed("probe(Net())\n").objects
     assert objects_of(objects.module, objects.catalogue) is objects
+
+
+def test_an_object_that_is_made_from_itself() -> None:
+    followed = Followed(
+        "class Chain:\n    def grow(self):\n        return Chain()\n\n\n"
+        "chain = None\nfor _ in range(3):\n    chain = chain.grow()\n"
+    )
+    assert followed.objects.callee(followed.site("grow")) is None
