@@ -13,8 +13,8 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.names import Around, Scope, expressions_in, expressions_of, placed
-from distlint.analyzer.objects import CallSite, Objects, Point, last_name, objects_of
+from distlint.analyzer.names import Around, Scope, calls_of, expressions_in, expressions_of, placed
+from distlint.analyzer.objects import CallSite, Objects, Point, objects_of
 from distlint.analyzer.project import Imported
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ class Guards:
 
     def _flag_tells(self, flag: ir.Expr, scope: Scope, depth: int) -> bool:
         """May a name that is tested for truth stand for a rank test?"""
-        name = _name(flag)
+        name = ir.last_name(flag)
         if isinstance(flag, ir.Name) and _is_param(name, scope):
             return "best" not in name
         for value, where in self._assigned.get(name, ()):
@@ -161,7 +161,7 @@ class Guards:
                 return True
             if isinstance(value, ir.Name) and _is_param(value.id, where):
                 return True
-            if depth and isinstance(value, (ir.Name, ir.Attribute)) and _name(value) != name:
+            if depth and isinstance(value, (ir.Name, ir.Attribute)) and ir.last_name(value) != name:
                 if self._flag_tells(value, where, depth - 1):
                     return True
         return any(
@@ -179,7 +179,7 @@ class Guards:
         return any(
             _RANK.search(token)
             for function in self.names.module.functions
-            if function.name == _name(callee)
+            if function.name == ir.last_name(callee)
             for token in function.tokens
         )
 
@@ -218,15 +218,15 @@ class Guards:
             return True
         if isinstance(statement, ir.Assign) and "LOCAL_RANK" in ir.tokens_of(statement):
             return True
-        for call in _calls_of(statement):
-            if last_name(call) == "add_argument" and _RANK_OPTION & ir.tokens_of(call):
+        for call in calls_of(statement):
+            if ir.last_name(call.func) == "add_argument" and _RANK_OPTION & ir.tokens_of(call):
                 return True  # a launcher that passes the rank by an option
-            if last_name(call) == "Trainer" and not _DEVICES.isdisjoint(_keywords(call)):
+            if ir.last_name(call.func) == "Trainer" and not _DEVICES.isdisjoint(_keywords(call)):
                 if not _on_one_device(call):
                     return True
-            if last_name(call) == "save_checkpoint" and "tag" in _keywords(call):
+            if ir.last_name(call.func) == "save_checkpoint" and "tag" in _keywords(call):
                 return True  # DeepSpeed's, which all ranks call
-            if last_name(call) in _JOINING and not _on_one_device(call):
+            if ir.last_name(call.func) in _JOINING and not _on_one_device(call):
                 entry = self.names.entry(call.func, scope)
                 if entry is not None and (entry.collective or entry.rank or entry.cls):
                     return True
@@ -288,7 +288,7 @@ class Guards:
 
     def is_buffer(self, node: ir.Expr, scope: Scope) -> bool:
         """May it be a file in memory?"""
-        values = [node, *(value for value, _ in self._assigned.get(_name(node), ()))]
+        values = [node, *(value for value, _ in self._assigned.get(ir.last_name(node), ()))]
         return any(_BUFFER.search(token) for value in values for token in ir.tokens_of(value))
 
     def _own(self, node: ir.Expr, scope: Scope, depth: int, seen: set[str]) -> bool:
@@ -298,9 +298,9 @@ class Guards:
         if depth == 0:
             return False
         for item in list(expressions_in(node)):
-            if not isinstance(item, (ir.Name, ir.Attribute)) or _name(item) in seen:
+            if not isinstance(item, (ir.Name, ir.Attribute)) or ir.last_name(item) in seen:
                 continue
-            name = _name(item)
+            name = ir.last_name(item)
             seen.add(name)
             for value, where in self._assigned.get(name, ()):
                 if self._own(value, where, depth - 1, seen):
@@ -327,7 +327,7 @@ class Guards:
             for statement, _ in placed(scope.body):
                 for target, value in _bindings(statement):
                     for item, part in _pairs(target, value):
-                        table.setdefault(_name(item), []).append((part, scope))
+                        table.setdefault(ir.last_name(item), []).append((part, scope))
         return table
 
 
@@ -349,21 +349,9 @@ def guards_of(module: Module, catalogue: Catalogue) -> Guards:
     return Guards(objects_of(module, catalogue))
 
 
-def _name(node: ir.Expr) -> str:
-    """The name of a variable, or of the attribute at the end of a chain."""
-    return node.id if isinstance(node, ir.Name) else getattr(node, "attr", "")
-
-
 def asks_rank(test: ir.Expr) -> bool:
     """Is a condition about the rank, by its words?"""
     return any(_RANK.search(t) and "lora" not in t.lower() for t in ir.tokens_of(test))
-
-
-def _calls_of(statement: ir.Stmt) -> Iterator[ir.Call]:
-    for root in expressions_of(statement):
-        for node in expressions_in(root):
-            if isinstance(node, ir.Call):
-                yield node
 
 
 def _own_part(statement: ir.Stmt) -> ir.Expr:
@@ -390,7 +378,7 @@ def _ends(statement: ir.Stmt) -> bool:
     if isinstance(statement, ir.Assert):
         return isinstance(statement.test, ir.Literal) and not statement.test.value
     if isinstance(statement, ir.Evaluate) and isinstance(statement.value, ir.Call):
-        return last_name(statement.value) in ("exit", "_exit")
+        return ir.last_name(statement.value.func) in ("exit", "_exit")
     return isinstance(statement, _LEAVES)
 
 

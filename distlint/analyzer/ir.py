@@ -447,6 +447,13 @@ def block_tokens(block: Block) -> frozenset[str]:
     return frozenset().union(*(tokens_of(stmt) for stmt in block))
 
 
+def last_name(node: Any) -> str:
+    """``step`` of ``self.optimizer.step``: the name of a variable, or of the last attribute."""
+    if isinstance(node, Attribute):
+        return node.attr
+    return node.id if isinstance(node, Name) else ""
+
+
 def names_in(node: Any) -> frozenset[str]:
     """The variables that a node names; of functions in it, those that are not their own."""
     found: set[str] = set()

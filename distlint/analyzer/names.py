@@ -88,6 +88,17 @@ def expressions_in(node: object) -> Iterator[Any]:
         stack.extend(ir.children(item))
 
 
+def nodes_of(statement: ir.Stmt) -> Iterator[Any]:
+    """All that a statement itself evaluates and binds is made of."""
+    for root in expressions_of(statement):
+        yield from expressions_in(root)
+
+
+def calls_of(statement: ir.Stmt) -> Iterator[ir.Call]:
+    """The calls in what a statement itself evaluates."""
+    return (node for node in nodes_of(statement) if isinstance(node, ir.Call))
+
+
 class Names:
     """The names of one module."""
 
@@ -190,7 +201,7 @@ class Names:
     @staticmethod
     def _constructs(callee: ir.Expr) -> bool:
         """Does a call of this read as the construction of a class (of the project's own)?"""
-        name = callee.id if isinstance(callee, ir.Name) else getattr(callee, "attr", "")
+        name = ir.last_name(callee)
         return bool(name) and name.lstrip("_")[:1].isupper()
 
     def _global_origin(self, name: str, depth: int) -> str | None:

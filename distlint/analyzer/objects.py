@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from distlint.analyzer import ir
-from distlint.analyzer.names import Around, Names, Scope, expressions_in, expressions_of, placed
+from distlint.analyzer.names import Around, Names, Scope, calls_of, placed
 from distlint.analyzer.project import Module
 from distlint.catalogue.catalogue import Catalogue
 
@@ -68,6 +68,11 @@ class CallSite:
 
     call: ir.Call
     point: Point
+
+    @property
+    def name(self) -> str:
+        """The last component of what is called: ``step`` of ``self.optimizer.step()``."""
+        return ir.last_name(self.call.func)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,12 +142,6 @@ def path_of(node: ir.Expr | None) -> Path | None:
     return (node.id, *reversed(attributes)) if isinstance(node, ir.Name) else None
 
 
-def last_name(call: ir.Call) -> str:
-    """The last component of what is called: ``step`` of ``self.optimizer.step()``."""
-    callee = call.func
-    return callee.id if isinstance(callee, ir.Name) else getattr(callee, "attr", "")
-
-
 @lru_cache(maxsize=2)
 def objects_of(module: Module, catalogue: Catalogue) -> Objects:
     """The objects of a module; rules that ask one after another share what was found."""
@@ -182,10 +181,8 @@ class Objects:
     def _calls(self) -> dict[str, list[CallSite]]:
         table: dict[str, list[CallSite]] = {}
         for point in self.points:
-            for root in expressions_of(point.statement):
-                for node in expressions_in(root):
-                    if isinstance(node, ir.Call):
-                        table.setdefault(last_name(node), []).append(CallSite(node, point))
+            for node in calls_of(point.statement):
+                table.setdefault(ir.last_name(node.func), []).append(CallSite(node, point))
         return table
 
     @cached_property

@@ -354,7 +354,7 @@ def _strides(block: ir.Block, rank_names: frozenset[str]) -> bool:
         elif isinstance(node, ir.Slice) and node.lower and node.step and not node.upper:
             found = found or not rank_names.isdisjoint(ir.tokens_of(node.lower))
         elif isinstance(node, ir.Call) and len(node.args) == 4:
-            name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            name = ir.last_name(node.func)
             start = ir.tokens_of(node.args[1])
             found = found or (name == "islice" and not rank_names.isdisjoint(start))
         stack.extend(ir.children(node))
@@ -388,7 +388,7 @@ def _device_names(block: ir.Block) -> Iterator[str]:
     while stack:
         node = stack.pop()
         if isinstance(node, ir.Call):
-            name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            name = ir.last_name(node.func)
             for argument in node.args:
                 value = argument.value
                 if argument.keyword == "device_ids" and isinstance(value, ir.Display):
@@ -401,7 +401,7 @@ def _device_names(block: ir.Block) -> Iterator[str]:
 
 def _is_abort(call: ir.Call) -> bool:
     """``sys.exit(1)``, ``os._exit(1)``, ``os.abort()``, ``pytest.skip()``, ``parser.error()``."""
-    name = getattr(call.func, "attr", getattr(call.func, "id", ""))
+    name = ir.last_name(call.func)
     if name in {"abort", "skip"}:
         return True
     if name == "error":

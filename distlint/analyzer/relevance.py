@@ -249,7 +249,7 @@ class _Sketcher:
                 if counts:
                     names.add(item.attr)
             elif kind is ir.Call:
-                name = getattr(item.func, "attr", getattr(item.func, "id", ""))
+                name = ir.last_name(item.func)
                 calls = calls or name not in HARMLESS
                 if counts:
                     forced = self.callee(item.func, names, called, methods) or forced
@@ -262,7 +262,7 @@ class _Sketcher:
 
     def callee(self, func: ir.Expr, names: set[str], called: set[str], methods: set[str]) -> bool:
         """Note what is called; True if the call is kept whatever its name means."""
-        name = getattr(func, "attr", getattr(func, "id", ""))
+        name = ir.last_name(func)
         name = self.module.aliases.get(name, name)
         names.add(name)
         called.add(name)

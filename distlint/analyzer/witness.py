@@ -791,7 +791,7 @@ def _truth(value: bool | None) -> str:
 
 
 def _target_name(target: ir.Expr) -> str:
-    return getattr(target, "attr", getattr(target, "id", ""))
+    return ir.last_name(target)
 
 
 def _short(text: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from distlint.analyzer import ir
-from distlint.analyzer.objects import CallSite, Objects, Origin, Passed, Point, last_name, path_of
+from distlint.analyzer.objects import CallSite, Objects, Origin, Passed, Point, path_of
 
 LOADER = "torch.utils.data.DataLoader"
 SAMPLER = "torch.utils.data.DistributedSampler"
@@ -171,7 +171,7 @@ def goes_elsewhere(objects: Objects, made: Made) -> bool:
     """
     given = {loader.options.call for loader in loaders(objects)}
     return any(
-        last_name(site.call) not in _ONLY_LOOKS
+        site.name not in _ONLY_LOOKS
         and site.call not in given
         and objects.callee(site) is None
         and not objects.is_undefined(site)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from distlint.analyzer import ir
-from distlint.analyzer.objects import ELEMENT, CallSite, Objects, Origin, last_name, objects_of
+from distlint.analyzer.objects import ELEMENT, CallSite, Objects, Origin, objects_of
 from distlint.analyzer.positions import Locator
 from distlint.analyzer.project import Project
 from distlint.source.document import Document
@@ -217,7 +217,7 @@ def test_uses_of_an_object() -> None:
     methods = objects.methods_on(sampler, {"set_epoch", "reset"})
     assert [site.call for site in methods] == [followed.site("set_epoch").call]
     assert len(list(objects.iterated_by(loader))) == 1
-    assert [last_name(site.call) for site, _ in objects.passed_to(loader)] == ["tqdm"]
+    assert [site.name for site, _ in objects.passed_to(loader)] == ["tqdm"]
     assert list(objects.iterated_by(sampler)) == []
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.objects import CallSite, last_name
+from distlint.analyzer.objects import CallSite
 
 if TYPE_CHECKING:
     from distlint.analyzer.objects import Objects, Origin, Point
@@ -83,9 +83,9 @@ def _prepared(call: ir.Call, index: int) -> Wrapper | None:
     if index >= len(call.args) or any(argument.star for argument in call.args):
         return None
     value = call.args[index].value
-    name = value.id if isinstance(value, ir.Name) else getattr(value, "attr", "")
+    name = ir.last_name(value)
     if isinstance(value, ir.Call):
-        name = last_name(value)
+        name = ir.last_name(value.func)
     return Wrapper("Accelerator.prepare", "module.", call) if _MODEL.search(name) else None
 
 

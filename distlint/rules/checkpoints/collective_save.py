@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.names import Names, expressions_in, expressions_of, placed
+from distlint.analyzer.names import Names, calls_of, placed
 from distlint.rules.base import Example, SourceRule, WitnessRule
 from distlint.rules.collectives._repair import hoisted
 from distlint.rules.collectives._wording import condition, contrast, kinds, proviso
@@ -354,15 +354,13 @@ for step in range(10):
         names = Names(module, catalogue)
         for scope in names.scopes:
             for statement, _ in placed(scope.body):
-                for expression in expressions_of(statement):
-                    for node in expressions_in(expression):
-                        if (
-                            isinstance(node, ir.Call)
-                            and isinstance(node.func, ir.Attribute)
-                            and node.func.attr == "state_dict"
-                            and names.class_of(node.func.value, scope) == _SHARDED_OPTIMIZER
-                        ):
-                            yield self._unconsolidated(node, module, locators)
+                for node in calls_of(statement):
+                    if (
+                        isinstance(node.func, ir.Attribute)
+                        and node.func.attr == "state_dict"
+                        and names.class_of(node.func.value, scope) == _SHARDED_OPTIMIZER
+                    ):
+                        yield self._unconsolidated(node, module, locators)
 
     def _unconsolidated(self, call: ir.Call, module: Module, locators: Locators) -> Finding:
         return self.finding(

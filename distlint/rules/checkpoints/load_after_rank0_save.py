@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.guards import asks_rank, guards_of, is_distributed
-from distlint.analyzer.names import Around, expressions_in, expressions_of, placed
-from distlint.analyzer.objects import CallSite, Point, last_name
+from distlint.analyzer.names import Around, calls_of, expressions_in, placed
+from distlint.analyzer.objects import CallSite, Point
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.collectives._following import Step, following
 from distlint.source.finding import Finding, Related, Severity
@@ -222,7 +222,7 @@ def _guarded_writes(guards: Guards) -> Iterator[tuple[CallSite, tuple[Around, ..
 
 
 def _written_path(guards: Guards, site: CallSite) -> ir.Expr | None:
-    called = guards.objects.called(site) or last_name(site.call)
+    called = guards.objects.called(site) or site.name
     position = _WRITES.get(called, _MAKES.get(called))
     if called == "open":
         mode = guards.objects.constant(guards.objects.argument(site, "mode", 1), site.point, "r")
@@ -272,24 +272,22 @@ def _meets_in(point: Point, around: tuple[Around, ...]) -> bool:
     """Do the ranks meet inside the test, behind the write (and outside of it, in another arm)?"""
     test = around[-1].block[around[-1].index]
     return any(
-        _MEETS.search(last_name(item))
+        _MEETS.search(ir.last_name(item.func))
         for statement, _ in placed((test,))
-        for part in expressions_of(statement)
-        for item in expressions_in(part)
-        if isinstance(item, ir.Call)
-        and last_name(item) not in ("exists", "isfile", "isdir", "sleep")
+        for item in calls_of(statement)
+        if ir.last_name(item.func) not in ("exists", "isfile", "isdir", "sleep")
     )
 
 
 def _may_meet(guards: Guards, call: ir.Call, point: Point) -> bool:
-    if _MEETS.search(last_name(call)):
+    if _MEETS.search(ir.last_name(call.func)):
         return True
     callee = guards.objects.callee(CallSite(call, point))
     return isinstance(callee, ir.Function) and any(map(_MEETS.search, callee.tokens))
 
 
 def _uses(guards: Guards, call: ir.Call, path: ir.Expr, write: CallSite, makes: bool) -> bool:
-    called = guards.objects.called(CallSite(call, write.point)) or last_name(call)
+    called = guards.objects.called(CallSite(call, write.point)) or ir.last_name(call.func)
     if makes:
         used = _positional(call, _WRITES.get(called, 0 if called == "open" else None))
         return used is not None and _below(guards, used, path, write)

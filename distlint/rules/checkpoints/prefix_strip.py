@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.names import expressions_in, expressions_of
+from distlint.analyzer.names import expressions_in, nodes_of
 from distlint.analyzer.objects import objects_of
 from distlint.fixers import calls, names
 from distlint.fixers.draft import Draft
@@ -247,11 +247,10 @@ def _replaces_by_nothing(call: ir.Call) -> bool:
 
 def _enclosing(site: CallSite) -> Iterator[int]:
     """The dict comprehensions of a statement in whose key the call stands."""
-    for part in expressions_of(site.point.statement):
-        for item in expressions_in(part):
-            if isinstance(item, ir.Comprehension) and item.kind == "dict":
-                if any(inner is site.call for inner in expressions_in(item.element)):
-                    yield id(item)
+    for item in nodes_of(site.point.statement):
+        if isinstance(item, ir.Comprehension) and item.kind == "dict":
+            if any(inner is site.call for inner in expressions_in(item.element)):
+                yield id(item)
 
 
 def _stores_item(site: CallSite) -> bool:

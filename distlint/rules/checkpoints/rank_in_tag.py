@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distlint.analyzer.guards import guards_of
-from distlint.analyzer.objects import last_name
 from distlint.rules.base import Example, SourceRule
 from distlint.source.finding import Finding, Severity
 
@@ -133,9 +132,9 @@ engine.save_checkpoint("checkpoints", tag=tag)  # expect: DST410
         for site in guards.objects.calls(_SAVES.keys()):
             called = guards.objects.called(site)
             engine = "deepspeed" in module.imported_roots and _has_tag(site)
-            if last_name(site.call) not in _SAVES or not (engine or called.startswith(_OWNERS)):
+            if site.name not in _SAVES or not (engine or called.startswith(_OWNERS)):
                 continue
-            for keyword, position in _SAVES[last_name(site.call)]:
+            for keyword, position in _SAVES[site.name]:
                 name = guards.objects.argument(site, keyword, position).value
                 if name is not None and guards.holds_rank(name, site.point.scope):
                     yield self.finding(

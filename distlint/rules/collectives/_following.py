@@ -210,7 +210,7 @@ class Buffer:
         return Sight.SAME if name in _VIEWS else Sight.READ
 
     def _passed(self, callee: ir.Expr) -> Sight:
-        name = callee.id if isinstance(callee, ir.Name) else getattr(callee, "attr", "")
+        name = ir.last_name(callee)
         if name in _BLIND or name.endswith("_like"):
             return Sight.ABSENT
         if not self.reads(callee):

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.names import Around, Names, Scope, expressions_in, expressions_of, placed
+from distlint.analyzer.names import Around, Names, Scope, calls_of, placed
 
 if TYPE_CHECKING:
     from distlint.analyzer.project import Module
@@ -97,21 +97,13 @@ def _found(names: Names, wanted: frozenset[str]) -> Iterator[Issued]:
         if scope.function is not None and wanted.isdisjoint(scope.function.tokens):
             continue
         for statement, around in placed(scope.body):
-            for call in _calls(statement, wanted):
+            for call in calls_of(statement):
+                if ir.last_name(call.func) not in wanted:
+                    continue
                 entry = names.entry(call.func, scope)
                 row = entry.collective if entry is not None else None
                 if row is not None and row.result_param is not None:
                     yield Issued(call, row, around, scope, names)
-
-
-def _calls(statement: ir.Stmt, wanted: frozenset[str]) -> Iterator[ir.Call]:
-    for root in expressions_of(statement):
-        for node in expressions_in(root):
-            if isinstance(node, ir.Call):
-                callee = node.func
-                name = callee.id if isinstance(callee, ir.Name) else getattr(callee, "attr", "")
-                if name in wanted:
-                    yield node
 
 
 @lru_cache(maxsize=8)

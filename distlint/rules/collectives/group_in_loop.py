@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.names import Names, Scope, expressions_in, expressions_of, placed
+from distlint.analyzer.names import Names, Scope, calls_of, expressions_in, placed
 from distlint.rules.base import Example, SourceRule
 from distlint.source.finding import Finding, Severity
 
@@ -174,7 +174,7 @@ def _changes(value: ir.Expr, changing: set[str]) -> bool:
         if isinstance(node, ir.Name) and node.id in changing:
             return True
         if isinstance(node, ir.Call):
-            callee = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            callee = ir.last_name(node.func)
             if callee not in _STEADY:
                 return True
         if isinstance(node, (ir.Yield, ir.Opaque)):
@@ -188,14 +188,13 @@ def _is_used_up(group: frozenset[str], loop: ir.For | ir.While, names: Names, sc
     for statement, _ in placed(loop.body):
         if _DESTROYER in ir.tokens_of(statement):
             return False
-        for root in expressions_of(statement):
-            for node in expressions_in(root):
-                if isinstance(node, ir.Call) and any(
-                    isinstance(argument.value, ir.Name) and argument.value.id in group
-                    for argument in node.args
-                ):
-                    entry = names.entry(node.func, scope)
-                    if entry is None or entry.collective is None:
-                        return False
-                    used = True
+        for node in calls_of(statement):
+            if any(
+                isinstance(argument.value, ir.Name) and argument.value.id in group
+                for argument in node.args
+            ):
+                entry = names.entry(node.func, scope)
+                if entry is None or entry.collective is None:
+                    return False
+                used = True
     return used

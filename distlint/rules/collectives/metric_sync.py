@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.names import Names, expressions_in, expressions_of, placed
+from distlint.analyzer.names import Names, calls_of, placed
 from distlint.rules.base import Example, SourceRule, WitnessRule
 from distlint.rules.collectives._repair import hoisted
 from distlint.rules.collectives._wording import condition, contrast, kinds, proviso
@@ -322,10 +322,7 @@ trainer.fit(Model(), DataLoader(torch.randn(8, 4), batch_size=2))
 def _calls(names: Names) -> Iterator[ir.Call]:
     for scope in names.scopes:
         for statement, _ in placed(scope.body):
-            for expression in expressions_of(statement):
-                for node in expressions_in(expression):
-                    if isinstance(node, ir.Call):
-                        yield node
+            yield from calls_of(statement)
 
 
 def _constant(call: ir.Call, keyword: str) -> object:

@@ -288,7 +288,7 @@ class _Race:
         entry = self.use.names.entry(call.func, self.use.scope)
         if entry is not None and entry.collective is not None:
             return True
-        name = call.func.id if isinstance(call.func, ir.Name) else getattr(call.func, "attr", "")
+        name = ir.last_name(call.func)
         return any(
             function.name == name and any(_WAITS.search(token) for token in function.tokens)
             for function in self.use.names.module.functions

@@ -9,14 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.names import (
-    Around,
-    Names,
-    Scope,
-    expressions_in,
-    expressions_of,
-    placed,
-)
+from distlint.analyzer.names import Around, Names, Scope, calls_of, nodes_of, placed
 from distlint.fixers import names
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
@@ -281,12 +274,11 @@ class _Uses:
                     yield row, statement.site
         if self.words.isdisjoint(ir.tokens_of(statement)):
             return
-        for root in expressions_of(statement):
-            for node in expressions_in(root):
-                if isinstance(node, ir.Attribute) and node.attr in self.words:
-                    yield from self._attribute(node, scope)
-                elif isinstance(node, ir.Call):
-                    yield from self._arguments(node, scope)
+        for node in nodes_of(statement):
+            if isinstance(node, ir.Attribute) and node.attr in self.words:
+                yield from self._attribute(node, scope)
+            elif isinstance(node, ir.Call):
+                yield from self._arguments(node, scope)
 
     def _attribute(self, node: ir.Attribute, scope: Scope) -> Iterator[tuple[Retired, int]]:
         cls = self.names.class_of(node.value, scope)
@@ -327,17 +319,14 @@ def _probed(names: Names) -> Iterator[str]:
                 for target in statement.targets:
                     if isinstance(target, ir.Attribute):
                         yield target.attr
-            for root in expressions_of(statement):
-                yield from (
-                    argument.value.value
-                    for node in expressions_in(root)
-                    if isinstance(node, ir.Call)
-                    and isinstance(node.func, ir.Name)
-                    and node.func.id in ("hasattr", "getattr", "setattr")
-                    for argument in node.args
-                    if isinstance(argument.value, ir.Literal)
-                    and isinstance(argument.value.value, str)
-                )
+            yield from (
+                argument.value.value
+                for node in calls_of(statement)
+                if isinstance(node.func, ir.Name)
+                and node.func.id in ("hasattr", "getattr", "setattr")
+                for argument in node.args
+                if isinstance(argument.value, ir.Literal) and isinstance(argument.value.value, str)
+            )
 
 
 def _prepared(around: tuple[Around, ...]) -> bool:

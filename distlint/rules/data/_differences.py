@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.objects import CallSite, Objects, Origin, Point, last_name, path_of
+from distlint.analyzer.objects import CallSite, Objects, Origin, Point, path_of
 
 if TYPE_CHECKING:
     from distlint.catalogue.catalogue import Entry
@@ -38,7 +38,7 @@ def difference(objects: Objects, node: ir.Expr, point: Point, depth: int = _DEPT
 
 def _of_call(objects: Objects, call: ir.Call, point: Point, depth: int) -> str | None:
     site = CallSite(call, point)
-    name = last_name(call)
+    name = ir.last_name(call.func)
     if _AGREES.search(name) or _is_coarse(call):
         return None
     entry = _entry(objects, site)
@@ -56,7 +56,7 @@ def _of_call(objects: Objects, call: ir.Call, point: Point, depth: int) -> str |
 
 def _is_coarse(call: ir.Call) -> bool:
     """Is a time written down without its seconds, so that processes mostly agree?"""
-    if last_name(call) != "strftime":
+    if ir.last_name(call.func) != "strftime":
         return False
     formats = [a.value.value for a in call.args if isinstance(a.value, ir.Literal)]
     return any(isinstance(each, str) and not _SECONDS.search(each) for each in formats)
@@ -123,5 +123,5 @@ def seedings(objects: Objects) -> Iterator[CallSite]:
     """The calls that seed generators with a value: ``torch.seed()`` does not."""
     names = {name for name in objects.called_names if "seed" in name.lower()}
     for site in objects.calls(names):
-        if site.call.args or last_name(site.call) not in ("seed", "initial_seed"):
+        if site.call.args or site.name not in ("seed", "initial_seed"):
             yield site

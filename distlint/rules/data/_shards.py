@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.names import expressions_in, expressions_of, placed
-from distlint.analyzer.objects import CallSite, Objects, Origin, last_name
+from distlint.analyzer.objects import CallSite, Objects, Origin
 from distlint.rules.training import Made, draws_from, samplers
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def _shard(objects: Objects, origin: Origin, depth: int) -> tuple[str, CallSite 
     if not isinstance(node, ir.Call) or origin.attributes:
         return None
     site = CallSite(node, origin.point)
-    name = last_name(node)
+    name = ir.last_name(node.func)
     if name in _SPLITTERS:
         return f"`{name}`", site
     if name == "shard" and _mentions(node, _RANK):
@@ -87,7 +87,11 @@ def _is_rank_slice(node: ir.Expr) -> bool:
     if isinstance(node, ir.Subscript) and isinstance(node.index, ir.Slice):
         first, step = node.index.lower, node.index.step
         return _mentions(first, _RANK) and _mentions(step, _WORLD)
-    if isinstance(node, ir.Call) and last_name(node) in ("range", "islice") and len(node.args) > 2:
+    if (
+        isinstance(node, ir.Call)
+        and ir.last_name(node.func) in ("range", "islice")
+        and len(node.args) > 2
+    ):
         first, step = node.args[-3].value, node.args[-1].value
         return _mentions(first, _RANK) and _mentions(step, _WORLD)
     return False

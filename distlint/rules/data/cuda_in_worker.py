@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.objects import CallSite, Objects, Origin, last_name, objects_of
+from distlint.analyzer.objects import CallSite, Objects, Origin, objects_of
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.training import Made, loaders
 from distlint.source.finding import Finding, Related, Severity
@@ -196,7 +196,7 @@ def _on_cuda(objects: Objects, function: ir.Function) -> Iterator[CallSite]:
     for site in objects.calls(objects.called_names):
         if site.point.scope is not scope:
             continue
-        name = last_name(site.call)
+        name = site.name
         if name == "cuda" and isinstance(site.call.func, ir.Attribute):
             yield site
             continue

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.objects import CallSite, Objects, last_name, objects_of
+from distlint.analyzer.objects import CallSite, Objects, objects_of
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.data._differences import difference
 from distlint.source.finding import Finding, Severity
@@ -169,7 +169,7 @@ def _folders(objects: Objects) -> Iterator[tuple[CallSite, ir.Expr]]:
 
 
 def _own_name(objects: Objects, site: CallSite) -> str:
-    return (objects.called(site) or last_name(site.call)).rpartition(".")[2]
+    return (objects.called(site) or site.name).rpartition(".")[2]
 
 
 def _on_one_rank(site: CallSite) -> bool:

@@ -16,7 +16,6 @@ from distlint.analyzer.objects import (
     Objects,
     Passed,
     Point,
-    last_name,
     objects_of,
     path_of,
 )
@@ -295,7 +294,7 @@ def _shuffled(objects: Objects, node: ir.Expr, point: Point) -> Iterator[CallSit
     for origin in objects.origins(node, point):
         site = origin.site
         if site is not None and isinstance(site.call.func, ir.Attribute):
-            if last_name(site.call) != "shuffle":
+            if site.name != "shuffle":
                 yield from _shuffled(objects, site.call.func.value, site.point)
             elif _is_none(objects, objects.argument(site, "seed", 0), site):
                 yield site

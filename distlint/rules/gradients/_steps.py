@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.objects import CallSite, Objects, Path, last_name, path_of
+from distlint.analyzer.objects import CallSite, Objects, Path, path_of
 
 if TYPE_CHECKING:
     from distlint.analyzer.objects import Point
@@ -35,7 +35,11 @@ def backwards(objects: Objects) -> Iterator[Backward]:
         if not isinstance(func, ir.Attribute):
             continue
         receiver = func.value
-        if isinstance(receiver, ir.Call) and last_name(receiver) == "scale" and receiver.args:
+        if (
+            isinstance(receiver, ir.Call)
+            and ir.last_name(receiver.func) == "scale"
+            and receiver.args
+        ):
             scaler = receiver.func.value if isinstance(receiver.func, ir.Attribute) else None
             yield Backward(site, receiver.args[0].value, path_of(scaler))
         elif site.call.args and site.call.args[0].keyword is None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.names import expressions_in, expressions_of
+from distlint.analyzer.names import expressions_in, expressions_of, nodes_of
 from distlint.analyzer.objects import CallSite, Objects, Path, Point, objects_of, path_of
 from distlint.fixers import names
 from distlint.fixers.draft import Draft
@@ -292,11 +292,10 @@ def _is_evaluation_loop(loop: ir.For, point: Point) -> bool:
 def _is_cut(objects: Objects, site: CallSite) -> bool:
     """Are gathered tensors cut to a length somewhere in the function?"""
     for point in objects.points_in(site.point.scope):
-        for root in expressions_of(point.statement):
-            for node in expressions_in(root):
-                if isinstance(node, ir.Slice) and node.upper is not None:
-                    if not isinstance(node.upper, (ir.Literal, ir.Unary)):
-                        return True
+        for node in nodes_of(point.statement):
+            if isinstance(node, ir.Slice) and node.upper is not None:
+                if not isinstance(node.upper, (ir.Literal, ir.Unary)):
+                    return True
     return False
 
 
@@ -313,14 +312,13 @@ def _local_means(objects: Objects) -> Iterator[Point]:
         function = point.scope.function
         if function is None or any(_MEETS.search(token) for token in function.tokens):
             continue
-        for root in expressions_of(point.statement):
-            for node in expressions_in(root):
-                if isinstance(node, ir.Binary) and node.op == "/":
-                    data = _length_of(node.right)
-                    if data is not None and any(
-                        objects.is_made_by(call, data, point) for call in drawn
-                    ):
-                        yield point
+        for node in nodes_of(point.statement):
+            if isinstance(node, ir.Binary) and node.op == "/":
+                data = _length_of(node.right)
+                if data is not None and any(
+                    objects.is_made_by(call, data, point) for call in drawn
+                ):
+                    yield point
 
 
 def _length_of(node: ir.Expr) -> ir.Expr | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.names import expressions_in, expressions_of
+from distlint.analyzer.names import calls_of, expressions_in
 from distlint.analyzer.objects import CallSite, Objects, Point, objects_of
 from distlint.fixers import names, statements
 from distlint.fixers.draft import Doubt, Draft
@@ -240,11 +240,10 @@ def _made_after_forward(objects: Objects) -> Iterator[tuple[CallSite, CallSite]]
 
 
 def _forward(objects: Objects, point: Point, models: set[object]) -> CallSite | None:
-    for root in expressions_of(point.statement):
-        for node in expressions_in(root):
-            if isinstance(node, ir.Call) and not isinstance(node.func, ir.Attribute):
-                if {origin.node for origin in objects.origins(node.func, point)} & models:
-                    return CallSite(node, point)
+    for node in calls_of(point.statement):
+        if not isinstance(node.func, ir.Attribute):
+            if {origin.node for origin in objects.origins(node.func, point)} & models:
+                return CallSite(node, point)
     return None
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.names import Scope, expressions_in, expressions_of, placed
-from distlint.analyzer.objects import CallSite, Objects, Origin, Point, last_name, objects_of
+from distlint.analyzer.names import Scope, calls_of, expressions_in, placed
+from distlint.analyzer.objects import CallSite, Objects, Origin, Point, objects_of
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._steps import Backward, backwards, exclude
@@ -288,12 +288,11 @@ def _bypasses(objects: Objects, backward: Backward) -> Iterator[tuple[CallSite, 
 def _model_calls(objects: Objects, scope: Scope) -> Iterator[tuple[CallSite, Wrapper, bool]]:
     """The calls of wrapped models in a function, and whether they go to the bare module."""
     for point in objects.points_in(scope):
-        for root in expressions_of(point.statement):
-            for node in expressions_in(root):
-                if isinstance(node, ir.Call) and last_name(node) not in _NO_FORWARD:
-                    found = _wrapper_of(objects, node.func, point)
-                    if found is not None:
-                        yield CallSite(node, point), *found
+        for node in calls_of(point.statement):
+            if ir.last_name(node.func) not in _NO_FORWARD:
+                found = _wrapper_of(objects, node.func, point)
+                if found is not None:
+                    yield CallSite(node, point), *found
 
 
 def _wrapper_of(objects: Objects, func: ir.Expr, point: Point) -> tuple[Wrapper, bool] | None:
@@ -311,7 +310,7 @@ def _unwrapped(objects: Objects, origin: Origin) -> tuple[Wrapper, bool] | None:
     if not isinstance(origin.node, ir.Call):
         return None
     site = CallSite(origin.node, origin.point)
-    if last_name(origin.node) in _UNWRAPS and origin.node.args and origin.item is None:
+    if ir.last_name(origin.node.func) in _UNWRAPS and origin.node.args and origin.item is None:
         for inner in objects.origins(origin.node.args[0].value, origin.point):
             if isinstance(inner.node, ir.Call) and not inner.attributes:
                 if _wraps(objects, CallSite(inner.node, inner.point)):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.names import Around, Scope, placed
-from distlint.analyzer.objects import CallSite, Objects, Point, last_name, objects_of
+from distlint.analyzer.objects import CallSite, Objects, Point, objects_of
 
 if TYPE_CHECKING:
     from distlint.analyzer.project import Module
@@ -66,8 +66,8 @@ def trains(function: ir.Function, objects: Objects, depth: int = _DEPTH) -> bool
             if isinstance(callee, ir.Function):
                 if callee is not function and trains(callee, objects, depth - 1):
                     return True
-            elif callee is None and _TRAINING.search(last_name(site.call)):
-                if isinstance(site.call.func, ir.Name) or last_name(site.call) == "fit":
+            elif callee is None and _TRAINING.search(site.name):
+                if isinstance(site.call.func, ir.Name) or site.name == "fit":
                     return True
     return False
 
@@ -77,7 +77,7 @@ def inside(retry: Retried) -> Iterator[tuple[ir.Stmt, tuple[Around, ...]]]:
     return placed(retry.function.body)
 
 
-def calls_of(retry: Retried, objects: Objects) -> Iterator[CallSite]:
+def calls_to(retry: Retried, objects: Objects) -> Iterator[CallSite]:
     """The calls of a retried function: of the name that the decorator leaves, in its own scope."""
     for site in objects.calls({retry.function.name}):
         if not isinstance(site.call.func, ir.Name) or site.point.scope is retry.scope:

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.names import expressions_in, expressions_of, placed
-from distlint.analyzer.objects import last_name, objects_of, path_of
+from distlint.analyzer.names import calls_of, expressions_in, placed
+from distlint.analyzer.objects import objects_of, path_of
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._steps import backwards
 from distlint.rules.training import loops_around
@@ -264,18 +264,17 @@ def _mistakes(backward: Backward, objects: Objects) -> Iterator[_Mistake]:
 
 
 def _is_no_sync(context: ir.Expr) -> bool:
-    return isinstance(context, ir.Call) and last_name(context) == "no_sync"
+    return isinstance(context, ir.Call) and ir.last_name(context.func) == "no_sync"
 
 
 def _runs_forward(block: ir.With) -> bool:
     """May the model be called in the block?"""
     for statement, _ in placed(block.body):
-        for part in expressions_of(statement):
-            for item in expressions_in(part):
-                if not isinstance(item, ir.Call) or last_name(item) in ("backward", "scale"):
-                    continue
-                if last_name(item) not in ("no_sync", "item", "detach", "mean", "sum", "float"):
-                    return True
+        for item in calls_of(statement):
+            if ir.last_name(item.func) in ("backward", "scale"):
+                continue
+            if ir.last_name(item.func) not in ("no_sync", "item", "detach", "mean", "sum", "float"):
+                return True
     return False
 
 
@@ -326,14 +325,8 @@ def _window_test(loop: ir.For) -> tuple[ir.Binary, ir.If] | None:
             continue
         if isinstance(left.right, ir.Literal) and left.right.value == 1:
             continue
-        calls = [
-            item
-            for inner, _ in placed(statement.body)
-            for part in expressions_of(inner)
-            for item in expressions_in(part)
-            if isinstance(item, ir.Call)
-        ]
-        names = {last_name(call) for call in calls}
+        calls = [item for inner, _ in placed(statement.body) for item in calls_of(inner)]
+        names = {ir.last_name(call.func) for call in calls}
         if "zero_grad" in names and any(_is_optimizer(call) for call in calls):
             return left, statement
     return None
@@ -341,7 +334,7 @@ def _window_test(loop: ir.For) -> tuple[ir.Binary, ir.If] | None:
 
 def _is_optimizer(call: ir.Call) -> bool:
     """Is it the step of an optimizer, by its name: not that of a scheduler?"""
-    if last_name(call) != "step" or not isinstance(call.func, ir.Attribute):
+    if ir.last_name(call.func) != "step" or not isinstance(call.func, ir.Attribute):
         return False
     path = path_of(call.func.value)
     return path is not None and re.search(r"opt|scaler|accelerator", path[-1], re.I) is not None
@@ -364,7 +357,7 @@ def _counts_batches(loop: ir.For) -> bool:
 def _index_of(loop: ir.For) -> str:
     """The count that starts from zero; empty when it starts elsewhere."""
     for item in expressions_in(loop.iterable):
-        if isinstance(item, ir.Call) and last_name(item) == "enumerate":
+        if isinstance(item, ir.Call) and ir.last_name(item.func) == "enumerate":
             starts = len(item.args) > 1
             target = loop.target.items[0] if isinstance(loop.target, ir.Display) else None
             if not starts and isinstance(target, ir.Name):

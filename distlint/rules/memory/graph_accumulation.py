@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.names import expressions_in, expressions_of, placed
+from distlint.analyzer.names import calls_of, expressions_in, placed
 from distlint.analyzer.objects import objects_of, path_of
 from distlint.fixers import names
 from distlint.fixers.draft import Doubt, Draft
@@ -302,12 +302,11 @@ def _begun_anew(loop: ir.For | ir.While, kept: Path) -> bool:
         elif isinstance(statement, ir.Delete):
             if any(_container(target) == kept for target in statement.targets):
                 return True
-        for part in expressions_of(statement):
-            for item in expressions_in(part):
-                if isinstance(item, ir.Call) and isinstance(item.func, ir.Attribute):
-                    if item.func.attr in ("clear", "pop", "popleft", "backward", "zero_", "reset"):
-                        if path_of(item.func.value) == kept:
-                            return True
+        for item in calls_of(statement):
+            if isinstance(item.func, ir.Attribute):
+                if item.func.attr in ("clear", "pop", "popleft", "backward", "zero_", "reset"):
+                    if path_of(item.func.value) == kept:
+                        return True
     return isinstance(loop, ir.For) and any(path_of(i) == kept for i in _parts(loop.target))
 
 

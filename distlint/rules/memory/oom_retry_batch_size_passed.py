@@ -11,7 +11,7 @@ from distlint.analyzer import ir
 from distlint.fixers import calls
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.memory._retry import calls_of, retried
+from distlint.rules.memory._retry import calls_to, retried
 from distlint.source.finding import Finding, Fix, Severity
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ train(batch_size=8)  # expect: DST303
             if not params or any(param.star for param in params):
                 continue
             draft_of = partial(Draft, locators.of(module.key), module, catalogue)
-            for site in calls_of(retry, objects):
+            for site in calls_to(retry, objects):
                 args = site.call.args
                 if any(argument.star for argument in args) or _is_expected(site):
                     continue

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.names import expressions_in, expressions_of
+from distlint.analyzer.names import calls_of
 from distlint.fixers import statements
 from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule
@@ -167,13 +167,12 @@ def _fix(retry: Retried, name: str, draft: Draft) -> Fix:
 def _outer_accelerators(retry: Retried, objects: Objects) -> Iterator[str]:
     """Accelerators from outside on which the function calls ``prepare``."""
     for statement, _ in inside(retry):
-        for part in expressions_of(statement):
-            for item in expressions_in(part):
-                if isinstance(item, ir.Call) and isinstance(item.func, ir.Attribute):
-                    receiver = item.func.value
-                    if item.func.attr != "prepare" or not isinstance(receiver, ir.Name):
-                        continue
-                    if receiver.id in retry.function.locals:
-                        continue
-                    if objects.names.class_of(receiver, retry.scope) == "accelerate.Accelerator":
-                        yield receiver.id
+        for item in calls_of(statement):
+            if isinstance(item.func, ir.Attribute):
+                receiver = item.func.value
+                if item.func.attr != "prepare" or not isinstance(receiver, ir.Name):
+                    continue
+                if receiver.id in retry.function.locals:
+                    continue
+                if objects.names.class_of(receiver, retry.scope) == "accelerate.Accelerator":
+                    yield receiver.id

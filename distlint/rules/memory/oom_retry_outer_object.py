@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.names import expressions_in, expressions_of
+from distlint.analyzer.names import nodes_of
 from distlint.analyzer.objects import CallSite, Point
 from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule
@@ -288,18 +288,17 @@ def _outer_objects(retry: Retried, objects: Objects) -> Iterator[tuple[str, Call
     """The variables of outer scopes that hold a model, optimizer or loader, and who made it."""
     seen: set[str] = set()
     for statement, around in inside(retry):
-        for part in expressions_of(statement):
-            for item in expressions_in(part):
-                if not isinstance(item, ir.Name) or item.id in seen:
-                    continue
-                if item.id in retry.function.locals and item.id not in retry.function.outer:
-                    continue
-                seen.add(item.id)
-                if _made_inside(item.id, retry):
-                    continue
-                site = _maker(item, Point(retry.scope, around), retry, objects)
-                if site is not None:
-                    yield item.id, site
+        for item in nodes_of(statement):
+            if not isinstance(item, ir.Name) or item.id in seen:
+                continue
+            if item.id in retry.function.locals and item.id not in retry.function.outer:
+                continue
+            seen.add(item.id)
+            if _made_inside(item.id, retry):
+                continue
+            site = _maker(item, Point(retry.scope, around), retry, objects)
+            if site is not None:
+                yield item.id, site
 
 
 def _made_inside(name: str, retry: Retried) -> bool:

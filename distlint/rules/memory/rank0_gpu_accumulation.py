@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.names import expressions_in, expressions_of, placed
-from distlint.analyzer.objects import last_name, objects_of, path_of
+from distlint.analyzer.names import calls_of, placed
+from distlint.analyzer.objects import objects_of, path_of
 from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.training import loops_around
@@ -173,11 +173,10 @@ def _is_emptied(loop: ir.For | ir.While, kept: Path) -> bool:
         if isinstance(statement, ir.Assign):
             if any(path_of(target) == kept for target in statement.targets):
                 return True
-        for part in expressions_of(statement):
-            for item in expressions_in(part):
-                if isinstance(item, ir.Call) and last_name(item) in _EMPTIES:
-                    if isinstance(item.func, ir.Attribute) and path_of(item.func.value) == kept:
-                        return True
+        for item in calls_of(statement):
+            if ir.last_name(item.func) in _EMPTIES:
+                if isinstance(item.func, ir.Attribute) and path_of(item.func.value) == kept:
+                    return True
     return False
 
 
