@@ -217,10 +217,21 @@ class Calls(Collectives):
         raise self.for_all(function.label, match, self.site, key, certain=False, value=value)
 
     def skips(self, function: ir.Function, args: list[Value], keywords: dict[str, Value]) -> bool:
-        """Need the body not be run? True if no rank can be seen to differ in it."""
-        if any(self.telling(arg) for arg in (*args, *keywords.values())):
+        """Need the body not be run? True if no rank can be seen to differ in it.
+
+        What is worked out from a value of this rank's own, and nothing else, is its own as well.
+        """
+        values = (*args, *keywords.values())
+        if hooks.may_be_hook(function) or self.rehearsal.does_something(function):
             return False
-        return not (self.rehearsal.matters(function) or hooks.may_be_hook(function))
+        if any(self.telling(value) and not v.is_own_number(value) for value in values):
+            return False
+        if not any(map(v.is_own_number, values)):
+            return not self.rehearsal.matters(function)
+        if self.rehearsal.changes_something(function):
+            return False
+        self.may_fail(self.site)
+        return True
 
     def only_yields(self, function: ir.Function) -> bool:
         """Is it a generator that meets nobody? Its items are unknown; calling it runs nothing."""

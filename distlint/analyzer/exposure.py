@@ -164,21 +164,21 @@ class Exposure:
         )
 
     def _other(self, node: ir.Stmt, after: Names, jumps: Jumps, frame: Frame) -> Names:
-        return after | self.named(node)
+        return after | self.named(node, frame)
 
     def _assign(self, node: ir.Assign, after: Names, jumps: Jumps, frame: Frame) -> Names:
         bound = reduce(frozenset.union, map(ir.names_bound, node.targets), NOTHING)
-        return (after - bound) | self.read_by(node.targets) | self.named(node.value)
+        return (after - bound) | self.read_by(node.targets, frame) | self.named(node.value, frame)
 
     def _define(self, node: ir.Define, after: Names, jumps: Jumps, frame: Frame) -> Names:
-        return (after - {node.function.name}) | self.named(node)
+        return (after - {node.function.name}) | self.named(node, frame)
 
     def _if(self, node: ir.If, after: Names, jumps: Jumps, frame: Frame) -> Names:
         body = self.block(node.body, after, jumps, frame)[0]
-        return body | self.block(node.orelse, after, jumps, frame)[0] | self.named(node.test)
+        return body | self.block(node.orelse, after, jumps, frame)[0] | self.named(node.test, frame)
 
     def _for(self, node: ir.For, after: Names, jumps: Jumps, frame: Frame) -> Names:
-        return self.loop(node, after, jumps, frame) | self.named(node.iterable)
+        return self.loop(node, after, jumps, frame) | self.named(node.iterable, frame)
 
     def loop(self, node: ir.For | ir.While, after: Names, jumps: Jumps, frame: Frame) -> Names:
         """What is read where a loop decides on another turn."""
@@ -186,9 +186,9 @@ class Exposure:
         bound = NOTHING
         if isinstance(node, ir.For):
             bound = ir.names_bound(node.target)
-            out |= self.read_by((node.target,))
+            out |= self.read_by((node.target,), frame)
         else:
-            out |= self.named(node.test)
+            out |= self.named(node.test, frame)
         # one pass is enough: a turn adds what it reads, and takes away no more the second time
         turn = jumps._replace(end=after, again=out)
         return out | (self.block(node.body, out, turn, frame)[0] - bound)
@@ -197,7 +197,7 @@ class Exposure:
         body = self.block(node.body, after, jumps, frame)[0]
         targets = (node.target,) if node.target is not None else ()
         bound = reduce(frozenset.union, map(ir.names_bound, targets), NOTHING)
-        return (body - bound) | self.read_by(targets) | self.named(node.context)
+        return (body - bound) | self.read_by(targets, frame) | self.named(node.context, frame)
 
     def _try(self, node: ir.Try, after: Names, jumps: Jumps, frame: Frame) -> Names:
         if node.final:
@@ -217,10 +217,10 @@ class Exposure:
         return found
 
     def _return(self, node: ir.Return, after: Names, jumps: Jumps, frame: Frame) -> Names:
-        return jumps.leave | self.named(node)
+        return jumps.leave | self.named(node, frame)
 
     def _raise(self, node: ir.Raise, after: Names, jumps: Jumps, frame: Frame) -> Names:
-        return self.named(node)
+        return self.named(node, frame)
 
     def _break(self, node: ir.Break, after: Names, jumps: Jumps, frame: Frame) -> Names:
         return jumps.end
@@ -237,45 +237,32 @@ class Exposure:
         if found is None:
             if frame.function is None:
                 free = map(ir.names_in, frame.module.functions)
-                found = reduce(frozenset.union, free, _nested(frame.module.body))
+                found = reduce(frozenset.union, free, ir.names_nested(frame.module.body))
             else:
-                found = _nested(frame.function.body)
+                found = ir.names_nested(frame.function.body)
             found = self._captured[key] = self.shared(found & self.relevance.names)
         return found
 
-    def named(self, node: object) -> Names:
+    def named(self, node: object, frame: Frame) -> Names:
         """The variables that a node names, as far as they can decide anything."""
         names = ir.names_in(node)
         made_up = [name for name in names if name[:1] == "$"]
-        return self.shared((names & self.relevance.names).union(made_up))
+        return self.shared(self.relevance.needed(frame, names).union(made_up))
 
-    def read_by(self, targets: tuple[ir.Expr, ...]) -> Names:
+    def read_by(self, targets: tuple[ir.Expr, ...], frame: Frame) -> Names:
         """What assignments to these targets read: objects and indices."""
         found = NOTHING
         for target in targets:
             if isinstance(target, (ir.Display, ir.Starred)):
                 items = target.items if isinstance(target, ir.Display) else (target.value,)
-                found |= self.read_by(items)
+                found |= self.read_by(items, frame)
             elif not isinstance(target, ir.Name):
-                found |= self.named(target)
+                found |= self.named(target, frame)
         return found
 
     def shared(self, names: Names) -> Names:
         """The same set for equal ones: there are many, and few that differ."""
         return self._sets.setdefault(names, names)
-
-
-def _nested(block: ir.Block) -> Names:
-    """What functions, lambdas and classes in a block name."""
-    found: set[str] = set()
-    stack: list[Any] = list(block)
-    while stack:
-        node = stack.pop()
-        if isinstance(node, (ir.Define, ir.DefineClass, ir.Lambda)):
-            found |= ir.names_in(node)
-        else:
-            stack.extend(ir.children(node))
-    return frozenset(found)
 
 
 _BOUNDARIES = frozenset({"call", "manager", "yielded"})

@@ -253,6 +253,27 @@ class Assert(Stmt):
     site: int
 
 
+FOR_ALL = frozenset(
+    {
+        "KeyboardInterrupt",
+        "ImportError",
+        "ModuleNotFoundError",
+        "StopIteration",
+        "StopAsyncIteration",
+        "Empty",
+        "AttributeError",
+        "NotImplementedError",
+        "GeneratorExit",
+        "SystemExit",
+        "NameError",
+        "KeyError",
+        "PackageNotFoundError",
+        "TypeError",
+    }
+)
+"""Exceptions that come from the program or the installation, so on all ranks or on none."""
+
+
 @dataclass(slots=True, eq=False)
 class Handler:
     """An except clause; ``types`` is None for a bare ``except:``."""
@@ -261,6 +282,21 @@ class Handler:
     name: str | None
     body: Block
     site: int
+
+    @property
+    def is_for_all(self) -> bool:
+        """Does it catch only what is raised on all ranks or on none?"""
+        if self.types is None:
+            return False
+        items = self.types.items if isinstance(self.types, Display) else (self.types,)
+        names = [last_name(item) for item in items]
+        return bool(names) and all(n in FOR_ALL or n.endswith("NotFoundError") for n in names)
+
+    @property
+    def swallows(self) -> bool:
+        """May a rank that has failed alone go on behind it?"""
+        raises = bool(self.body) and isinstance(self.body[-1], Raise)
+        return not self.is_for_all and not (raises and len(self.body) == 1)
 
 
 @dataclass(slots=True, eq=False)
@@ -405,7 +441,7 @@ def _nodes_in(values: tuple[Any, ...]) -> Iterator[Any]:
 
 
 TRY = "$try"
-"""Token of code with an except clause."""
+"""Token of code with an except clause behind which a rank may go on that has failed alone."""
 
 _TOKEN_CACHE: dict[int, tuple[Any, frozenset[str]]] = {}
 
@@ -431,7 +467,7 @@ def tokens_of(node: Any) -> frozenset[str]:
         else:
             if kind is Argument and item.keyword:
                 found.add(item.keyword)
-            elif kind is Try and item.handlers:
+            elif kind is Try and any(handler.swallows for handler in item.handlers):
                 found.add(TRY)
             stack.extend(children(item))
     result = frozenset(found)
@@ -469,6 +505,19 @@ def names_in(node: Any) -> frozenset[str]:
     if type(node) is Function:
         found -= node.locals
         found.difference_update(param.name for param in node.params)
+    return frozenset(found)
+
+
+def names_nested(block: Block) -> frozenset[str]:
+    """What functions, lambdas and classes in a block name."""
+    found: set[str] = set()
+    stack: list[Any] = list(block)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, (Define, DefineClass, Lambda)):
+            found |= names_in(node)
+        else:
+            stack.extend(children(node))
     return frozenset(found)
 
 

@@ -30,9 +30,9 @@ class Liveness:
     def __init__(self, reach: Reach, main: Module) -> None:
         self.reach = reach
         self.main = main
-        self.control = reach.relevance(main).names
-        self.exposure = Exposure(reach.relevance(main))
-        self.telling: dict[Cont | None, Names] = {}
+        self.relevance = reach.relevance(main)
+        self.exposure = Exposure(self.relevance)
+        self.tables: dict[Cont | None, _Table] = {}
         self.both: dict[tuple[Cont | None, Cont | None], Names] = {}
         self.statements: dict[ir.Stmt, Names] = {}
         self.strategic: dict[Unknown, bool] = {}
@@ -72,28 +72,26 @@ class Liveness:
     def live(self, state: State) -> Live:
         """The variables that may still be read and can decide something.
 
-        Those that are bound again before they are read are dropped from the state.
+        All others are dropped from the state.
         """
-        telling = self.telling.get(state.k)
-        if telling is None:
-            telling = (self.reads(state.k) & self.control) | STOP_FLAGS
-            self.telling[state.k] = telling
-        exposed = self.exposure.scopes(state.k)
+        table = self.tables.get(state.k)
+        if table is None:
+            table = self.tables[state.k] = _Table(self, state.k)
         items: list[tuple[Key, Value]] = []
         hidden: list[tuple[Key, Value]] = []
-        dead: set[Key] = set()
+        dead: list[Key] = []
         for item in state.store.items():
-            owner, name = item[0]
-            if owner in FACTS:
-                if owner != "once" or self.is_told_apart(name):
-                    items.append(item)
-            elif owner in exposed and name not in exposed[owner]:
-                dead.add(item[0])
-            elif name in telling or name[:1] == "[":
-                is_hidden = isinstance(owner, Unknown) and owner.fresh
-                (hidden if is_hidden else items).append(item)
+            verdict = table[item[0]]
+            if verdict is _LIVE:
+                items.append(item)
+            elif verdict is _HIDDEN:
+                hidden.append(item)
+            elif verdict is _DEAD:
+                dead.append(item[0])
         if dead:
-            state.store = {key: state.store[key] for key in state.store if key not in dead}
+            state.store = dict(state.store)
+            for key in dead:
+                del state.store[key]
         return self.with_reachable(frozenset(items), hidden) if hidden else frozenset(items)
 
     def is_told_apart(self, once: object) -> bool:
@@ -176,6 +174,36 @@ class Liveness:
             tokens = self.reach.of_block(module, ir.tokens_of(statement))
             found = self.statements[statement] = tokens
         return found
+
+
+_LIVE, _HIDDEN, _FACT, _DEAD = range(4)
+"""What a variable is: read, read if its object is, no variable of the source, or never read."""
+
+
+class _Table(dict[Key, int]):
+    """What the variables are at one continuation."""
+
+    def __init__(self, liveness: Liveness, k: Cont | None) -> None:
+        self.liveness = liveness
+        self.reads = liveness.reads(k)
+        self.telling = (self.reads & liveness.relevance.names) | STOP_FLAGS
+        self.exposed = liveness.exposure.scopes(k)
+
+    def __missing__(self, key: Key) -> int:
+        verdict = self[key] = self._verdict(key)
+        return verdict
+
+    def _verdict(self, key: Key) -> int:
+        owner, name = key
+        if owner in FACTS:
+            is_fact = owner == "once" and not self.liveness.is_told_apart(name)
+            return _FACT if is_fact else _LIVE
+        if owner in self.exposed and name not in self.exposed[owner]:
+            return _DEAD
+        if name in (self.reads if owner in self.exposed else self.telling) or name[:1] == "[":
+            is_hidden = isinstance(owner, Unknown) and owner.fresh
+            return _HIDDEN if is_hidden else _LIVE
+        return _DEAD
 
 
 def _can_be_made(value: Value, reads: Names, atoms: frozenset[Unknown]) -> bool:

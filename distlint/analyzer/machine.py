@@ -32,26 +32,6 @@ ABORT = "abort"
 JOIN = "join"
 """The function has returned in which a machine for all ranks was started: ways may join here."""
 
-NO_EDGE = frozenset(
-    {
-        "KeyboardInterrupt",
-        "ImportError",
-        "ModuleNotFoundError",
-        "StopIteration",
-        "StopAsyncIteration",
-        "Empty",
-        "AttributeError",
-        "NotImplementedError",
-        "GeneratorExit",
-        "SystemExit",
-        "NameError",
-        "KeyError",
-        "PackageNotFoundError",
-        "TypeError",
-    }
-)
-"""Exceptions that come from the program or the installation, so on all ranks or on none."""
-
 Place = tuple[Any, ...]
 Variables = dict[Key, "Value | None"]
 
@@ -947,17 +927,14 @@ class Machine(Calls):
         for handler in s.handlers:
             if self.rehearsal.always_aborts(handler.body) and not self.is_stopped(k.next):
                 continue
-            names = _exception_names(handler.types)
-            if names and names <= NO_EDGE:
-                continue
-            return handler
+            if not handler.is_for_all:
+                return handler
         return None
 
     def catching(self, s: ir.Try) -> ir.Handler | None:
         """The handler that takes an exception raised by the program itself."""
         for handler in s.handlers:
-            names = _exception_names(handler.types)
-            if not names or not names <= NO_EDGE:
+            if not handler.is_for_all:
                 return handler
         return None
 
@@ -1101,13 +1078,6 @@ def _argument_for(function: ir.Function, name: str, k: Cont) -> ir.Expr | None:
             return None
         stack.extend(ir.children(node))
     return None
-
-
-def _exception_names(types: ir.Expr | None) -> frozenset[str]:
-    if types is None:
-        return frozenset()
-    items = types.items if isinstance(types, ir.Display) else (types,)
-    return frozenset(getattr(item, "attr", getattr(item, "id", "?")) for item in items)
 
 
 _CONTINUE: dict[str, Callable[[Machine, Cont], str | None]] = {

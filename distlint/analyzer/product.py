@@ -39,11 +39,14 @@ Asked = frozenset[tuple[Any, "Cont | None"]]
 Position = tuple[float, ...]
 _LAST = float("inf")
 
-CROWD = 4
+CROWD = 2
 """States that may wait at one place before they are joined at a loss."""
 
 MANY_TRIES = 100
 """Choices that are taken back in search of a way that agrees with itself."""
+
+JOIN_SIZE = 200
+"""What joining two states costs, in variables that are handled."""
 
 WAY = "way"
 """Operator of the atoms that say on which of two ways a state was reached."""
@@ -430,7 +433,7 @@ class _Agenda:
             self.rehearsal.step()
             joined = _join(item, waiting[number], self.count if is_crowded else None)
             if joined is not None:
-                self.rehearsal.spend(4 * (len(joined.lives[0]) + joined.weight))
+                self.rehearsal.spend(JOIN_SIZE + joined.weight)
                 yield waiting[number], joined
 
 
@@ -489,15 +492,17 @@ def _join_states(
     state, live = then.states[number], then.lives[number]
     if _same(then, orelse, [number]):
         return state, live, 0
-    variables = _joined(atom, dict(live), dict(orelse.lives[number]), crowd)
-    values = _joined(atom, state.results, orelse.states[number].results, crowd)
+    common = live & orelse.lives[number]
+    variables = _joined(atom, live - common, orelse.lives[number] - common, crowd)
+    mine, other = state.results.items(), orelse.states[number].results.items()
+    values = _joined(atom, mine - other, other - mine, crowd)
     if variables is None or values is None:
         return None
     results = {**state.results, **values}
     store = {**state.store, **variables}
     joined = State(state.k, state.frame, state.it, results, store)
     weight = sum(len(value.atoms) for value in (*variables.values(), *values.values()))
-    return joined, frozenset({**dict(live), **variables}.items()), weight
+    return joined, common.union(variables.items()), weight
 
 
 def _still_asked(asked: Asked, states: tuple[State, ...]) -> Asked:
@@ -524,33 +529,26 @@ def _innermost_call(state: State) -> Cont | None:
 
 
 def _joined(
-    atom: Unknown, then: dict[Any, Value], orelse: dict[Any, Value], crowd: int | None
+    atom: Unknown,
+    then: Iterable[tuple[Any, Value]],
+    orelse: Iterable[tuple[Any, Value]],
+    crowd: int | None,
 ) -> dict[Any, Value] | None:
     """What two ways have left in the variables that differ; None if it cannot be told."""
     found: dict[Any, Value] = {}
-    for key in (*then, *(key for key in orelse if key not in then)):
-        left, right = then.get(key), orelse.get(key)
-        if left is right:
-            continue
+    left, right = dict(then), dict(orelse)
+    for key in left.keys() | right.keys():
         if key[0] in FACTS:
             return None
-        if left is None:
-            left = unknown("unset", str(key[1]))
-        elif right is None:
-            right = unknown("unset", str(key[1]))
-        assert right is not None
-        value = v.phi(atom, left, right)
-        if not isinstance(value, v.Phi) and not (v.is_plain(left) and v.is_plain(right)):
-            if crowd is None or not (_is_each_ranks(left) and _is_each_ranks(right)):
+        one = left.get(key) or unknown("unset", str(key[1]))
+        two = right.get(key) or unknown("unset", str(key[1]))
+        value = v.phi(atom, one, two)
+        if not isinstance(value, v.Phi) and not (v.is_plain(one) and v.is_plain(two)):
+            if crowd is None or not (v.is_own_number(one) and v.is_own_number(two)):
                 return None
             value = unknown(LOST, crowd, str(key[1]), local=True, fresh=True)
         found[key] = value
     return found
-
-
-def _is_each_ranks(value: Value) -> bool:
-    """Is it a number or the like that each rank has for itself, and nothing to be followed?"""
-    return value.local and v.is_opaque(value)
 
 
 def position(state: State) -> Position:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
+from distlint.analyzer.outflow import Outflow
 from distlint.analyzer.project import Imported, Module, Project
 from distlint.analyzer.relevance import (
     MODEL_NAMES,
@@ -81,12 +82,21 @@ class Reach:
         self._signs: dict[ir.Function, int] = {}
         self._called_by: dict[ir.Function, list[ir.Function]] = {}
         self._runs_given: dict[ir.Function, bool] = {}
+        self.outflow = Outflow(self)
 
     def matters(self, function: ir.Function) -> bool:
-        """Does it reach a collective, a rank, a rank-local value, a global, an exit, or fail?"""
-        if function.body and isinstance(function.body[-1], ir.Raise):
+        """Does it meet others, end, change globals, fail, or let out what is this rank's own?"""
+        signs = self.signs(function)
+        if signs & (_EVENT | _EXIT | _CHANGE) or _always_raises(function):
             return True
-        return bool(self.signs(function) & (_EVENT | _RANK | _LOCAL | _EXIT | _CHANGE))
+        return bool(signs & (_RANK | _LOCAL)) and self.outflow.lets_out(function)
+
+    def does_something(self, function: ir.Function) -> bool:
+        """Does it more than work out a value: meet others, ask for a rank, end, change globals?"""
+        signs = self.signs(function)
+        if signs & (_EVENT | _EXIT | _CHANGE) or _always_raises(function):
+            return True
+        return bool(signs & _RANK) and self.matters(function)
 
     def may_meet(self, function: ir.Function) -> bool:
         """May a function, or one that it calls, communicate?"""
@@ -125,6 +135,19 @@ class Reach:
         if not tokens.isdisjoint(self.wrappers):
             found |= _WRAP
         return found
+
+    def sources(self, key: str, tokens: frozenset[str]) -> Iterator[str]:
+        """The names in a module that stand for a rank, or for a value of each rank's own."""
+        for token in tokens - {ir.TRY}:
+            name = (
+                self.unaliased(key, frozenset({token})) if token in self.aliases(key) else {token}
+            )
+            if any(
+                (meant in self.ranks and self.is_meant(_RANK, key, meant))
+                or (meant in self.locals and self.is_meant(_LOCAL, key, meant))
+                for meant in name
+            ):
+                yield token
 
     def signs(self, function: ir.Function) -> int:
         """What a function and all that it may call mention.
@@ -239,11 +262,16 @@ class Reach:
 
     def unaliased(self, key: str, tokens: frozenset[str]) -> frozenset[str]:
         """The tokens, and the names that they were imported as."""
+        aliases = self.aliases(key)
+        return tokens | {aliases[token] for token in tokens & aliases.keys()}
+
+    def aliases(self, key: str) -> dict[str, str]:
+        """The local names of a module that stand for imported ones."""
         aliases = self._aliases.get(key)
         if aliases is None:
             module = self.project.by_key(key)
             aliases = self._aliases[key] = module.aliases if module is not None else {}
-        return tokens | {aliases[token] for token in tokens & aliases.keys()}
+        return aliases
 
     def relevance(self, module: Module) -> Relevance:
         """Which statements can decide anything, in a module and in what it imports, near or far."""
@@ -376,7 +404,7 @@ def _evidence(
         owner, _, name = entry.name.rpartition(".")
         if name not in GENERIC or not owner or not is_sign(entry):
             continue
-        sets = found.setdefault(name, set())
+        sets: set[frozenset[str]] = set()
         root, *parts = owner.split(".")
         if not parts or parts[-1][:1].isupper():
             sets.add(frozenset({owner.rpartition(".")[2]}))
@@ -387,6 +415,9 @@ def _evidence(
         info = catalogue.lookup(owner)
         if info is not None and info.cls is not None:
             sets.update(frozenset({hint}) for hint in info.cls.hints)
+        wanted = entry.collective.only_with if entry.collective is not None else ()
+        arguments = frozenset(argument.param for argument in wanted)
+        found.setdefault(name, set()).update(words | arguments for words in sets)
     wrappers = (frozenset({name}) for name in _wrapper_names(catalogue))
     found.setdefault("backward", set()).update(wrappers)
     return {name: frozenset(sets) for name, sets in found.items()}
@@ -425,6 +456,10 @@ def _wrapper_names(catalogue: Catalogue) -> Iterator[str]:
             yield from entry.cls.hints
         if entry.returns is not None and not isinstance(entry.returns.kinds, str):
             yield entry.name.rsplit(".", 1)[-1]
+
+
+def _always_raises(function: ir.Function) -> bool:
+    return bool(function.body) and isinstance(function.body[-1], ir.Raise)
 
 
 def _parts(signs: int) -> bool:

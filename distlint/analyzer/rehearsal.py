@@ -10,6 +10,7 @@ from distlint.analyzer import hooks, ir
 from distlint.analyzer import values as v
 from distlint.analyzer.cluster import Cluster
 from distlint.analyzer.liveness import Liveness
+from distlint.analyzer.outflow import ANYTHING
 from distlint.analyzer.project import Module, Project
 from distlint.analyzer.reach import BUILTINS, Reach
 from distlint.analyzer.state import Cont, Frame, OverBudget
@@ -22,6 +23,12 @@ if TYPE_CHECKING:
 
 OWN_DEPTH = 3
 """How much deeper calls within the module are followed than calls into others."""
+DEEPEST = 9
+"""How deep short functions are followed."""
+
+SHORT = 12
+"""Statements of a short function, at most."""
+
 STEP_BUDGET = 30_000
 """Work that may go into one root, all its paths together: statements, and states by their size."""
 
@@ -83,6 +90,7 @@ class Rehearsal:
         self._mro: dict[ir.Class, tuple[ir.Class | str, ...]] = {}
         self._devices: dict[ir.Function, frozenset[str]] = {}
         self._meets: dict[ir.Block, bool] = {}
+        self._short: dict[ir.Function, bool] = {}
         self._mergeable: dict[ir.Stmt, bool] = {}
 
     def enter(self, function: ir.Function) -> None:
@@ -100,8 +108,17 @@ class Rehearsal:
         self.classes = {tuple([0] * self.cluster.size)}
 
     def follows(self, function: ir.Function, depth: int) -> bool:
-        """Is a call looked into?"""
-        return depth <= self.depth + (OWN_DEPTH if function.module == self.main.key else 0)
+        """Is a call looked into? A short function is, however deep."""
+        if depth <= self.depth + (OWN_DEPTH if function.module == self.main.key else 0):
+            return True
+        return depth <= DEEPEST and self.is_short(function)
+
+    def is_short(self, function: ir.Function) -> bool:
+        """Is there next to nothing in it, such as a wrapper around one call?"""
+        known = self._short.get(function)
+        if known is None:
+            known = self._short[function] = _statements(function.body, SHORT) <= SHORT
+        return known
 
     def may_meet(self, function: ir.Function) -> bool:
         """May a function, or one that it calls, communicate?"""
@@ -234,6 +251,17 @@ class Rehearsal:
     def matters(self, function: ir.Function) -> bool:
         """Can ranks differ, or meet, in a function or in what it calls?"""
         return self.reach.matters(function)
+
+    def does_something(self, function: ir.Function) -> bool:
+        """Does a function, or one that it calls, more than work out a value?"""
+        return self.reach.does_something(function)
+
+    def changes_something(self, function: ir.Function) -> bool:
+        """Does it write to anything but its own variables that can decide something?"""
+        changed = self.reach.outflow.changes(function)
+        return ANYTHING in changed or not changed.isdisjoint(
+            self.relevance.names | hooks.STOP_FLAGS
+        )
 
     # ---- what the catalogue says about classes
 
@@ -397,6 +425,18 @@ def _device_names(block: ir.Block) -> Iterator[str]:
                     yield value.id
         if not isinstance(node, (ir.Define, ir.DefineClass)):
             stack.extend(ir.children(node))
+
+
+def _statements(block: ir.Block, most: int) -> int:
+    """How many statements there are in a block, or more than ``most``."""
+    count = 0
+    stack: list[Any] = list(block)
+    while stack and count <= most:
+        node = stack.pop()
+        count += isinstance(node, ir.Stmt)
+        if isinstance(node, (ir.Stmt, ir.Handler)) and not isinstance(node, ir.DefineClass):
+            stack.extend(ir.children(node))
+    return count
 
 
 def _is_abort(call: ir.Call) -> bool:

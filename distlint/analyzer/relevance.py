@@ -1,21 +1,28 @@
 """Which statements can decide what a rank does: the rest is passed over without being run.
 
 A statement is kept when it may issue a collective or leave a block, or when it writes a name that a
-kept statement, or a condition around one, reads. Names stand for variables and attributes alike,
-over all modules that a file can reach; that errs on the side of keeping.
+kept statement, or a condition around one, reads. A local variable that nothing outside of its
+function can name is told apart from all others; other names stand for variables and attributes
+alike, over all modules that a file can reach. That errs on the side of keeping.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from distlint.analyzer import ir
 from distlint.analyzer.hooks import sets_stop_flag
 from distlint.analyzer.project import Module
 
+if TYPE_CHECKING:
+    from distlint.analyzer.state import Frame
+
 Names = frozenset[str]
+Keys = frozenset[Any]
+"""Names, and (function, name) for the variables that are private to a function."""
+NOTHING: Names = frozenset()
 
 EFFECTS = frozenset(
     "seed manual_seed manual_seed_all seed_everything set_seed exit _exit quit abort signal spawn"
@@ -48,15 +55,15 @@ class Facts(Protocol):
 class Leaf:
     """A statement without a body: what it writes, and what is read once it is kept."""
 
-    writes: Names
-    reads: Names
+    writes: Keys
+    reads: Keys
 
 
 @dataclass(slots=True)
 class Outline:
     """The leaves of a module, and what is read whatever happens."""
 
-    needed: set[str] = field(default_factory=set)
+    needed: set[Any] = field(default_factory=set)
     leaves: list[Leaf] = field(default_factory=list)
     always: set[ir.Stmt] = field(default_factory=set)
     sketch: Sketch | None = None
@@ -69,6 +76,9 @@ class Outline:
     def known(self) -> set[ir.Stmt]:
         return self.sketch.known if self.sketch else set()
 
+    def writes(self, node: ir.Stmt) -> Keys:
+        return self.sketch.written.get(node, NOTHING) if self.sketch else NOTHING
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -80,8 +90,8 @@ class Entry:
     """Attributes that it reads and functions that it calls."""
     called: Names
     methods: Names
-    reads: Names
-    writes: Names
+    reads: Keys
+    writes: Keys
     returns: str = ""
     """The function whose value this is; the statement itself is kept anyway."""
 
@@ -90,7 +100,7 @@ class Entry:
 class Sketch:
     """What the text of a module tells, whatever its names mean; made once for all catalogues."""
 
-    needed: set[str] = field(default_factory=set)
+    needed: set[Any] = field(default_factory=set)
     entries: list[Entry] = field(default_factory=list)
     always: set[ir.Stmt] = field(default_factory=set)
     risky: set[ir.Stmt] = field(default_factory=set)
@@ -98,14 +108,17 @@ class Sketch:
     """Every statement of the module: one that was made up to call a root is none of them."""
     assigned: list[tuple[Names, Names]] = field(default_factory=list)
     """What each assignment writes, with all the names of its value."""
+    written: dict[ir.Stmt, Keys] = field(default_factory=dict)
+    """What assignments and loops write."""
+    private: dict[ir.Function, Names] = field(default_factory=dict)
 
 
 def sketch(module: Module, is_external: Callable[[Module, ir.Expr], bool]) -> Sketch:
     """What the statements of a module write and read."""
     found = _Sketcher(module, is_external)
-    found.block(module.body, frozenset(), "")
+    found.block(module.body, frozenset())
     for function in module.functions:
-        found.function(function)
+        found.of_function(function)
     return found.result
 
 
@@ -148,10 +161,10 @@ def outline(module: Module, drawn: Sketch, facts: Facts) -> Outline:
     return result
 
 
-def needed_names(outlines: Iterable[Outline]) -> Names:
+def needed_names(outlines: Iterable[Outline]) -> Keys:
     """The names that can decide anything: what is read anyway, and what flows into it."""
     outlines = list(outlines)
-    needed: set[str] = set().union(*(found.needed for found in outlines)) if outlines else set()
+    needed: set[Any] = set().union(*(found.needed for found in outlines)) if outlines else set()
     leaves = [leaf for found in outlines for leaf in found.leaves if not leaf.reads <= needed]
     while True:
         rest = []
@@ -170,68 +183,115 @@ class _Sketcher:
         self.module = module
         self.is_external = is_external
         self.result = Sketch()
+        self.function: ir.Function | None = None
+        self.private: Names = frozenset()
 
-    def function(self, function: ir.Function) -> None:
+    def of_function(self, function: ir.Function) -> None:
         for decorator in function.decorators:
             self.result.needed |= ir.tokens_of(decorator)
-        self.block(function.body, frozenset(), function.name)
+        self.function, self.private = function, _private(function)
+        self.result.private[function] = self.private
+        self.block(function.body, frozenset())
 
-    def block(self, block: ir.Block, around: Names, owner: str) -> None:
+    def block(self, block: ir.Block, around: Keys) -> None:
         for statement in block:
-            self.statement(statement, around, owner)
+            self.statement(statement, around)
 
-    def statement(self, node: ir.Stmt, around: Names, owner: str) -> None:
+    def statement(self, node: ir.Stmt, around: Keys) -> None:
         self.result.known.add(node)
         if isinstance(node, (ir.If, ir.While)):
-            tokens = self.leaf(node, node.test, frozenset(), around)
-            self.block(node.body, around | tokens, owner)
-            self.block(node.orelse, around | tokens, owner)
+            inside = around | self.leaf(node, node.test, NOTHING, around)
+            self.block(node.body, inside)
+            self.block(node.orelse, inside)
         elif isinstance(node, ir.For):
-            tokens = self.leaf(node, node.iterable, written(node.target), around)
-            self.block(node.body, around | tokens, owner)
-            self.block(node.orelse, around | tokens, owner)
+            inside = around | self.leaf(node, node.iterable, self.keys(node.target), around)
+            self.block(node.body, inside)
+            self.block(node.orelse, inside)
         elif isinstance(node, ir.With):
-            self.keep(node, around | ir.tokens_of(node.context))
-            self.block(node.body, around, owner)
+            self.keep(node, around | self.reads(node.context))
+            self.block(node.body, around)
         elif isinstance(node, ir.Try):
-            self.block(node.body, around, owner)
-            self.block(node.orelse, around, owner)
-            self.block(node.final, around, owner)
+            self.block(node.body, around)
+            self.block(node.orelse, around)
+            self.block(node.final, around)
             for handler in node.handlers:
-                self.block(handler.body, around, owner)
+                self.block(handler.body, around)
         elif isinstance(node, ir.Assign):
-            writes: Names = frozenset().union(*(written(target) for target in node.targets))
-            tokens = self.leaf(node, node.value, writes, around)
-            self.result.assigned.append((writes, tokens))
+            self.leaf(node, node.value, self.keys(*node.targets), around)
+            names: Names = frozenset().union(*map(written, node.targets))
+            self.result.assigned.append((names, ir.tokens_of(node.value)))
         elif isinstance(node, ir.AugAssign):
-            self.leaf(node, node.value, written(node.target), around)
+            self.leaf(node, node.value, self.keys(node.target), around)
         elif isinstance(node, ir.Evaluate):
-            self.leaf(node, node.value, frozenset(), around)
+            self.leaf(node, node.value, NOTHING, around)
         elif isinstance(node, ir.Return):
             self.keep(node, around)
             if node.value is not None:
                 # the value is asked for where the function's name is
+                owner = self.function.name if self.function is not None else ""
                 entry, _ = self.entry(node, node.value, frozenset(), frozenset(), owner)
                 self.result.entries.append(entry)
         elif isinstance(node, (ir.Break, ir.Continue, ir.Raise, ir.Assert)):
-            self.keep(node, around | ir.tokens_of(node))
+            self.keep(node, around | self.reads(node))
         else:
             self.keep(node, frozenset())
 
-    def keep(self, node: ir.Stmt, reads: Names) -> None:
+    def keep(self, node: ir.Stmt, reads: Keys) -> None:
         self.result.always.add(node)
         self.result.needed |= reads
 
-    def leaf(self, node: ir.Stmt, value: ir.Expr, writes: Names, around: Names) -> Names:
+    def leaf(self, node: ir.Stmt, value: ir.Expr, writes: Keys, around: Keys) -> Keys:
         """A statement that is kept for what its expression does, or for what it writes."""
+        self.result.written[node] = writes
         entry, calls = self.entry(node, value, writes, around)
         self.result.entries.append(entry)
         if calls:
             self.result.risky.add(node)
-        return ir.tokens_of(value)
+        return entry.reads
+
+    def keys(self, *targets: ir.Expr) -> Keys:
+        """What assignments to targets change: variables of the function at hand, or attributes."""
+        found: set[Any] = set()
+        stack = list(targets)
+        while stack:
+            target = stack.pop()
+            if isinstance(target, ir.Display):
+                stack.extend(target.items)
+            elif isinstance(target, (ir.Subscript, ir.Starred)):
+                stack.append(target.value)
+            elif isinstance(target, ir.Attribute):
+                found.add(target.attr)
+            elif isinstance(target, ir.Name):
+                own = target.id in self.private
+                found.add((self.function, target.id) if own else target.id)
+        return frozenset(found)
+
+    def reads(self, node: Any) -> Keys:
+        """Everything that a node mentions."""
+        tokens = ir.tokens_of(node)
+        own = tokens & self.private
+        if not own:
+            return tokens
+        found: set[Any] = set(tokens - own)
+        stack = [node]
+        while stack:
+            item = stack.pop()
+            kind = type(item)
+            if kind is ir.Name:
+                if item.id in own:
+                    found.add((self.function, item.id))
+            elif kind is ir.Lambda:
+                found |= ir.tokens_of(item)  # its parameters; whatever else it names is not private
+            else:
+                if kind is ir.Attribute:
+                    found.add(item.attr)
+                elif kind is ir.Literal and item.value in own:
+                    found.add(item.value)
+                stack.extend(ir.children(item))
+        return frozenset(found)
 
     def entry(
-        self, node: ir.Stmt, value: ir.Expr, writes: Names, around: Names, returns: str = ""
+        self, node: ir.Stmt, value: ir.Expr, writes: Keys, around: Keys, returns: str = ""
     ) -> tuple[Entry, bool]:
         """What an expression names and calls; may it fail on one rank alone?"""
         names: set[str] = set()
@@ -256,7 +316,7 @@ class _Sketcher:
             elif kind is ir.Lambda:
                 counts = False
             stack.extend([(child, counts) for child in ir.children(item)])
-        reads = around | ir.tokens_of(value)
+        reads = around | self.reads(value)
         found = (frozenset(names), frozenset(called), frozenset(methods))
         return Entry(node, forced, *found, reads, writes, returns), calls
 
@@ -276,11 +336,11 @@ class _Sketcher:
             return not definitions and not self.is_external(self.module, func)
         if isinstance(func, ir.Attribute):
             methods.add(name)
-            return name.lower().endswith(MODEL_NAMES) or name.endswith("_") or name in _MUTATORS
+            return name.lower().endswith(MODEL_NAMES) or name.endswith("_") or name in MUTATORS
         return not isinstance(func, ir.Lambda)
 
 
-_MUTATORS = frozenset("append extend insert remove pop clear update add setdefault set put".split())
+MUTATORS = frozenset("append extend insert remove pop clear update add setdefault set put".split())
 
 
 def written(target: ir.Expr) -> Names:
@@ -296,6 +356,25 @@ def written(target: ir.Expr) -> Names:
     return frozenset()
 
 
+def _private(function: ir.Function) -> Names:
+    """Variables of a function that nothing outside of it can name, and that hold no definition."""
+    if not function.tokens.isdisjoint(("locals", "exec", "eval")):
+        return frozenset()
+    public = ir.names_nested(function.body)
+    stack: list[Any] = list(function.body)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ir.Import):
+            public |= {name for name, _, _ in node.bindings}
+        elif isinstance(node, ir.Define):
+            public |= {node.function.name}
+        elif isinstance(node, ir.DefineClass):
+            public |= {node.cls.name}
+        elif isinstance(node, (ir.Stmt, ir.Handler)):
+            stack.extend(ir.children(node))
+    return function.locals - public
+
+
 RUN, PASS, PASS_RISKY = "run", "pass", "pass risky"
 """What to do with a statement; one that is passed over may still be where a rank fails."""
 
@@ -305,8 +384,22 @@ class Relevance:
 
     def __init__(self, outlines: dict[str, Outline]) -> None:
         self.outlines = outlines
-        self.names = needed_names(outlines.values())
+        self._keys = needed_names(outlines.values())
+        self.names: Names = frozenset(key for key in self._keys if isinstance(key, str))
+        """Attributes and variables that are private to no function."""
         self._known: dict[ir.Stmt, str] = {}
+
+    def needed(self, frame: Frame, variables: Names) -> Names:
+        """Those of the variables that a frame names which can decide anything."""
+        function = frame.function
+        found = self.outlines.get(function.module) if function is not None else None
+        sketch = found.sketch if found is not None else None
+        private = sketch.private.get(function, NOTHING) if sketch and function else NOTHING
+        own = variables & private
+        if not own:
+            return variables & self.names
+        kept = [name for name in own if (function, name) in self._keys]
+        return ((variables - own) & self.names).union(kept)
 
     def of(self, module: Module, statement: ir.Stmt) -> str:
         verdict = self._known.get(statement)
@@ -320,15 +413,11 @@ class Relevance:
         risky = PASS_RISKY if node in found.risky else PASS
         if node in found.always or node not in found.known:
             return RUN
-        if isinstance(node, (ir.Assign, ir.AugAssign)):
-            targets = node.targets if isinstance(node, ir.Assign) else (node.target,)
-            kept = any(not written(target).isdisjoint(self.names) for target in targets)
-            return RUN if kept else risky
-        if isinstance(node, ir.Evaluate):
+        if not found.writes(node).isdisjoint(self._keys):
+            return RUN
+        if isinstance(node, (ir.Assign, ir.AugAssign, ir.Evaluate)):
             return risky
         if isinstance(node, (ir.If, ir.For, ir.While)):
-            if isinstance(node, ir.For) and not written(node.target).isdisjoint(self.names):
-                return RUN
             inner = {self._known_in(found, child) for child in (*node.body, *node.orelse)}
             if RUN in inner or isinstance(node, ir.While):
                 return RUN

@@ -21,6 +21,8 @@ _TABLE: dict[tuple[Any, ...], Any] = {}
 _NOTHING: frozenset[Any] = frozenset()
 MAX_TERM_DEPTH = 14
 MAX_PHI_DEPTH = 4
+MAX_OPEN_DEPTH = 1
+"""The same for unknown values with which ranks can do nothing but test them, all alike."""
 LOST = "lost"
 """Operator of the unknowns that stand for what each rank had, where too many ways were joined."""
 
@@ -225,7 +227,9 @@ def unknown(
 class Phi(Value):
     """One value or the other, by a condition that has not been decided yet."""
 
-    __slots__ = ("atoms", "depth", "local", "orelse", "plain", "test", "then", "weak", "wrapped")
+    __slots__ = (
+        "atoms", "depth", "known", "local", "orelse", "plain", "test", "then", "weak", "wrapped"
+    )  # fmt: skip
     test: Unknown
     then: Value
     orelse: Value
@@ -234,6 +238,8 @@ class Phi(Value):
     weak: bool
     plain: bool
     """Can the ranks do nothing with it but test it, all alike?"""
+    known: bool
+    """Is it one of several constants?"""
     wrapped: frozenset[int]
     atoms: frozenset[Unknown]  # type: ignore[misc]
 
@@ -246,6 +252,10 @@ def phi(test: Unknown, then: Value, orelse: Value) -> Value:
     if then is orelse:
         return then
     depth = 1 + max(_phi_depth(then), _phi_depth(orelse))
+    plain = not test.local and is_plain(then) and is_plain(orelse)
+    known = is_known(then) and is_known(orelse)
+    if plain and not known and (depth > MAX_OPEN_DEPTH or type(then) is type(orelse) is Unknown):
+        return unknown("either", test, then, orelse)
     if depth > MAX_PHI_DEPTH:
         return unknown("either", test, then, orelse)
     key = (Phi, test, then, orelse)
@@ -260,7 +270,8 @@ def phi(test: Unknown, then: Value, orelse: Value) -> Value:
         found.wrapped = getattr(then, "wrapped", _NOTHING) | getattr(orelse, "wrapped", _NOTHING)
         found.atoms = test.atoms | then.atoms | orelse.atoms
         found.weak = _are_weak((test, then, orelse))
-        found.plain = not found.local and is_plain(then) and is_plain(orelse)
+        found.plain = plain
+        found.known = known
         _TABLE[key] = found
     result: Phi = found
     return result
@@ -562,11 +573,21 @@ def is_plain(value: Value) -> bool:
     return isinstance(value, (Const, World, External))
 
 
+def is_known(value: Value) -> bool:
+    """Is it a constant, or one of several?"""
+    return value.known if isinstance(value, Phi) else isinstance(value, (Const, World))
+
+
 def is_opaque(value: Value) -> bool:
     """Is there nothing in a value that could be followed: no object, no items?"""
     if isinstance(value, Phi):
         return is_opaque(value.then) and is_opaque(value.orelse)
     return isinstance(value, (Unknown, Const, World, External))
+
+
+def is_own_number(value: Value) -> bool:
+    """Is it a number or the like that each rank has for itself, and nothing to be followed?"""
+    return value.local and is_opaque(value)
 
 
 def is_ranked(value: Value) -> bool:

@@ -109,6 +109,7 @@ RESERVED: dict[str, str] = {
     "DST615": "clip-before-last-backward",
     "DST616": "optimizer-before-fsdp",
     "DST617": "local-metric-as-global",
+    "DST618": "module-replaced-on-one-rank",
     "DST701": "graph-break",
     "DST702": "dynamo-private",
     "DST703": "dynamic-shape-cudagraph",

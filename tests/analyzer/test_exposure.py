@@ -23,6 +23,9 @@ class _Everything:
     def of(self, module: Any, statement: ir.Stmt) -> str:
         return RUN
 
+    def needed(self, frame: Frame, variables: frozenset[str]) -> frozenset[str]:
+        return variables & self.names
+
 
 def read(text: str, wanted: str = "a b c") -> str:
     """Which of ``wanted`` the body of a function may read before it binds them."""

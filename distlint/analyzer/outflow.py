@@ -1,0 +1,275 @@
+"""What leaves a function that depends on the rank: its value, or what it does to things outside.
+
+A function that meets nobody and keeps what is this rank's own to itself (a timer that is printed, a
+message of rank 0) need not be run. Names are followed without regard to the order of statements,
+and whatever happens under a condition of this rank's own counts as such.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from distlint.analyzer import ir
+from distlint.analyzer.project import Imported
+from distlint.analyzer.relevance import EFFECTS, MUTATORS, written
+
+if TYPE_CHECKING:
+    from distlint.analyzer.reach import Reach
+
+
+ANYTHING = "*"
+
+
+class Outflow:
+    """Answers for the functions of a project, under one catalogue."""
+
+    def __init__(self, reach: Reach) -> None:
+        self.reach = reach
+        self._flows: dict[ir.Function, _Flow] = {}
+        self._changes: dict[ir.Function, frozenset[str]] = {}
+        self._globals: dict[tuple[str, str], bool] = {}
+
+    def lets_out(self, function: ir.Function) -> bool:
+        """Does something that depends on the rank leave the function?"""
+        flow = self.flow(function)
+        return flow.returns or flow.escapes
+
+    def flow(self, function: ir.Function) -> _Flow:
+        """What is found out about a function; nothing yet where it calls itself."""
+        found = self._flows.get(function)
+        if found is None:
+            found = self._flows[function] = _Flow(self, function)
+            found.follow()
+        return found
+
+    def changes(self, function: ir.Function) -> frozenset[str]:
+        """What it, or a function that it may call, changes besides its own variables.
+
+        Names of attributes and variables; ``ANYTHING`` where that cannot be told.
+        """
+        known = self._changes.get(function)
+        if known is None:
+            self._changes[function] = frozenset()  # where it calls itself
+            known = _changed_by(function).union(*map(self.changes, self.reach.called_by(function)))
+            self._changes[function] = known
+        return known
+
+    def called(self, module: str, name: str) -> list[ir.Function]:
+        return self.reach.callable_from(module).get(name, [])
+
+    def sources(self, function: ir.Function) -> Iterator[str]:
+        """The names in a function that stand for something of this rank's own."""
+        yield from self.reach.sources(function.module, function.tokens)
+        for name in function.tokens - function.locals:
+            if self.is_own(function.module, name):
+                yield name
+
+    def is_own(self, key: str, name: str) -> bool:
+        """Does a global variable of a module depend on the rank?"""
+        known = self._globals.get((key, name))
+        if known is None:
+            self._globals[key, name] = False  # where it is made of itself
+            module = self.reach.project.by_key(key)
+            definitions = module.definitions.get(name, ()) if module is not None else ()
+            known = any(self._is_made_of_own(key, found.node) for found in definitions)
+            self._globals[key, name] = known
+        return known
+
+    def _is_made_of_own(self, key: str, node: object) -> bool:
+        if isinstance(node, Imported):
+            module = self.reach.project.by_key(key)
+            last = node.dotted.rpartition(".")[2]
+            origins = self.reach.resolve(module, node) if module is not None else ()
+            return any(self.is_own(origin.key, last) for origin in origins if origin.key != key)
+        if not isinstance(node, ir.Expr):
+            return False
+        tokens = ir.tokens_of(node)
+        return (
+            any(True for _ in self.reach.sources(key, tokens))
+            or any(self.flow(found).returns for found in self.reach.callees(key, tokens))
+            or any(self.is_own(key, token) for token in tokens)
+        )
+
+
+class _Flow:
+    """The names of one function that hold something of this rank's own."""
+
+    def __init__(self, outflow: Outflow, function: ir.Function) -> None:
+        self.outflow = outflow
+        self.function = function
+        self.own = function.locals - {param.name for param in function.params}
+        self.returns = False
+        self.escapes = False
+        self.tainted = set(outflow.sources(function))
+        self._jumped: set[Any] = set()
+        """Blocks that one rank may leave earlier than another: loops, or the function."""
+
+    def follow(self) -> None:
+        """Go over the statements until nothing new is found."""
+        before = None
+        while before != (after := (len(self.tainted), len(self._jumped), self.returns)):
+            before = after
+            if self.escapes:
+                return
+            self.block(self.function.body, self.function in self._jumped, self.function)
+
+    def block(self, block: ir.Block, own: bool, loop: Any) -> None:
+        """Follow statements; ``own`` if it is up to this rank alone whether they are run."""
+        for statement in block:
+            self.statement(statement, own or loop in self._jumped, loop)
+
+    def statement(self, node: ir.Stmt, own: bool, loop: Any) -> None:
+        if isinstance(node, (ir.If, ir.While)):
+            inside = loop if isinstance(node, ir.If) else node
+            own = self.evaluate(node.test, own) or own
+            self.block(node.body, own, inside)
+            self.block(node.orelse, own, loop)
+        elif isinstance(node, ir.For):
+            own = self.evaluate(node.iterable, own) or own
+            self.assign(node.target, own or node in self._jumped)
+            self.block(node.body, own, node)
+            self.block(node.orelse, own, loop)
+        elif isinstance(node, ir.With):
+            depends = self.evaluate(node.context, own)
+            if node.target is not None:
+                self.assign(node.target, depends or own)
+            self.block(node.body, own, loop)
+        elif isinstance(node, ir.Try):
+            self.block(node.body, own, loop)
+            self.block(node.orelse, own, loop)
+            self.block(node.final, own, loop)
+            for handler in node.handlers:
+                self.block(handler.body, own or handler.swallows, loop)
+        elif isinstance(node, ir.Assign):
+            depends = self.evaluate(node.value, own) or own
+            for target in node.targets:
+                self.assign(target, depends)
+        elif isinstance(node, ir.AugAssign):
+            self.assign(node.target, self.evaluate(node.value, own) or own)
+        elif isinstance(node, ir.Evaluate):
+            self.evaluate(node.value, own)
+        elif isinstance(node, ir.Return):
+            self.give(node.value, own)
+            if own:
+                self._jumped.add(self.function)
+        elif isinstance(node, (ir.Break, ir.Continue)):
+            if own:
+                self._jumped.add(loop)
+        elif isinstance(node, (ir.Raise, ir.Assert)):
+            self.escapes |= own or (isinstance(node, ir.Assert) and self.evaluate(node.test, own))
+        elif isinstance(node, (ir.Define, ir.DefineClass)):
+            name = node.function.name if isinstance(node, ir.Define) else node.cls.name
+            if own or not ir.tokens_of(node).isdisjoint(self.tainted):
+                self.tainted.add(name)
+
+    def give(self, value: ir.Expr | None, own: bool) -> None:
+        """A value is returned or yielded."""
+        if value is not None:
+            self.returns |= self.evaluate(value, own) or own
+
+    def assign(self, target: ir.Expr, depends: bool) -> None:
+        """A target gets a value; does that depend on the rank?"""
+        if isinstance(target, ir.Display):
+            for item in target.items:
+                self.assign(item, depends)
+        elif depends and isinstance(target, (ir.Name, ir.Starred)):
+            self.tainted |= written(target)
+        elif depends:
+            self.change(target)
+
+    def change(self, thing: ir.Expr) -> None:
+        """Something of this rank's own is put into a thing."""
+        if not _is_variable(thing, self.own):
+            self.escapes = True
+        while isinstance(thing, (ir.Attribute, ir.Subscript)):
+            thing = thing.value
+        self.tainted |= written(thing)
+
+    def evaluate(self, node: ir.Expr, own: bool) -> bool:
+        """Does the value of an expression depend on the rank? Notes what it does on the way."""
+        depends = not ir.tokens_of(node).isdisjoint(self.tainted)
+        stack: list[Any] = [node]
+        while stack:
+            item = stack.pop()
+            kind = type(item)
+            if kind is ir.Call:
+                depends = self.call(item, own, depends) or depends
+            elif kind is ir.Yield:
+                self.returns |= own or depends
+            elif kind is ir.Walrus and (own or depends):
+                self.tainted.add(item.target)
+            if kind is not ir.Lambda:
+                stack.extend(ir.children(item))
+        return depends
+
+    def call(self, node: ir.Call, own: bool, depends: bool) -> bool:
+        """Does a call return something of this rank's own, whatever it is given?"""
+        name = ir.last_name(node.func)
+        functions = self.outflow.called(self.function.module, name)
+        returns = False
+        for function in functions:
+            flow = self.outflow.flow(function)
+            self.escapes |= flow.escapes
+            returns |= flow.returns
+        if not (own or depends):
+            return returns
+        if name in EFFECTS or any(map(self.outflow.changes, functions)):
+            self.escapes = True
+        elif isinstance(node.func, ir.Attribute):
+            if _is_mutator(name):
+                self.change(node.func.value)
+        elif not functions and name in self.function.locals:
+            self.escapes = True  # a function that was given, which may do anything
+        return returns
+
+
+def _changed_by(function: ir.Function) -> frozenset[str]:
+    """The names that a function writes to, but for its own variables."""
+    found: set[str] = set()
+    if not function.tokens.isdisjoint(EFFECTS):
+        found.add(ANYTHING)
+    stack: list[Any] = list(function.body)
+    while stack:
+        node = stack.pop()
+        stack.extend(ir.children(node))
+        if isinstance(node, ir.Assign):
+            for target in node.targets:
+                found |= _changed_in(target, function)
+        elif isinstance(node, ir.AugAssign):
+            found |= _changed_in(node.target, function)
+        elif isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute):
+            if _is_mutator(node.func.attr):
+                found |= _changed_in(ir.Subscript(node.func.value, node.func), function)
+        elif isinstance(node, ir.Yield):
+            found.add(ANYTHING)
+    return frozenset(found)
+
+
+def _changed_in(target: ir.Expr, function: ir.Function) -> frozenset[str]:
+    """What an assignment to a target changes outside of the function, by its name."""
+    if isinstance(target, ir.Display):
+        return frozenset().union(*(_changed_in(item, function) for item in target.items))
+    if isinstance(target, ir.Starred):
+        return _changed_in(target.value, function)
+    params = {param.name for param in function.params}
+    if isinstance(target, ir.Name):
+        return frozenset({target.id}) & function.outer
+    if _is_variable(target, function.locals - params):
+        return frozenset()
+    while isinstance(target, ir.Subscript):
+        target = target.value
+    name = ir.last_name(target)
+    is_given = isinstance(target, ir.Name) and name in params  # called otherwise elsewhere
+    return frozenset({ANYTHING if is_given or not name else name})
+
+
+def _is_mutator(name: str) -> bool:
+    return name in MUTATORS or (name.endswith("_") and not name.startswith("_"))
+
+
+def _is_variable(thing: ir.Expr, own: frozenset[str]) -> bool:
+    """Is it a variable of the function, or a part of what such a variable holds?"""
+    while isinstance(thing, (ir.Attribute, ir.Subscript)):
+        thing = thing.value
+    return isinstance(thing, ir.Name) and thing.id in own

@@ -1,0 +1,189 @@
+"""DST618: a model that gets other layers on one rank, before all of them wrap it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from distlint.analyzer import ir
+from distlint.analyzer.guards import asks_rank
+from distlint.analyzer.names import Around
+from distlint.analyzer.objects import Objects, Path, Point, objects_of, path_of
+from distlint.rules.base import Example, SourceRule
+from distlint.source.finding import Finding, Related, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+
+_RESIZES = frozenset({"resize_token_embeddings", "add_module", "register_module"})
+_WRAPS = frozenset(
+    {
+        "prepare", "prepare_model", "DistributedDataParallel", "DDP", "initialize", "setup",
+        "FullyShardedDataParallel", "FSDP", "fully_shard",
+    }
+)  # fmt: skip
+
+
+class ModuleReplacedOnOneRank(SourceRule):
+    """A layer is replaced under a rank test, and all ranks wrap the model afterwards.
+
+    ## What it finds
+
+    `model.layer = nn.Linear(...)` (or another class of `torch.nn`),
+    `model.resize_token_embeddings(...)` or `model.add_module(...)` in a block that only some ranks
+    run, where the same model is handed to `prepare`, `DistributedDataParallel`, FSDP or
+    `deepspeed.initialize` further down.
+
+    ## Why it matters
+
+    The ranks then train different models. Where shapes differ, DDP raises when it is made or waits
+    for parameters that the other ranks do not have; where they agree, a layer with new random
+    weights may be overwritten, or reduced with another one.
+
+    ## What to do
+
+    Do it on all ranks. DDP sends rank 0's weights to the others when it is made, so that even
+    random ones agree then.
+
+    ## When it is silent
+
+    - The other ranks replace the same layer in the `else` branch.
+    - Only values of parameters change: DDP hands those out.
+    - The model is wrapped in the same block, or never.
+    """
+
+    code = "DST618"
+    name = "module-replaced-on-one-rank"
+    severity = Severity.WARNING
+
+    good = (
+        Example(
+            title="On all ranks",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+dist.init_process_group("gloo")
+net = torch.nn.Sequential(torch.nn.Linear(4, 2))
+net.head = torch.nn.Linear(2, 8)
+model = DDP(net)
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="Weights alone, which DDP hands out",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+dist.init_process_group("gloo")
+net = torch.nn.Linear(4, 2)
+if dist.get_rank() == 0:
+    with torch.no_grad():
+        net.weight.zero_()
+model = DDP(net)
+assert not model.module.weight.any()
+dist.destroy_process_group()
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="A wider head on rank 0",
+            effect="fail",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+dist.init_process_group("gloo")
+net = torch.nn.Sequential(torch.nn.Linear(4, 2))
+net.head = torch.nn.Linear(2, 4)
+if dist.get_rank() == 0:
+    net.head = torch.nn.Linear(2, 8)  # expect: DST618
+model = DDP(net)
+dist.destroy_process_group()
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        if _WRAPS.isdisjoint(module.tokens):
+            return
+        objects = objects_of(module, catalogue)
+        for point, model, what in _replacements(objects):
+            guard = _rank_branch(point.around)
+            if guard is None or _is_done_by_others(guard, what):
+                continue
+            wrap = _wrapped_after(objects, model, point, guard)
+            if wrap is None:
+                continue
+            locator = locators.of(module.key)
+            yield self.finding(
+                message=f"`{'.'.join(model)}` gets another layer on some ranks only",
+                severity=Severity.WARNING,
+                place=locator.place(point.statement.site),
+                related=(
+                    Related("only these ranks come here", locator.place(guard.site)),
+                    Related("all ranks wrap it here", locator.place(wrap.site)),
+                ),
+                effect="the ranks have different parameters: the wrap fails, or waits for ever",
+                advice="Change the model on all ranks.",
+            )
+
+
+def _replacements(objects: Objects) -> Iterator[tuple[Point, Path, str]]:
+    """Where a model gets another layer: the model, and what is written or called."""
+    for point in objects.points:
+        statement = point.statement
+        if isinstance(statement, ir.Assign) and _makes_layer(objects, statement.value, point):
+            for target in statement.targets:
+                owner = path_of(target.value) if isinstance(target, ir.Attribute) else None
+                if owner is not None and isinstance(target, ir.Attribute):
+                    yield point, owner, target.attr
+    for site in objects.calls(_RESIZES):
+        if isinstance(site.call.func, ir.Attribute):
+            owner = path_of(site.call.func.value)
+            if owner is not None:
+                yield site.point, owner, site.name
+
+
+def _makes_layer(objects: Objects, value: ir.Expr, point: Point) -> bool:
+    for origin in objects.origins(value, point):
+        called = objects.called(origin.site) if origin.site is not None else ""
+        if called.startswith("torch.nn.") and called.rpartition(".")[2][:1].isupper():
+            return True
+    return False
+
+
+def _rank_branch(around: tuple[Around, ...]) -> ir.If | None:
+    """The innermost test of the rank that a statement stands under."""
+    owners = (here.owner for here in reversed(around))
+    return next((o for o in owners if isinstance(o, ir.If) and asks_rank(o.test)), None)
+
+
+def _is_done_by_others(guard: ir.If, what: str) -> bool:
+    """Do both branches write or call this?"""
+    return all(what in ir.block_tokens(block) for block in (guard.body, guard.orelse))
+
+
+def _wrapped_after(objects: Objects, model: Path, point: Point, guard: ir.If) -> ir.Call | None:
+    """The call further down in the same function that wraps the model for all ranks."""
+    for site in objects.calls(_WRAPS):
+        if site.point.scope is not point.scope or site.call.site < point.statement.site:
+            continue
+        if any(here.owner is guard for here in site.point.around):
+            return None
+        if any(path_of(argument.value) == model for argument in site.call.args):
+            return site.call
+    return None

@@ -1,0 +1,105 @@
+"""Functions that keep what is a rank's own to themselves need not be run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from distlint.analyzer.project import Project
+from distlint.analyzer.reach import Reach, reach_of
+from distlint.source.document import Document
+
+HEAD = "import time, torch\nimport torch.distributed as dist\n\nLOG = []\n\n"
+
+
+def reach(text: str) -> tuple[Reach, dict[str, object]]:
+    path = Path("script.py")
+    project = Project(path.parent)
+    module = project.add(Document.from_bytes((HEAD + text).encode(), path))
+    functions: dict[str, object] = {function.name: function for function in module.functions}
+    return reach_of(project, project.catalogue_of(module)), functions
+
+
+def lets_out(text: str) -> bool:
+    found, functions = reach(text)
+    return found.outflow.lets_out(functions["f"])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if dist.get_rank() == 0:\n    print(x)",
+        "start = time.time()\nx = x + 1\nprint(time.time() - start)\nreturn x",
+        "def show():\n    print(dist.get_rank())\nshow()\nreturn x",
+        "lines = []\nif dist.get_rank() == 0:\n    lines.append(x)\n    print(lines)",
+        "try:\n    import fast\nexcept ImportError:\n    fast = None\nreturn fast",
+        "try:\n    return x.shape\nexcept ValueError:\n    raise",
+    ],
+    ids=["print", "timer", "nested", "own list", "import", "passed on"],
+)
+def test_kept_inside(body: str) -> None:
+    assert not lets_out(f"def f(x):\n{indented(body)}")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return dist.get_rank() == 0",
+        "rank = dist.get_rank()\nfirst = rank == 0\nreturn first",
+        "if dist.get_rank() == 0:\n    return 1\nreturn 2",
+        "if dist.get_rank() == 0:\n    return\nreturn 2",
+        "x.is_main = dist.get_rank() == 0",
+        "x['rank'] = dist.get_rank()",
+        "if dist.get_rank():\n    LOG.append(x)",
+        "for i in range(9):\n    if time.time() > x:\n        break\nreturn i",
+        "if dist.get_rank() == 3:\n    raise ValueError(x)",
+        "try:\n    x = x.item()\nexcept RuntimeError:\n    return None\nreturn 1",
+        "yield dist.get_rank()",
+        "if dist.get_rank() == 0:\n    x()",
+    ],
+    ids=[
+        "returned",
+        "through names",
+        "by a branch",
+        "by returning early",
+        "attribute",
+        "item",
+        "appended",
+        "by breaking",
+        "raised",
+        "swallowed",
+        "yielded",
+        "given function",
+    ],
+)
+def test_let_out(body: str) -> None:
+    assert lets_out(f"def f(x):\n{indented(body)}")
+
+
+def test_through_functions_and_globals() -> None:
+    assert lets_out(
+        "def g():\n    return dist.get_rank()\ndef f():\n    value = g()\n    return value\n"
+    )
+    assert lets_out("def g(a):\n    a.x = 1\ndef f(a):\n    if dist.get_rank():\n        g(a)\n")
+    assert lets_out("FIRST = dist.get_rank() == 0\ndef f():\n    return FIRST\n")
+    assert not lets_out(
+        "def g(a):\n    print(a)\ndef f(a):\n    if dist.get_rank():\n        g(a)\n"
+    )
+
+
+def test_what_a_function_changes() -> None:
+    found, functions = reach(
+        "class Stopper:\n"
+        "    def update(self, loss):\n"
+        "        worse = loss > self.best\n"
+        "        self.best, self.count = loss, self.count + worse\n"
+        "def f(config):\n    config['a'] = 1\n"
+        "def g(loss):\n    total = []\n    total.append(loss)\n    return total\n"
+    )
+    changed = {name: found.outflow.changes(each) for name, each in functions.items()}  # type: ignore[arg-type]
+    assert changed == {"update": {"best", "count"}, "f": {"*"}, "g": set()}
+
+
+def indented(body: str) -> str:
+    return "".join(f"    {line}\n" for line in body.splitlines())
