@@ -7,17 +7,20 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import IO
 
 from distlint.cli import FAILED, FINDINGS, OK, options
 from distlint.cli.progress import progress_bar
 from distlint.engine.errors import ConfigError
+from distlint.engine.explain import rule_text
 from distlint.engine.settings import Resolver
+from distlint.output import formats
 from distlint.source.paths import STDIN, display
 from distlint.source.report import Report
 
-FORMATS = ("full", "concise", "json")
+FOR_PEOPLE = ("concise", "full")
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -32,7 +35,7 @@ def run(arguments: Sequence[str]) -> int:
         return fix.repair(chosen)
     resolver = Resolver(options.overrides(chosen))
     report = check(chosen, resolver)
-    tell(report, chosen)
+    tell(report, chosen, resolver)
     return status(report, chosen)
 
 
@@ -103,7 +106,9 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("output")
-    group.add_argument("--output-format", choices=FORMATS, default="full", help="default: full")
+    group.add_argument(
+        "--output-format", choices=formats.names(), default="full", help="default: full"
+    )
     group.add_argument("-o", "--output-file", type=Path, metavar="FILE", help="write it there")
     group.add_argument(
         "--statistics", action="store_true", help="count the findings of each rule instead"
@@ -152,11 +157,16 @@ def status(report: Report, chosen: argparse.Namespace) -> int:
     return FINDINGS if report.fails and not chosen.exit_zero else OK
 
 
-def tell(report: Report, chosen: argparse.Namespace, default: IO[str] | None = None) -> None:
+def tell(
+    report: Report,
+    chosen: argparse.Namespace,
+    resolver: Resolver,
+    default: IO[str] | None = None,
+) -> None:
     """Write the report to where the user wants it, by default to standard output."""
     try:
         with output(chosen.output_file, default or sys.stdout) as stream:
-            _write(report, chosen, stream)
+            _write(report, chosen, resolver, stream)
             stream.flush()
     except BrokenPipeError:  # whoever read our output has seen enough; the verdict stands
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -176,30 +186,23 @@ def output(file: Path | None, default: IO[str]) -> Iterator[IO[str]]:
         yield stream
 
 
-def _write(report: Report, chosen: argparse.Namespace, stream: IO[str]) -> None:
-    if chosen.output_format == "json":
-        from distlint.output import json
+def _write(report: Report, chosen: argparse.Namespace, resolver: Resolver, stream: IO[str]) -> None:
+    color = options.colored(chosen.color, stream)
+    if chosen.statistics and chosen.output_format in FOR_PEOPLE:
+        from distlint.output import summary
+        from distlint.output.style import printer
 
-        stream.write(json.render(report.reported) + "\n")
+        summary.statistics(report, printer(stream, color=color))
         return
-    from distlint.output import concise, full, summary
-    from distlint.output.style import printer
-
-    out = printer(stream, color=options.colored(chosen.color, stream))
-    if chosen.statistics:
-        summary.statistics(report, out)
-        return
-    width = options.width()
-    for item in report.reported:
-        if chosen.output_format == "full":
-            full.render(item, out, width)
-        else:
-            concise.render(item, out)
-    if not chosen.quiet:
-        out.line(summary.closing(report))
-        hint = summary.fixable(report, unsafe=bool(chosen.unsafe_fixes))
-        if hint:
-            out.line(hint)
+    page = formats.Page(
+        stream,
+        explain=partial(rule_text, resolver=resolver),
+        color=color,
+        width=options.width(),
+        quiet=chosen.quiet,
+        unsafe=bool(chosen.unsafe_fixes),
+    )
+    formats.load(chosen.output_format).write(report, page)
 
 
 def tell_notices(report: Report, chosen: argparse.Namespace) -> None:
@@ -207,7 +210,7 @@ def tell_notices(report: Report, chosen: argparse.Namespace) -> None:
     notices = report.notices
     if chosen.quiet:
         notices = tuple(notice for notice in notices if notice.kind == "failed")
-    counted = chosen.statistics and chosen.output_format == "json"
+    counted = chosen.statistics and chosen.output_format not in FOR_PEOPLE
     if not notices and not counted:
         return
     from distlint.output import summary

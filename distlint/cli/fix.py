@@ -43,7 +43,7 @@ def repair(chosen: argparse.Namespace) -> int:
     if chosen.diff:
         check.tell_notices(report, chosen)
     else:
-        check.tell(report, chosen)
+        check.tell(report, chosen, resolver)
     _say(repairs.files, chosen)
     return _status(report, repairs.files, chosen)
 
@@ -70,7 +70,7 @@ def _repair_stdin(chosen: argparse.Namespace, resolver: Resolver) -> int:
     if chosen.diff:
         check.tell_notices(report, chosen)
     else:
-        check.tell(report, chosen, sys.stderr)
+        check.tell(report, chosen, resolver, sys.stderr)
     _say(repairs.files, chosen)
     return _status(report, repairs.files, chosen)
 

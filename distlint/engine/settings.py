@@ -140,6 +140,11 @@ class Resolver:
         codes = frozenset[str]().union(*(settings.selection.explicit for settings in every))
         return {code: RESERVED[code] for code in codes if code in RESERVED}
 
+    def own_rule_files(self) -> tuple[Path, ...]:
+        """The files with rules of the user's own in all configurations used so far."""
+        every = self._by_config.values()
+        return tuple(dict.fromkeys(file for settings in every for file in settings.rules))
+
     def _surroundings(self, folder: Path) -> tuple[Path | None, Path | None]:
         """The configuration in force in a folder, and the project's folder that it lies in."""
         chain = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+from distlint.output.formats import Page
 from distlint.output.style import Part, Printer
 from distlint.source.finding import Severity
 from distlint.source.paths import display, printable
@@ -35,6 +36,16 @@ def closing(report: Report) -> str:
     )
     files = len({finding.place.path for finding in report.findings})
     return f"Found {found} in {counted(files, 'file')} ({checked})."
+
+
+def close(report: Report, out: Printer, page: Page) -> None:
+    """The last lines of a report for people."""
+    if page.quiet:
+        return
+    out.line(closing(report))
+    hint = fixable(report, unsafe=page.unsafe)
+    if hint:
+        out.line(hint)
 
 
 def fixable(report: Report, *, unsafe: bool) -> str:

@@ -31,6 +31,16 @@ class Reported:
 
 
 @dataclass(frozen=True, slots=True)
+class RuleText:
+    """What a rule says about itself; ``documentation`` is Markdown."""
+
+    code: str
+    name: str
+    summary: str
+    documentation: str
+
+
+@dataclass(frozen=True, slots=True)
 class Fixed:
     """What fixes make of a file; ``applied`` holds the code and name of each."""
 
