@@ -29,12 +29,17 @@ def run(arguments: Sequence[str]) -> int:
         "Find the places where ranks part ways.",
         "Exit status: 0 nothing found at or above --fail-on, 1 findings, 2 the run itself failed.",
     ).parse_args(arguments)
+    if chosen.update_baseline and (chosen.fix or STDIN in chosen.paths):
+        raise ConfigError("--update-baseline goes with files, and without --fix")
     if chosen.fix or chosen.diff:
         from distlint.cli import fix
 
         return fix.repair(chosen)
     resolver = Resolver(options.overrides(chosen))
     report = check(chosen, resolver)
+    if chosen.update_baseline:
+        return _update_baseline(report, chosen, resolver)
+    report = without_known(report, resolver)
     tell(report, chosen, resolver)
     return status(report, chosen)
 
@@ -55,6 +60,7 @@ def parser(command: str, description: str, epilog: str) -> argparse.ArgumentPars
     options.add_files(parser)
     options.add_configuration(parser)
     _add_fixing(parser, always=command == "fix")
+    _add_baseline(parser, update=command == "check")
     _add_run(parser)
     _add_output(parser)
     options.add_display(parser)
@@ -80,6 +86,19 @@ def _add_fixing(parser: argparse.ArgumentParser, *, always: bool) -> None:
         action="store_true",
         help="exit with 1 when anything was fixed, even if nothing is left",
     )
+
+
+def _add_baseline(parser: argparse.ArgumentParser, *, update: bool) -> None:
+    group = parser.add_argument_group("baseline")
+    group.add_argument(
+        "--baseline", type=Path, metavar="FILE", help="pass over the findings that this file holds"
+    )
+    if update:
+        group.add_argument(
+            "--update-baseline",
+            action="store_true",
+            help="write the findings there are to the baseline, and report none",
+        )
 
 
 def _add_run(parser: argparse.ArgumentParser) -> None:
@@ -149,6 +168,24 @@ def read_stdin(chosen: argparse.Namespace) -> bytes:
     if len(chosen.paths) > 1:
         raise ConfigError("`-` cannot be combined with other paths")
     return sys.stdin.buffer.read()
+
+
+def without_known(report: Report, resolver: Resolver) -> Report:
+    """The report without the findings of its baseline."""
+    from distlint.engine.baseline import applied
+
+    return applied(report, resolver)
+
+
+def _update_baseline(report: Report, chosen: argparse.Namespace, resolver: Resolver) -> int:
+    from distlint.engine.baseline import update
+
+    for file, count in update(report, resolver).items():
+        if not chosen.quiet:
+            what = "1 finding" if count == 1 else f"{count:,} findings"
+            print(f"{display(file)} holds {what} now.")
+    tell_notices(report, chosen)
+    return FAILED if report.failed else OK
 
 
 def status(report: Report, chosen: argparse.Namespace) -> int:

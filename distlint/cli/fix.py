@@ -39,6 +39,7 @@ def repair(chosen: argparse.Namespace) -> int:
         _show(repairs.files, sys.stdout, chosen)
     elif repairs.files:
         report = check.check(chosen, resolver)
+    report = check.without_known(report, resolver)
     report = replace(report, notices=(*report.notices, *repairs.notices))
     if chosen.diff:
         check.tell_notices(report, chosen)
@@ -66,6 +67,7 @@ def _repair_stdin(chosen: argparse.Namespace, resolver: Resolver) -> int:
         sys.stdout.buffer.write(after)
         if repairs.files:
             report = check_stdin(after, name, resolver, force_exclude=force)
+    report = check.without_known(report, resolver)
     report = replace(report, notices=(*report.notices, *repairs.notices))
     if chosen.diff:
         check.tell_notices(report, chosen)

@@ -107,6 +107,7 @@ def overrides(options: argparse.Namespace) -> Overrides:
         preview=given.get("preview"),
         fail_on=given.get("fail_on"),
         cache_dir=given.get("cache_dir"),
+        baseline=_absolute(given.get("baseline")),
         config=explicit_config(options.config) if options.config else None,
         isolated=options.isolated,
     )
@@ -130,6 +131,10 @@ def width() -> int:
 
 def _comma_list(text: str) -> list[str]:
     return [item.strip() for item in text.split(",") if item.strip()]
+
+
+def _absolute(path: Path | None) -> Path | None:
+    return Path(os.path.abspath(path)) if path else None
 
 
 def _joined(lists: list[list[str]] | None) -> tuple[str, ...]:

@@ -174,7 +174,7 @@ class Session:
             severity=Severity.ERROR,
             place=Place(path, Span(error.row, error.column, error.row, error.column + 1)),
         )
-        if not _enabled(finding.code, path, settings):
+        if not enabled(finding.code, path, settings):
             return FileResult(path)
         finding = _graded(finding, settings)
         frame = _frame(document, finding.place.span) if document else None
@@ -208,7 +208,7 @@ class _Sieve:
         self, findings: Iterable[Finding] = (), over_budget: int = 0, roots: int = 0
     ) -> FileResult:
         kept = [(f, self._view(f.place.path)) for f in findings]
-        kept = [(f, view) for f, view in kept if _enabled(f.code, f.place.path, view.settings)]
+        kept = [(f, view) for f, view in kept if enabled(f.code, f.place.path, view.settings)]
         reported = [
             view.report(f)
             for f, view in kept
@@ -265,11 +265,11 @@ class _FileView:
     def complaints(self, complete: bool) -> Iterable[tuple[Reported, frozenset[ItemKey]]]:
         """What is wrong with the comments; unused ones only when the analysis was complete."""
         path = self.document.path
-        if not self.suppressions.any or not _enabled(UNUSED_SUPPRESSION, path, self.settings):
+        if not self.suppressions.any or not enabled(UNUSED_SUPPRESSION, path, self.settings):
             return
         codes = _implemented(self.settings) if complete else ()
-        enabled = {code for code in codes if _enabled(code, path, self.settings)}
-        for complaint in list(self.suppressions.complaints(enabled)):
+        in_use = {code for code in codes if enabled(code, path, self.settings)}
+        for complaint in list(self.suppressions.complaints(in_use)):
             if not self.suppresses(complaint.finding):
                 yield self.report(complaint.finding), self._keys(complaint)
 
@@ -299,7 +299,8 @@ def _refusal(target: Target, settings: Settings) -> Notice | None:
     return None
 
 
-def _enabled(code: str, path: Path, settings: Settings) -> bool:
+def enabled(code: str, path: Path, settings: Settings) -> bool:
+    """Is a code to be reported in a file?"""
     preview_rule = not settings.preview and _is_preview(code, settings)
     on = settings.selection.enables(code, preview_rule=preview_rule, preview=settings.preview)
     return on and code not in settings.ignored_in(path)

@@ -63,6 +63,7 @@ class Overrides:
     preview: bool | None = None
     fail_on: Severity | None = None
     cache_dir: Path | None = None
+    baseline: Path | None = None
     config: Path | None = None
     isolated: bool = False
 
@@ -196,7 +197,7 @@ def build(config_path: Path | None, root: Path, overrides: Overrides, cwd: Path)
         runtime=_get(config, "runtime", RUNTIME),
         versions=_get(config, "versions", {}),
         unsafe_fixes=_get(config, "unsafe-fixes", False),
-        baseline=_path(config, "baseline"),
+        baseline=_first(overrides.baseline, _path(config, "baseline")),
         cache_dir=_first(overrides.cache_dir, _path(config, "cache-dir")),
         max_file_size=_get(config, "max-file-size", DEFAULT_MAX_FILE_SIZE),
         allow_env=_get(config, "allow-env", ()),

@@ -26,8 +26,11 @@ def counted(count: int, singular: str, plural: str | None = None) -> str:
 def closing(report: Report) -> str:
     """One line: how much was found, in how many files."""
     checked = f"checked {counted(report.checked, 'file')}"
+    if report.tolerated:
+        checked += f"; {report.tolerated:,} in the baseline"
     if not report.reported:
-        return f"No findings ({checked})." if report.checked else "No files were checked."
+        what = "No new findings" if report.tolerated else "No findings"
+        return f"{what} ({checked})." if report.checked else "No files were checked."
     severities = report.by_severity()
     found = ", ".join(
         counted(severities[severity], severity.value, "info" if severity is Severity.INFO else None)
@@ -85,6 +88,8 @@ def _totals(report: Report) -> Iterator[str]:
     yield f"{counted(report.checked, 'file')} checked, {report.skipped:,} skipped"
     yield f"{counted(report.roots, 'entry point')} rehearsed, {report.over_budget:,} over budget"
     yield f"{counted(report.suppressed, 'finding')} suppressed by comments"
+    if report.tolerated:
+        yield f"{counted(report.tolerated, 'finding')} in the baseline"
 
 
 def notices(items: tuple[Notice, ...], out: Printer, *, verbose: bool) -> None:

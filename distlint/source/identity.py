@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -31,6 +30,8 @@ def flagged(item: Reported) -> str:
 
 def fingerprints(items: Iterable[Reported], name: Callable[[Path], str]) -> list[str]:
     """An identifier for each finding, unique among them; ``name`` says what a file is called."""
+    import hashlib  # 5 ms, for formats that few runs ask for
+
     seen: Counter[tuple[str, str, str]] = Counter()
     found = []
     for item in items:

@@ -76,6 +76,8 @@ class Report:
     roots: int
     files: tuple[Path, ...] = ()
     """The files that were checked."""
+    tolerated: int = 0
+    """Findings that are left out because a baseline holds them."""
 
     @property
     def failed(self) -> bool:
