@@ -28,9 +28,12 @@ def run(arguments: Sequence[str]) -> int:
         "check",
         "Find the places where ranks part ways.",
         "Exit status: 0 nothing found at or above --fail-on, 1 findings, 2 the run itself failed.",
-    ).parse_args(arguments)
-    if chosen.update_baseline and (chosen.fix or STDIN in chosen.paths):
-        raise ConfigError("--update-baseline goes with files, and without --fix")
+    ).parse_args(_spelled_out(arguments))
+    _refuse_what_does_not_go_together(chosen)
+    if chosen.add_ignores is not None:
+        from distlint.cli import ignores
+
+        return ignores.add(chosen)
     if chosen.fix or chosen.diff:
         from distlint.cli import fix
 
@@ -42,6 +45,20 @@ def run(arguments: Sequence[str]) -> int:
     report = without_known(report, resolver)
     tell(report, chosen, resolver)
     return status(report, chosen)
+
+
+def _spelled_out(arguments: Sequence[str]) -> list[str]:
+    """``--add-ignores`` without a reason must not take the next path for one."""
+    return ["--add-ignores=" if each == "--add-ignores" else each for each in arguments]
+
+
+def _refuse_what_does_not_go_together(chosen: argparse.Namespace) -> None:
+    for option, given in (
+        ("--update-baseline", chosen.update_baseline),
+        ("--add-ignores", chosen.add_ignores is not None),
+    ):
+        if given and (chosen.fix or STDIN in chosen.paths):
+            raise ConfigError(f"{option} goes with files, and without --fix")
 
 
 def parser(command: str, description: str, epilog: str) -> argparse.ArgumentParser:
@@ -76,6 +93,12 @@ def _add_fixing(parser: argparse.ArgumentParser, *, always: bool) -> None:
     group.add_argument(
         "--diff", action="store_true", help="show what fixes would change, and write nothing"
     )
+    if not always:
+        group.add_argument(
+            "--add-ignores",
+            metavar="REASON",
+            help="put a suppression comment to every finding; --add-ignores=REASON says why",
+        )
     group.add_argument(
         "--unsafe-fixes",
         action=argparse.BooleanOptionalAction,

@@ -36,7 +36,7 @@ def repair(chosen: argparse.Namespace) -> int:
     report = check.check(chosen, resolver)
     repairs = fix.repair(report, resolver, unsafe=chosen.unsafe_fixes, write=not chosen.diff)
     if chosen.diff:
-        _show(repairs.files, sys.stdout, chosen)
+        show(repairs.files, sys.stdout, chosen)
     elif repairs.files:
         report = check.check(chosen, resolver)
     report = check.without_known(report, resolver)
@@ -61,7 +61,7 @@ def _repair_stdin(chosen: argparse.Namespace, resolver: Resolver) -> int:
         data, stdin_path(name), report, resolver, unsafe=chosen.unsafe_fixes
     )
     if chosen.diff:
-        _show(repairs.files, sys.stdout, chosen)
+        show(repairs.files, sys.stdout, chosen)
     else:
         sys.stdout.flush()
         sys.stdout.buffer.write(after)
@@ -77,7 +77,7 @@ def _repair_stdin(chosen: argparse.Namespace, resolver: Resolver) -> int:
     return _status(report, repairs.files, chosen)
 
 
-def _show(files: Sequence[Fixed], stream: IO[str], chosen: argparse.Namespace) -> None:
+def show(files: Sequence[Fixed], stream: IO[str], chosen: argparse.Namespace) -> None:
     from distlint.output.diff import patch
 
     for fixed in files:
