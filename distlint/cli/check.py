@@ -24,12 +24,12 @@ FOR_PEOPLE = ("concise", "full")
 
 
 def run(arguments: Sequence[str]) -> int:
-    chosen = parser(
-        "check",
-        "Find the places where ranks part ways.",
-        "Exit status: 0 nothing found at or above --fail-on, 1 findings, 2 the run itself failed.",
-    ).parse_args(_spelled_out(arguments))
+    chosen = parser().parse_args(_spelled_out(arguments))
     _refuse_what_does_not_go_together(chosen)
+    if chosen.show_files or chosen.show_settings:
+        from distlint.cli import settings
+
+        return settings.show(chosen)
     if chosen.add_ignores is not None:
         from distlint.cli import ignores
 
@@ -61,8 +61,16 @@ def _refuse_what_does_not_go_together(chosen: argparse.Namespace) -> None:
             raise ConfigError(f"{option} goes with files, and without --fix")
 
 
-def parser(command: str, description: str, epilog: str) -> argparse.ArgumentParser:
-    """The options of ``check``, which are those of ``fix`` as well."""
+def parser() -> argparse.ArgumentParser:
+    return parser_of(
+        "check",
+        "Find the places where ranks part ways.",
+        "Exit status: 0 nothing found at or above --fail-on, 1 findings, 2 the run itself failed.",
+    )
+
+
+def parser_of(command: str, description: str, epilog: str) -> argparse.ArgumentParser:
+    """The options of ``check``, most of which are those of ``fix`` as well."""
     parser = argparse.ArgumentParser(
         f"distlint {command}", description=description, epilog=epilog, allow_abbrev=False
     )
@@ -76,12 +84,23 @@ def parser(command: str, description: str, epilog: str) -> argparse.ArgumentPars
     options.add_selection(parser)
     options.add_files(parser)
     options.add_configuration(parser)
+    if command == "check":
+        _add_showing(parser)
     _add_fixing(parser, always=command == "fix")
     _add_baseline(parser, update=command == "check")
     _add_run(parser)
     _add_output(parser)
     options.add_display(parser)
     return parser
+
+
+def _add_showing(parser: argparse.ArgumentParser) -> None:
+    titled = parser.add_argument_group("showing, without checking anything")
+    group = titled.add_mutually_exclusive_group()
+    group.add_argument("--show-files", action="store_true", help="list the files to check")
+    group.add_argument(
+        "--show-settings", action="store_true", help="print the settings in force, as TOML"
+    )
 
 
 def _add_fixing(parser: argparse.ArgumentParser, *, always: bool) -> None:

@@ -15,14 +15,16 @@ from distlint.source.report import Fixed, Report
 
 
 def run(arguments: Sequence[str]) -> int:
-    return repair(
-        check.parser(
-            "fix",
-            "Repair what can be repaired: each repair is analysed, and taken back if it does not "
-            "prove right.",
-            "Exit status: 0 nothing left at or above --fail-on, 1 findings left (with --diff: "
-            "something would change or be left), 2 the run itself failed.",
-        ).parse_args(arguments)
+    return repair(parser().parse_args(arguments))
+
+
+def parser() -> argparse.ArgumentParser:
+    return check.parser_of(
+        "fix",
+        "Repair what can be repaired: each repair is analysed, and taken back if it does not "
+        "prove right.",
+        "Exit status: 0 nothing left at or above --fail-on, 1 findings left (with --diff: "
+        "something would change or be left), 2 the run itself failed.",
     )
 
 

@@ -14,7 +14,7 @@ from distlint.engine.settings import Resolver
 
 
 def run(arguments: Sequence[str]) -> int:
-    chosen = _parser().parse_args(arguments)
+    chosen = parser().parse_args(arguments)
     from distlint.engine.tracing import trace_file
 
     resolver = Resolver(options.overrides(chosen))
@@ -35,7 +35,7 @@ def run(arguments: Sequence[str]) -> int:
     return OK if all(trace.aligned for trace in traces) else FINDINGS
 
 
-def _parser() -> argparse.ArgumentParser:
+def parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "distlint trace",
         description="Show the collectives of each group of ranks side by side.",

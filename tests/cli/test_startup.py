@@ -38,6 +38,8 @@ def imported(arguments: list[str]) -> set[str]:
         ["trace", "--help"],
         ["rule", "--help"],
         ["vendor", "--help"],
+        ["config", "select"],
+        ["completion", "bash"],
     ],
     ids=" ".join,
 )
