@@ -42,7 +42,8 @@ def run(arguments: Sequence[str]) -> int:
     report = check(chosen, resolver)
     if chosen.update_baseline:
         return _update_baseline(report, chosen, resolver)
-    report = without_known(report, resolver)
+    if chosen.output_format != "report":  # which `distlint merge` compares with the baseline
+        report = without_known(report, resolver)
     tell(report, chosen, resolver)
     return status(report, chosen)
 
@@ -56,6 +57,7 @@ def _refuse_what_does_not_go_together(chosen: argparse.Namespace) -> None:
     for option, given in (
         ("--update-baseline", chosen.update_baseline),
         ("--add-ignores", chosen.add_ignores is not None),
+        ("--shard", chosen.shard is not None),
     ):
         if given and (chosen.fix or STDIN in chosen.paths):
             raise ConfigError(f"{option} goes with files, and without --fix")
@@ -87,9 +89,9 @@ def parser_of(command: str, description: str, epilog: str) -> argparse.ArgumentP
     if command == "check":
         _add_showing(parser)
     _add_fixing(parser, always=command == "fix")
-    _add_baseline(parser, update=command == "check")
-    _add_run(parser)
-    _add_output(parser)
+    add_baseline(parser, update=command == "check")
+    _add_run(parser, command)
+    add_output(parser)
     options.add_display(parser)
     return parser
 
@@ -130,7 +132,7 @@ def _add_fixing(parser: argparse.ArgumentParser, *, always: bool) -> None:
     )
 
 
-def _add_baseline(parser: argparse.ArgumentParser, *, update: bool) -> None:
+def add_baseline(parser: argparse.ArgumentParser, *, update: bool = False) -> None:
     group = parser.add_argument_group("baseline")
     group.add_argument(
         "--baseline", type=Path, metavar="FILE", help="pass over the findings that this file holds"
@@ -143,7 +145,7 @@ def _add_baseline(parser: argparse.ArgumentParser, *, update: bool) -> None:
         )
 
 
-def _add_run(parser: argparse.ArgumentParser) -> None:
+def _add_run(parser: argparse.ArgumentParser, command: str) -> None:
     group = parser.add_argument_group("running")
     group.add_argument(
         "-j",
@@ -152,6 +154,15 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="processes; 0 means all cores (default: all from 32 files on, else 1)",
     )
+    if command == "check":
+        group.add_argument(
+            "--shard",
+            type=_shard,
+            metavar="I/N",
+            help="check the I-th of N parts of the files; `distlint merge` puts reports together",
+        )
+    else:
+        parser.set_defaults(shard=None)
     group.add_argument("--no-cache", action="store_true", help="neither read nor write the cache")
     group.add_argument("--cache-dir", type=Path, metavar="FOLDER", help="where the cache lies")
     group.add_argument(
@@ -160,12 +171,16 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="the name that standard input goes by",
     )
+    add_exit_zero(group)
+
+
+def add_exit_zero(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--exit-zero", action="store_true", help="exit with 0 also when there are findings"
     )
 
 
-def _add_output(parser: argparse.ArgumentParser) -> None:
+def add_output(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     group = parser.add_argument_group("output")
     group.add_argument(
         "--output-format", choices=formats.names(), default="full", help="default: full"
@@ -174,12 +189,20 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--statistics", action="store_true", help="count the findings of each rule instead"
     )
+    return group
 
 
 def _count(text: str) -> int:
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"not a number of processes: {text}")
     return int(text)
+
+
+def _shard(text: str) -> tuple[int, int]:
+    number, _, count = text.partition("/")
+    if not (number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count)):
+        raise argparse.ArgumentTypeError(f"not a part such as 1/4: {text}")
+    return int(number), int(count)
 
 
 def check(chosen: argparse.Namespace, resolver: Resolver) -> Report:
@@ -198,6 +221,7 @@ def check(chosen: argparse.Namespace, resolver: Resolver) -> Report:
             force_exclude=chosen.force_exclude,
             respect_gitignore=chosen.respect_gitignore,
             progress=bar,
+            shard=chosen.shard,
         )
 
 

@@ -20,7 +20,7 @@ from distlint.source.document import Document, DocumentError
 from distlint.source.edits import apply, changed_lines
 from distlint.source.finding import Finding, Place, Severity, Span
 from distlint.source.nesting import too_deep
-from distlint.source.report import Frame, Notice, Reported
+from distlint.source.report import CommentKey, Frame, Notice, Reported
 
 if TYPE_CHECKING:
     from distlint.analyzer.project import Project
@@ -31,9 +31,6 @@ MAX_FRAME_ROWS = 8
 RECURSION_LIMIT = 10_000
 """Enough for the longest chain of ``elif``: each is a block in a block for the analyzer."""
 
-ItemKey = tuple[Path, int, int]
-"""A code in a suppression comment: the file, the row and the column."""
-
 
 @dataclass(frozen=True, slots=True)
 class FileResult:
@@ -41,8 +38,8 @@ class FileResult:
 
     path: Path
     reported: tuple[Reported, ...] = ()
-    unused: tuple[tuple[Reported, frozenset[ItemKey]], ...] = ()
-    used: frozenset[ItemKey] = frozenset()
+    unused: tuple[tuple[Reported, frozenset[CommentKey]], ...] = ()
+    used: frozenset[CommentKey] = frozenset()
     notices: tuple[Notice, ...] = ()
     checked: bool = True
     suppressed: int = 0
@@ -259,10 +256,10 @@ class _FileView:
             _reported(graded, frame, end, self.settings), proposed=_proposed(finding, self.document)
         )
 
-    def used(self) -> Iterable[ItemKey]:
+    def used(self) -> Iterable[CommentKey]:
         return ((self.document.path, *item) for item in self.suppressions.used)
 
-    def complaints(self, complete: bool) -> Iterable[tuple[Reported, frozenset[ItemKey]]]:
+    def complaints(self, complete: bool) -> Iterable[tuple[Reported, frozenset[CommentKey]]]:
         """What is wrong with the comments; unused ones only when the analysis was complete."""
         path = self.document.path
         if not self.suppressions.any or not enabled(UNUSED_SUPPRESSION, path, self.settings):
@@ -273,7 +270,7 @@ class _FileView:
             if not self.suppresses(complaint.finding):
                 yield self.report(complaint.finding), self._keys(complaint)
 
-    def _keys(self, complaint: Complaint) -> frozenset[ItemKey]:
+    def _keys(self, complaint: Complaint) -> frozenset[CommentKey]:
         return frozenset((self.document.path, *item) for item in complaint.unless_used)
 
     def _end_of(self, row: int) -> int:

@@ -63,6 +63,18 @@ class Notice:
     detail: str = ""
 
 
+CommentKey = tuple[Path, int, int]
+"""A code in a suppression comment: the file, the row and the column."""
+
+
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """A finding about a comment, void when another part of the run uses one of its codes."""
+
+    item: Reported
+    unless_used: frozenset[CommentKey]
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
     """The outcome of a run, in a deterministic order; ``roots`` counts what was rehearsed."""
@@ -78,6 +90,9 @@ class Report:
     """The files that were checked."""
     tolerated: int = 0
     """Findings that are left out because a baseline holds them."""
+    undecided: tuple[Undecided, ...] = ()
+    used: frozenset[CommentKey] = frozenset()
+    """The codes in comments that had something to suppress."""
 
     @property
     def failed(self) -> bool:
