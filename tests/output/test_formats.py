@@ -48,7 +48,7 @@ def graded(item: Reported, severity: Severity) -> Reported:
 
 
 def test_a_format_is_a_module() -> None:
-    assert {*MACHINES, "concise", "full"} <= set(formats.names())
+    assert {*MACHINES, "concise", "full", "html"} <= set(formats.names())
     for name in formats.names():
         assert callable(formats.load(name).write)
 
@@ -60,7 +60,7 @@ def test_a_report_without_findings(name: str, path: Path) -> None:
     assert (text == "") == (name == "github")
 
 
-@pytest.mark.parametrize("name", MACHINES)
+@pytest.mark.parametrize("name", [*MACHINES, "html"])
 def test_an_ascii_terminal_takes_anything(name: str, item: Reported) -> None:
     stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
     formats.load(name).write(report(with_message(item, STRANGE)), formats.Page(stream))
