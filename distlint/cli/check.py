@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import IO
@@ -268,25 +267,12 @@ def tell(
 ) -> None:
     """Write the report to where the user wants it, by default to standard output."""
     try:
-        with output(chosen.output_file, default or sys.stdout) as stream:
+        with options.output(chosen.output_file, default or sys.stdout) as stream:
             _write(report, chosen, resolver, stream)
             stream.flush()
     except BrokenPipeError:  # whoever read our output has seen enough; the verdict stands
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     tell_notices(report, chosen)
-
-
-@contextmanager
-def output(file: Path | None, default: IO[str]) -> Iterator[IO[str]]:
-    if file is None:
-        yield default
-        return
-    try:
-        stream = file.open("w", encoding="utf-8")
-    except OSError as error:
-        raise ConfigError(f"--output-file: {display(file)}: {error.strerror}") from None
-    with stream:
-        yield stream
 
 
 def _write(report: Report, chosen: argparse.Namespace, resolver: Resolver, stream: IO[str]) -> None:

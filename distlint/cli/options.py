@@ -5,12 +5,16 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from distlint.engine.errors import ConfigError
 from distlint.engine.selection import Layer
 from distlint.engine.settings import Overrides, explicit_config
 from distlint.source.finding import Severity
+from distlint.source.paths import display
 
 MAX_WIDTH = 140
 DEFAULT_WIDTH = 100
@@ -122,6 +126,20 @@ def colored(choice: str, stream: IO[str]) -> bool:
     if os.environ.get("FORCE_COLOR", "0") not in ("", "0"):
         return True
     return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+@contextmanager
+def output(file: Path | None, default: IO[str]) -> Iterator[IO[str]]:
+    """Where output goes: a file that the user named, or the default."""
+    if file is None:
+        yield default
+        return
+    try:
+        stream = file.open("w", encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"--output-file: {display(file)}: {error.strerror}") from None
+    with stream:
+        yield stream
 
 
 def width() -> int:
