@@ -25,6 +25,10 @@ FOR_PEOPLE = ("concise", "full")
 def run(arguments: Sequence[str]) -> int:
     chosen = parser().parse_args(_spelled_out(arguments))
     _refuse_what_does_not_go_together(chosen)
+    if chosen.watch:
+        from distlint.cli import watch
+
+        return watch.watch(chosen, arguments)
     if chosen.show_files or chosen.show_settings:
         from distlint.cli import settings
 
@@ -57,6 +61,7 @@ def _refuse_what_does_not_go_together(chosen: argparse.Namespace) -> None:
         ("--update-baseline", chosen.update_baseline),
         ("--add-ignores", chosen.add_ignores is not None),
         ("--shard", chosen.shard is not None),
+        ("--watch", chosen.watch),
     ):
         if given and (chosen.fix or STDIN in chosen.paths):
             raise ConfigError(f"{option} goes with files, and without --fix")
@@ -159,6 +164,9 @@ def _add_run(parser: argparse.ArgumentParser, command: str) -> None:
             type=_shard,
             metavar="I/N",
             help="check the I-th of N parts of the files; `distlint merge` puts reports together",
+        )
+        group.add_argument(
+            "--watch", action="store_true", help="check again whenever a file changes"
         )
     else:
         parser.set_defaults(shard=None)
