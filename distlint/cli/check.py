@@ -245,6 +245,8 @@ def read_stdin(chosen: argparse.Namespace) -> bytes:
 
 def without_known(report: Report, resolver: Resolver) -> Report:
     """The report without the findings of its baseline."""
+    if not resolver.has_baseline():
+        return report
     from distlint.engine.baseline import applied
 
     return applied(report, resolver)

@@ -19,6 +19,8 @@ def run(arguments: Sequence[str]) -> int:
 
     resolver = Resolver(options.overrides(chosen))
     report = combined([_read(path) for path in chosen.reports])
+    for file in report.files:
+        resolver.of_file(file)
     report = check.without_known(report, resolver)
     check.tell(report, chosen, resolver)
     return check.status(report, chosen)

@@ -141,6 +141,11 @@ class Resolver:
         codes = frozenset[str]().union(*(settings.selection.explicit for settings in every))
         return {code: RESERVED[code] for code in codes if code in RESERVED}
 
+    def has_baseline(self) -> bool:
+        """Does any configuration used so far name one, or the command line?"""
+        every = self._by_config.values()
+        return self.overrides.baseline is not None or any(each.baseline for each in every)
+
     def own_rule_files(self) -> tuple[Path, ...]:
         """The files with rules of the user's own in all configurations used so far."""
         every = self._by_config.values()
