@@ -29,7 +29,6 @@ def add(chosen: argparse.Namespace) -> int:
     if not chosen.quiet:
         from distlint.output.summary import counted
 
-        count = sum(len(file.applied) for file in added.files)
-        what = f"Suppressed {counted(count, 'finding')} in {counted(len(added.files), 'file')}."
-        print(what, file=sys.stderr)
+        findings, files = counted(added.count, "finding"), counted(len(added.files), "file")
+        print(f"Suppressed {findings} in {files}.", file=sys.stderr)
     return check.status(report, chosen)

@@ -6,10 +6,10 @@ import io
 import re
 import tokenize
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from distlint.engine.errors import ConfigError
-from distlint.engine.fix import Repairs
 from distlint.engine.settings import Resolver
 from distlint.engine.suppression import Suppressions
 from distlint.engine.writing import NotWritten, replace
@@ -28,7 +28,16 @@ _ENDS_A_REASON = re.compile(r"#(?!\d)")
 _NO_CODE = (tokenize.COMMENT, tokenize.NL)
 
 
-def add_ignores(report: Report, resolver: Resolver, reason: str, *, write: bool) -> Repairs:
+@dataclass(slots=True)
+class Added:
+    """The files that got comments, for how many findings, and what is to be said."""
+
+    files: list[Fixed] = field(default_factory=list)
+    count: int = 0
+    notices: list[Notice] = field(default_factory=list)
+
+
+def add_ignores(report: Report, resolver: Resolver, reason: str, *, write: bool) -> Added:
     """Put a comment to every finding that one can suppress.
 
     Args:
@@ -43,7 +52,7 @@ def add_ignores(report: Report, resolver: Resolver, reason: str, *, write: bool)
     reason = " ".join(reason.split())
     if _ENDS_A_REASON.search(reason):
         raise ConfigError("--add-ignores: a reason cannot hold `#`, which begins the next comment")
-    repairs = Repairs()
+    added = Added()
     by_file: dict[Path, list[Reported]] = {}
     for item in report.reported:
         if item.finding.code not in _NEVER and item.noqa_row is not None:
@@ -55,11 +64,11 @@ def add_ignores(report: Report, resolver: Resolver, reason: str, *, write: bool)
             if write:
                 replace(path, document.data, commented.encode(commented.text))
         except (OSError, DocumentError, NotWritten, UnicodeEncodeError) as error:
-            repairs.notices.append(Notice("failed", f"no comment was added: {error}", path))
+            added.notices.append(Notice("failed", f"no comment was added: {error}", path))
             continue
-        applied = tuple((item.finding.code, item.finding.name) for item in items)
-        repairs.files.append(Fixed(path, document.text, commented.text, applied))
-    return repairs
+        added.files.append(Fixed(path, document.text, commented.text, ()))
+        added.count += len(items)
+    return added
 
 
 def _commented(

@@ -11,6 +11,16 @@ from distlint.source.finding import Finding, Severity
 
 
 @dataclass(frozen=True, slots=True)
+class RuleText:
+    """What a rule says about itself; ``documentation`` is Markdown."""
+
+    code: str
+    name: str
+    summary: str
+    documentation: str
+
+
+@dataclass(frozen=True, slots=True)
 class Frame:
     """Source lines around a place, ``first_row`` being the row of the first of them."""
 
@@ -28,16 +38,6 @@ class Reported:
     fails: bool
     proposed: tuple[str, ...] = ()
     """The lines of a diff that shows what the fix would do."""
-
-
-@dataclass(frozen=True, slots=True)
-class RuleText:
-    """What a rule says about itself; ``documentation`` is Markdown."""
-
-    code: str
-    name: str
-    summary: str
-    documentation: str
 
 
 @dataclass(frozen=True, slots=True)
