@@ -113,13 +113,15 @@ _distlint() {{
         local done=""
         [[ "$cur" == *,* ]] && done="${{cur%,*}},"
         COMPREPLY=($(compgen -P "$done" -W "$values" -- "${{cur##*,}}"))
-        compopt -o nospace
+        compopt -o nospace 2> /dev/null
     elif [[ "$kind" == files ]]; then
-        compopt -o filenames
-        mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+        local IFS=$'\\n'
+        compopt -o filenames 2> /dev/null
+        COMPREPLY=($(compgen -f -- "$cur"))
     elif [[ "$kind" == folders ]]; then
-        compopt -o filenames
-        mapfile -t COMPREPLY < <(compgen -d -- "$cur")
+        local IFS=$'\\n'
+        compopt -o filenames 2> /dev/null
+        COMPREPLY=($(compgen -d -- "$cur"))
     else
         COMPREPLY=($(compgen -W "$values" -- "$cur"))
     fi

@@ -18,7 +18,9 @@ def run(arguments: Sequence[str]) -> int:
     from distlint.engine.run import combined
 
     resolver = Resolver(options.overrides(chosen))
-    report = combined([_read(path) for path in chosen.reports])
+    reports = [_read(path) for path in chosen.reports]
+    _expect_all_parts(reports)
+    report = combined(reports)
     for file in report.files:
         resolver.of_file(file)
     report = check.without_known(report, resolver)
@@ -42,6 +44,28 @@ def parser() -> argparse.ArgumentParser:
     options.add_display(parser)
     parser.set_defaults(unsafe_fixes=None)
     return parser
+
+
+def _expect_all_parts(reports: Sequence[Report]) -> None:
+    """Files of a part that is not there would pass for clean.
+
+    Raises:
+        ConfigError: if a part is missing, or there twice.
+    """
+    parts = [report.shard for report in reports if report.shard is not None]
+    if not parts:
+        return
+    counts = {count for _, count in parts}
+    if len(counts) > 1 or len(parts) < len(reports):
+        raise ConfigError("these reports are not parts of one run")
+    numbers = [number for number, _ in parts]
+    (count,) = counts
+    missing = sorted({*range(1, count + 1)} - {*numbers})
+    if missing:
+        names = ", ".join(f"{number}/{count}" for number in missing)
+        raise ConfigError(f"missing: the report of {names}")
+    if len(numbers) > count:
+        raise ConfigError("the report of one part is there twice")
 
 
 def _read(path: Path) -> Report:

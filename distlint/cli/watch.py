@@ -64,7 +64,12 @@ def _files(chosen: argparse.Namespace, before: State) -> Iterator[Path]:
     paths = chosen.paths or [Path()]
     try:
         resolver = Resolver(options.overrides(chosen))
-        found = discover(paths, resolver, force_exclude=chosen.force_exclude)
+        found = discover(
+            paths,
+            resolver,
+            force_exclude=chosen.force_exclude,
+            respect_gitignore=chosen.respect_gitignore,
+        )
         files = [target.path for target in found.targets]
         settings = {resolver.of_file(file).root: resolver.of_file(file) for file in files}
         projects = discover(sorted(settings), resolver)

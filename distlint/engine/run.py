@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from distlint.engine.check import FileResult, Session
@@ -52,7 +53,7 @@ def check_paths(
         found.notices.clear()
         found.notebooks = 0
     targets = found.targets[number - 1 :: count]
-    return part(check_files(targets, resolver, jobs, progress), found)
+    return replace(part(check_files(targets, resolver, jobs, progress), found), shard=shard)
 
 
 def check_stdin(

@@ -144,7 +144,8 @@ def _trace(trace: Trace, files: dict[Path, int]) -> str:
     parts = [
         f'<section class="trace {kind}"><h2><code>{text(in_repository(trace.path) + what)}</code> '
         f'<span class="verdict">{verdict}</span></h2>',
-        f'<div class="scroll"><div class="lanes" style="--lanes: {max(1, len(trace.lanes))}">',
+        '<div class="scroll" tabindex="0" role="region" aria-label="Lanes">',
+        f'<div class="lanes" style="--lanes: {max(1, len(trace.lanes))}">',
         f'<div class="tracks" aria-hidden="true">{tracks}</div>',
         f'<div class="row heads" aria-hidden="true">{heads}</div><ol>',
     ]

@@ -1,7 +1,7 @@
 """A report as JSON from which the same report can be made again, on another machine as well.
 
-Paths below a root are written relative to it. The shape follows the dataclasses; ``FORMAT`` grows
-when they change.
+Paths below a root are written relative to it. The shape follows the dataclasses, and a digest of
+it stands in the document: what another version wrote is refused rather than misread.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
 from distlint import __version__
 from distlint.source.paths import STDIN
 from distlint.source.report import Report
 
-FORMAT = 1
+_UNIONS = (Union, types.UnionType)
 
 
 class ExchangeError(Exception):
@@ -28,7 +28,11 @@ class ExchangeError(Exception):
 
 
 def dumps(report: Report, root: Path) -> str:
-    content = {"distlint": __version__, "format": FORMAT, "report": _plain(report, root)}
+    content = {
+        "distlint": __version__,
+        "format": shape_of_reports(),
+        "report": _plain(report, root),
+    }
     return json.dumps(content, indent=1)
 
 
@@ -44,7 +48,7 @@ def loads(text: str, root: Path) -> Report:
         raise ExchangeError(f"is no JSON: {error}") from None
     if not isinstance(content, dict) or "report" not in content:
         raise ExchangeError("is not what `--output-format report` writes")
-    if content.get("format") != FORMAT:
+    if content.get("format") != shape_of_reports():
         raise ExchangeError(f"was written by another version ({content.get('distlint')})")
     try:
         report = _made(Report, content["report"], root)
@@ -52,6 +56,28 @@ def loads(text: str, root: Path) -> Report:
         raise ExchangeError(f"is damaged: {error!r}") from None
     assert isinstance(report, Report)
     return report
+
+
+@lru_cache(maxsize=1)
+def shape_of_reports() -> str:
+    """A digest of the fields and types that a report is made of."""
+    import hashlib
+
+    return hashlib.sha256(repr(_shape(Report)).encode()).hexdigest()[:16]
+
+
+def _shape(kind: Any) -> object:
+    if is_dataclass(kind):
+        return [(name, _shape(hint)) for name, hint in _hints(cast(type, kind)).items()]
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin is Literal:
+        return arguments
+    if origin is not None:
+        name = "union" if origin in _UNIONS else origin.__name__
+        return name, [_shape(argument) for argument in arguments]
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return [member.value for member in kind]
+    return getattr(kind, "__name__", repr(kind))
 
 
 def _plain(value: object, root: Path) -> object:
@@ -70,7 +96,7 @@ def _plain(value: object, root: Path) -> object:
 def _made(kind: Any, value: Any, root: Path) -> object:
     """The value of a type that ``_plain`` made plain."""
     origin, arguments = get_origin(kind), get_args(kind)
-    if origin in (Union, types.UnionType):
+    if origin in _UNIONS:
         (kind,) = (each for each in arguments if each is not type(None))
         return None if value is None else _made(kind, value, root)
     if origin in (tuple, frozenset):

@@ -93,6 +93,8 @@ class Report:
     undecided: tuple[Undecided, ...] = ()
     used: frozenset[CommentKey] = frozenset()
     """The codes in comments that had something to suppress."""
+    shard: tuple[int, int] | None = None
+    """Which part of a run this is the report of, and of how many."""
 
     @property
     def failed(self) -> bool:

@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 
 from distlint.output import formats
+from distlint.source.exchange import shape_of_reports
 from tests.cli.conftest import BUGGY, CLEAN, Run
+
+SHAPE = shape_of_reports()
 
 
 @pytest.fixture
@@ -50,6 +53,19 @@ def test_the_parts_make_the_whole(tree: Path, distlint: Run, count: int) -> None
     assert distlint("merge", *reversed(names), "--statistics").stdout == (
         distlint("check", "--statistics").stdout
     )
+
+
+def test_a_part_that_is_missing_is_no_clean_part(tree: Path, distlint: Run) -> None:
+    names = sharded(distlint, 3)
+    for given, message in (
+        (names[:1], "missing: the report of 2/3, 3/3"),
+        ([*names, names[0]], "the report of one part is there twice"),
+    ):
+        result = distlint("merge", *given)
+        assert result.returncode == 2
+        assert message in result.stderr
+    distlint("check", "--output-format", "report", "-o", "whole.json")
+    assert "not parts of one run" in distlint("merge", "whole.json", names[0]).stderr
 
 
 @pytest.mark.parametrize("name", formats.names())
@@ -109,8 +125,8 @@ def test_a_run_that_failed(tree: Path, distlint: Run) -> None:
         ("{", "r.json: is no JSON"),
         ("[]", "r.json: is not what `--output-format report` writes"),
         ('{"format": 0, "distlint": "9.9", "report": {}}', "written by another version (9.9)"),
-        ('{"format": 1, "report": {"reported": 1}}', "r.json: is damaged"),
-        ('{"format": 1, "report": {}}', "r.json: is damaged: KeyError"),
+        (f'{{"format": "{SHAPE}", "report": {{"reported": 1}}}}', "r.json: is damaged"),
+        (f'{{"format": "{SHAPE}", "report": {{}}}}', "r.json: is damaged: KeyError"),
     ],
 )
 def test_mistakes(project: Path, distlint: Run, content: str | None, message: str) -> None:

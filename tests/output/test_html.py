@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import io
+import re
 from dataclasses import replace
 from pathlib import Path
 
-from distlint.output import formats
+import pytest
+
+from distlint.output import formats, trace_html, web
 from distlint.output.web import markdown
 from distlint.source.finding import Severity
 from distlint.source.report import Notice, Report, RuleText
 from tests.output.browser import opened, parsed, stands_alone
 from tests.output.conftest import report, reported
 
+TONES = ("text", "quiet", "link", "error", "warning", "info", "add")
+GROUNDS = ("error", "warning", "info", "step")
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)> \x1b[31m\u202e & \"'"
 
 
@@ -106,3 +111,24 @@ def test_markdown() -> None:
         '<ul><li>one   goes on</li><li><a href="https://x.org/?a&amp;b">two</a> x</li></ul>\n'
         "<pre>if x:\n\n    y()</pre>\n"
     )
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [x / 12.92 if x <= 0.03928 else ((x + 0.055) / 1.055) ** 2.4 for x in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
+def test_text_stands_out_from_its_ground(scheme: int) -> None:
+    """The contrast that the WCAG ask for, 4.5 to 1."""
+    found = re.findall(r"--([\w-]+): light-dark\((#\w+), (#\w+)\)", web.STYLE + trace_html._STYLE)
+    colours = {name: pair[scheme] for name, *pair in found}
+    pairs = [(tone, ground) for tone in TONES for ground in ("ground", "raised")]
+    pairs += [(tone, f"{tone}-ground") for tone in ("error", "warning", "info", "add")]
+    pairs += [(tone, f"{ground}-ground") for tone in ("text", "quiet") for ground in GROUNDS]
+    for tone, ground in pairs:
+        lighter, darker = sorted(
+            (luminance(colours[tone]), luminance(colours[ground])), reverse=True
+        )
+        assert (lighter + 0.05) / (darker + 0.05) >= 4.5, (tone, ground)

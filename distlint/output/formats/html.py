@@ -111,7 +111,7 @@ def _body(report: Report, page: Page) -> Iterator[str]:
 
 
 def _bar(report: Report) -> Iterator[str]:
-    yield '<form class="bar" role="search" aria-label="Filter findings">'
+    yield '<div class="bar" role="search" aria-label="Filter findings">'
     counts = report.by_severity()
     for severity in (Severity.ERROR, Severity.WARNING, Severity.INFO):
         if counts[severity]:
@@ -121,7 +121,7 @@ def _bar(report: Report) -> Iterator[str]:
                 f'<span class="badge">{name} {counts[severity]:,}</span></label>'
             )
     yield '<input type="search" id="search" aria-label="Search" placeholder="Search findings">'
-    yield '<button type="button" id="toggle">Open or close all</button></form>'
+    yield '<button type="button" id="toggle">Open or close all</button></div>'
 
 
 def _notices(notices: Iterable[Notice]) -> Iterator[str]:
