@@ -121,8 +121,9 @@ def _add_fixing(parser: argparse.ArgumentParser, *, always: bool) -> None:
     if not always:
         group.add_argument(
             "--add-ignores",
-            metavar="REASON",
-            help="put a suppression comment to every finding; --add-ignores=REASON says why",
+            nargs="?",
+            metavar="=REASON",
+            help="put a suppression comment to every finding, which says why",
         )
     group.add_argument(
         "--unsafe-fixes",

@@ -82,7 +82,7 @@ def _argument(action: argparse.Action) -> Argument:
     if action.choices is not None:
         values = tuple(str(c.value if isinstance(c, Enum) else c) for c in action.choices)
     help_ = "" if action.help is None else action.help
-    takes_value = action.nargs != 0
+    takes_value = action.nargs not in (0, "?")  # what may follow, follows behind a `=`
     return Argument(tuple(action.option_strings), help_, takes_value, values, metavar == "RULES")
 
 

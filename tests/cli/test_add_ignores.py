@@ -29,6 +29,12 @@ def test_a_reason(train: Path, distlint: Run) -> None:
     assert train.read_text() == BUGGY.replace("== 0:", expected)
 
 
+def test_a_reason_is_not_taken_from_what_follows(train: Path, distlint: Run) -> None:
+    result = distlint("check", "--add-ignores", "gone.py")
+    assert result.returncode == 2
+    assert "gone.py: no such file or folder" in result.stderr
+
+
 def test_a_reason_that_is_none(train: Path, distlint: Run) -> None:
     result = distlint("check", "--add-ignores=a # b")
     assert result.returncode == 2

@@ -22,6 +22,7 @@ CASES = [
     (["check", "--fail-on", "warn"], "warning"),
     (["check", "--select", "unsynced-b"], "unsynced-break"),
     (["check", "tra"], "train.py"),
+    (["check", "--add-ignores", "tra"], "train.py"),
     (["rule", "DST10"], "DST101"),
     (["config", "extend-sel"], "extend-select"),
     (["completion", "fi"], "fish"),
