@@ -13,6 +13,10 @@ COMMANDS = {
     "fix": "repair what can be repaired, and prove each repair by analysing the result",
     "trace": "show the collectives of each group of ranks side by side",
     "rule": "explain a rule",
+    "merge": "put the reports of shards together",
+    "config": "list what can be configured, or explain a key",
+    "init": "write a configuration to start from",
+    "completion": "let a shell complete what you type",
     "vendor": "write the runtime library as one file of your own",
     "run": "start a script on several processes, with a watch over its collectives",
 }

@@ -5,39 +5,78 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import IO
 
 from distlint.cli import FAILED, FINDINGS, OK, options
 from distlint.cli.progress import progress_bar
 from distlint.engine.errors import ConfigError
+from distlint.engine.explain import rule_text
 from distlint.engine.settings import Resolver
+from distlint.output import formats
 from distlint.source.paths import STDIN, display
 from distlint.source.report import Report
 
-FORMATS = ("full", "concise", "json")
+FOR_PEOPLE = ("concise", "full")
 
 
 def run(arguments: Sequence[str]) -> int:
-    chosen = parser(
-        "check",
-        "Find the places where ranks part ways.",
-        "Exit status: 0 nothing found at or above --fail-on, 1 findings, 2 the run itself failed.",
-    ).parse_args(arguments)
+    chosen = parser().parse_args(_spelled_out(arguments))
+    _refuse_what_does_not_go_together(chosen)
+    if chosen.watch:
+        from distlint.cli import watch
+
+        return watch.watch(chosen, arguments)
+    if chosen.show_files or chosen.show_settings:
+        from distlint.cli import settings
+
+        return settings.show(chosen)
+    if chosen.add_ignores is not None:
+        from distlint.cli import ignores
+
+        return ignores.add(chosen)
     if chosen.fix or chosen.diff:
         from distlint.cli import fix
 
         return fix.repair(chosen)
     resolver = Resolver(options.overrides(chosen))
     report = check(chosen, resolver)
-    tell(report, chosen)
+    if chosen.update_baseline:
+        return _update_baseline(report, chosen, resolver)
+    if chosen.output_format != "report":  # which `distlint merge` compares with the baseline
+        report = without_known(report, resolver)
+    tell(report, chosen, resolver)
     return status(report, chosen)
 
 
-def parser(command: str, description: str, epilog: str) -> argparse.ArgumentParser:
-    """The options of ``check``, which are those of ``fix`` as well."""
+def _spelled_out(arguments: Sequence[str]) -> list[str]:
+    """``--add-ignores`` without a reason must not take the next path for one."""
+    return ["--add-ignores=" if each == "--add-ignores" else each for each in arguments]
+
+
+def _refuse_what_does_not_go_together(chosen: argparse.Namespace) -> None:
+    for option, given in (
+        ("--update-baseline", chosen.update_baseline),
+        ("--add-ignores", chosen.add_ignores is not None),
+        ("--shard", chosen.shard is not None),
+        ("--watch", chosen.watch),
+    ):
+        if given and (chosen.fix or STDIN in chosen.paths):
+            raise ConfigError(f"{option} goes with files, and without --fix")
+
+
+def parser() -> argparse.ArgumentParser:
+    return parser_of(
+        "check",
+        "Find the places where ranks part ways.",
+        "Exit status: 0 nothing found at or above --fail-on, 1 findings, 2 the run itself failed.",
+    )
+
+
+def parser_of(command: str, description: str, epilog: str) -> argparse.ArgumentParser:
+    """The options of ``check``, most of which are those of ``fix`` as well."""
     parser = argparse.ArgumentParser(
         f"distlint {command}", description=description, epilog=epilog, allow_abbrev=False
     )
@@ -51,11 +90,23 @@ def parser(command: str, description: str, epilog: str) -> argparse.ArgumentPars
     options.add_selection(parser)
     options.add_files(parser)
     options.add_configuration(parser)
+    if command == "check":
+        _add_showing(parser)
     _add_fixing(parser, always=command == "fix")
-    _add_run(parser)
-    _add_output(parser)
+    add_baseline(parser, update=command == "check")
+    _add_run(parser, command)
+    add_output(parser)
     options.add_display(parser)
     return parser
+
+
+def _add_showing(parser: argparse.ArgumentParser) -> None:
+    titled = parser.add_argument_group("showing, without checking anything")
+    group = titled.add_mutually_exclusive_group()
+    group.add_argument("--show-files", action="store_true", help="list the files to check")
+    group.add_argument(
+        "--show-settings", action="store_true", help="print the settings in force, as TOML"
+    )
 
 
 def _add_fixing(parser: argparse.ArgumentParser, *, always: bool) -> None:
@@ -67,6 +118,13 @@ def _add_fixing(parser: argparse.ArgumentParser, *, always: bool) -> None:
     group.add_argument(
         "--diff", action="store_true", help="show what fixes would change, and write nothing"
     )
+    if not always:
+        group.add_argument(
+            "--add-ignores",
+            nargs="?",
+            metavar="=REASON",
+            help="put a suppression comment to every finding, which says why",
+        )
     group.add_argument(
         "--unsafe-fixes",
         action=argparse.BooleanOptionalAction,
@@ -79,7 +137,20 @@ def _add_fixing(parser: argparse.ArgumentParser, *, always: bool) -> None:
     )
 
 
-def _add_run(parser: argparse.ArgumentParser) -> None:
+def add_baseline(parser: argparse.ArgumentParser, *, update: bool = False) -> None:
+    group = parser.add_argument_group("baseline")
+    group.add_argument(
+        "--baseline", type=Path, metavar="FILE", help="pass over the findings that this file holds"
+    )
+    if update:
+        group.add_argument(
+            "--update-baseline",
+            action="store_true",
+            help="write the findings there are to the baseline, and report none",
+        )
+
+
+def _add_run(parser: argparse.ArgumentParser, command: str) -> None:
     group = parser.add_argument_group("running")
     group.add_argument(
         "-j",
@@ -88,6 +159,18 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="processes; 0 means all cores (default: all from 32 files on, else 1)",
     )
+    if command == "check":
+        group.add_argument(
+            "--shard",
+            type=_shard,
+            metavar="I/N",
+            help="check the I-th of N parts of the files; `distlint merge` puts reports together",
+        )
+        group.add_argument(
+            "--watch", action="store_true", help="check again whenever a file changes"
+        )
+    else:
+        parser.set_defaults(shard=None)
     group.add_argument("--no-cache", action="store_true", help="neither read nor write the cache")
     group.add_argument("--cache-dir", type=Path, metavar="FOLDER", help="where the cache lies")
     group.add_argument(
@@ -96,24 +179,38 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="the name that standard input goes by",
     )
+    add_exit_zero(group)
+
+
+def add_exit_zero(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--exit-zero", action="store_true", help="exit with 0 also when there are findings"
     )
 
 
-def _add_output(parser: argparse.ArgumentParser) -> None:
+def add_output(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     group = parser.add_argument_group("output")
-    group.add_argument("--output-format", choices=FORMATS, default="full", help="default: full")
+    group.add_argument(
+        "--output-format", choices=formats.names(), default="full", help="default: full"
+    )
     group.add_argument("-o", "--output-file", type=Path, metavar="FILE", help="write it there")
     group.add_argument(
         "--statistics", action="store_true", help="count the findings of each rule instead"
     )
+    return group
 
 
 def _count(text: str) -> int:
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"not a number of processes: {text}")
     return int(text)
+
+
+def _shard(text: str) -> tuple[int, int]:
+    number, _, count = text.partition("/")
+    if not (number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count)):
+        raise argparse.ArgumentTypeError(f"not a part such as 1/4: {text}")
+    return int(number), int(count)
 
 
 def check(chosen: argparse.Namespace, resolver: Resolver) -> Report:
@@ -132,6 +229,7 @@ def check(chosen: argparse.Namespace, resolver: Resolver) -> Report:
             force_exclude=chosen.force_exclude,
             respect_gitignore=chosen.respect_gitignore,
             progress=bar,
+            shard=chosen.shard,
         )
 
 
@@ -146,60 +244,65 @@ def read_stdin(chosen: argparse.Namespace) -> bytes:
     return sys.stdin.buffer.read()
 
 
+def without_known(report: Report, resolver: Resolver) -> Report:
+    """The report without the findings of its baseline."""
+    if not resolver.has_baseline():
+        return report
+    from distlint.engine.baseline import applied
+
+    return applied(report, resolver)
+
+
+def _update_baseline(report: Report, chosen: argparse.Namespace, resolver: Resolver) -> int:
+    from distlint.engine.baseline import update
+
+    for file, count in update(report, resolver).items():
+        if not chosen.quiet:
+            what = "1 finding" if count == 1 else f"{count:,} findings"
+            print(f"{display(file)} holds {what} now.")
+    tell_notices(report, chosen)
+    return FAILED if report.failed else OK
+
+
 def status(report: Report, chosen: argparse.Namespace) -> int:
     if report.failed:
         return FAILED
     return FINDINGS if report.fails and not chosen.exit_zero else OK
 
 
-def tell(report: Report, chosen: argparse.Namespace, default: IO[str] | None = None) -> None:
+def tell(
+    report: Report,
+    chosen: argparse.Namespace,
+    resolver: Resolver,
+    default: IO[str] | None = None,
+) -> None:
     """Write the report to where the user wants it, by default to standard output."""
     try:
-        with output(chosen.output_file, default or sys.stdout) as stream:
-            _write(report, chosen, stream)
+        with options.output(chosen.output_file, default or sys.stdout) as stream:
+            _write(report, chosen, resolver, stream)
             stream.flush()
     except BrokenPipeError:  # whoever read our output has seen enough; the verdict stands
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     tell_notices(report, chosen)
 
 
-@contextmanager
-def output(file: Path | None, default: IO[str]) -> Iterator[IO[str]]:
-    if file is None:
-        yield default
+def _write(report: Report, chosen: argparse.Namespace, resolver: Resolver, stream: IO[str]) -> None:
+    color = options.colored(chosen.color, stream)
+    if chosen.statistics and chosen.output_format in FOR_PEOPLE:
+        from distlint.output import summary
+        from distlint.output.style import printer
+
+        summary.statistics(report, printer(stream, color=color))
         return
-    try:
-        stream = file.open("w", encoding="utf-8")
-    except OSError as error:
-        raise ConfigError(f"--output-file: {display(file)}: {error.strerror}") from None
-    with stream:
-        yield stream
-
-
-def _write(report: Report, chosen: argparse.Namespace, stream: IO[str]) -> None:
-    if chosen.output_format == "json":
-        from distlint.output import json
-
-        stream.write(json.render(report.reported) + "\n")
-        return
-    from distlint.output import concise, full, summary
-    from distlint.output.style import printer
-
-    out = printer(stream, color=options.colored(chosen.color, stream))
-    if chosen.statistics:
-        summary.statistics(report, out)
-        return
-    width = options.width()
-    for item in report.reported:
-        if chosen.output_format == "full":
-            full.render(item, out, width)
-        else:
-            concise.render(item, out)
-    if not chosen.quiet:
-        out.line(summary.closing(report))
-        hint = summary.fixable(report, unsafe=bool(chosen.unsafe_fixes))
-        if hint:
-            out.line(hint)
+    page = formats.Page(
+        stream,
+        explain=partial(rule_text, resolver=resolver),
+        color=color,
+        width=options.width(),
+        quiet=chosen.quiet,
+        unsafe=bool(chosen.unsafe_fixes),
+    )
+    formats.load(chosen.output_format).write(report, page)
 
 
 def tell_notices(report: Report, chosen: argparse.Namespace) -> None:
@@ -207,7 +310,7 @@ def tell_notices(report: Report, chosen: argparse.Namespace) -> None:
     notices = report.notices
     if chosen.quiet:
         notices = tuple(notice for notice in notices if notice.kind == "failed")
-    counted = chosen.statistics and chosen.output_format == "json"
+    counted = chosen.statistics and chosen.output_format not in FOR_PEOPLE
     if not notices and not counted:
         return
     from distlint.output import summary

@@ -15,14 +15,16 @@ from distlint.source.report import Fixed, Report
 
 
 def run(arguments: Sequence[str]) -> int:
-    return repair(
-        check.parser(
-            "fix",
-            "Repair what can be repaired: each repair is analysed, and taken back if it does not "
-            "prove right.",
-            "Exit status: 0 nothing left at or above --fail-on, 1 findings left (with --diff: "
-            "something would change or be left), 2 the run itself failed.",
-        ).parse_args(arguments)
+    return repair(parser().parse_args(arguments))
+
+
+def parser() -> argparse.ArgumentParser:
+    return check.parser_of(
+        "fix",
+        "Repair what can be repaired: each repair is analysed, and taken back if it does not "
+        "prove right.",
+        "Exit status: 0 nothing left at or above --fail-on, 1 findings left (with --diff: "
+        "something would change or be left), 2 the run itself failed.",
     )
 
 
@@ -36,14 +38,15 @@ def repair(chosen: argparse.Namespace) -> int:
     report = check.check(chosen, resolver)
     repairs = fix.repair(report, resolver, unsafe=chosen.unsafe_fixes, write=not chosen.diff)
     if chosen.diff:
-        _show(repairs.files, sys.stdout, chosen)
+        show(repairs.files, sys.stdout, chosen)
     elif repairs.files:
         report = check.check(chosen, resolver)
+    report = check.without_known(report, resolver)
     report = replace(report, notices=(*report.notices, *repairs.notices))
     if chosen.diff:
         check.tell_notices(report, chosen)
     else:
-        check.tell(report, chosen)
+        check.tell(report, chosen, resolver)
     _say(repairs.files, chosen)
     return _status(report, repairs.files, chosen)
 
@@ -60,22 +63,23 @@ def _repair_stdin(chosen: argparse.Namespace, resolver: Resolver) -> int:
         data, stdin_path(name), report, resolver, unsafe=chosen.unsafe_fixes
     )
     if chosen.diff:
-        _show(repairs.files, sys.stdout, chosen)
+        show(repairs.files, sys.stdout, chosen)
     else:
         sys.stdout.flush()
         sys.stdout.buffer.write(after)
         if repairs.files:
             report = check_stdin(after, name, resolver, force_exclude=force)
+    report = check.without_known(report, resolver)
     report = replace(report, notices=(*report.notices, *repairs.notices))
     if chosen.diff:
         check.tell_notices(report, chosen)
     else:
-        check.tell(report, chosen, sys.stderr)
+        check.tell(report, chosen, resolver, sys.stderr)
     _say(repairs.files, chosen)
     return _status(report, repairs.files, chosen)
 
 
-def _show(files: Sequence[Fixed], stream: IO[str], chosen: argparse.Namespace) -> None:
+def show(files: Sequence[Fixed], stream: IO[str], chosen: argparse.Namespace) -> None:
     from distlint.output.diff import patch
 
     for fixed in files:

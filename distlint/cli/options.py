@@ -5,12 +5,16 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from distlint.engine.errors import ConfigError
 from distlint.engine.selection import Layer
 from distlint.engine.settings import Overrides, explicit_config
 from distlint.source.finding import Severity
+from distlint.source.paths import display
 
 MAX_WIDTH = 140
 DEFAULT_WIDTH = 100
@@ -107,6 +111,7 @@ def overrides(options: argparse.Namespace) -> Overrides:
         preview=given.get("preview"),
         fail_on=given.get("fail_on"),
         cache_dir=given.get("cache_dir"),
+        baseline=_absolute(given.get("baseline")),
         config=explicit_config(options.config) if options.config else None,
         isolated=options.isolated,
     )
@@ -123,6 +128,20 @@ def colored(choice: str, stream: IO[str]) -> bool:
     return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
+@contextmanager
+def output(file: Path | None, default: IO[str]) -> Iterator[IO[str]]:
+    """Where output goes: a file that the user named, or the default."""
+    if file is None:
+        yield default
+        return
+    try:
+        stream = file.open("w", encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"--output-file: {display(file)}: {error.strerror}") from None
+    with stream:
+        yield stream
+
+
 def width() -> int:
     """Columns to fill: the terminal's, or COLUMNS."""
     return min(MAX_WIDTH, shutil.get_terminal_size((DEFAULT_WIDTH, 24)).columns)
@@ -130,6 +149,10 @@ def width() -> int:
 
 def _comma_list(text: str) -> list[str]:
     return [item.strip() for item in text.split(",") if item.strip()]
+
+
+def _absolute(path: Path | None) -> Path | None:
+    return Path(os.path.abspath(path)) if path else None
 
 
 def _joined(lists: list[list[str]] | None) -> tuple[str, ...]:

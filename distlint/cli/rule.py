@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def run(arguments: Sequence[str]) -> int:
-    chosen = _parser().parse_args(arguments)
+    chosen = parser().parse_args(arguments)
     from distlint.rules.registry import rules
 
     if chosen.all:
@@ -34,7 +34,7 @@ def run(arguments: Sequence[str]) -> int:
     return OK
 
 
-def _parser() -> argparse.ArgumentParser:
+def parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "distlint rule", description="Explain a rule.", allow_abbrev=False
     )

@@ -35,7 +35,7 @@ _GRACE = 3.0  # seconds for the launcher to end once its processes have
 
 
 def run(arguments: Sequence[str]) -> int:
-    chosen = _parser().parse_args(_spelled_out(list(arguments)))
+    chosen = parser().parse_args(_spelled_out(list(arguments)))
     script = Path(chosen.script)
     if not script.is_file():
         raise ConfigError(f"no such script: {script}")
@@ -45,7 +45,7 @@ def run(arguments: Sequence[str]) -> int:
         return _launch(chosen, script, Path(folder))
 
 
-def _parser() -> argparse.ArgumentParser:
+def parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "distlint run",
         description="Start a script on several processes of this machine, as torchrun does.",

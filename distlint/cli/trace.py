@@ -7,35 +7,48 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import IO
 
 from distlint.cli import FINDINGS, OK, options
+from distlint.cli.options import output
 from distlint.engine.errors import ConfigError
 from distlint.engine.settings import Resolver
+from distlint.source.trace import Trace
 
 
 def run(arguments: Sequence[str]) -> int:
-    chosen = _parser().parse_args(arguments)
+    chosen = parser().parse_args(arguments)
     from distlint.engine.tracing import trace_file
 
     resolver = Resolver(options.overrides(chosen))
     path, function = _target(chosen.target)
     traces = trace_file(path, function, chosen.ranks, resolver)
-    from distlint.output import trace as output
-
-    if chosen.output_format == "json":
-        print(output.render_json(traces))
-    else:
-        from distlint.output.style import printer
-
-        out = printer(sys.stdout, color=options.colored(chosen.color, sys.stdout))
-        for trace in traces:
-            output.render(trace, out, options.width())
-        if not traces and not chosen.quiet:
-            out.line("No collectives to trace.")
+    with output(chosen.output_file, sys.stdout) as stream:
+        _write(traces, chosen, stream)
     return OK if all(trace.aligned for trace in traces) else FINDINGS
 
 
-def _parser() -> argparse.ArgumentParser:
+def _write(traces: Sequence[Trace], chosen: argparse.Namespace, stream: IO[str]) -> None:
+    from distlint.output import trace as text
+
+    if chosen.output_format == "json":
+        stream.write(text.render_json(traces) + "\n")
+        return
+    if chosen.output_format == "html":
+        from distlint.output import trace_html
+
+        stream.write(trace_html.render(traces))
+        return
+    from distlint.output.style import printer
+
+    out = printer(stream, color=options.colored(chosen.color, stream))
+    for trace in traces:
+        text.render(trace, out, options.width())
+    if not traces and not chosen.quiet:
+        out.line("No collectives to trace.")
+
+
+def parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "distlint trace",
         description="Show the collectives of each group of ranks side by side.",
@@ -49,7 +62,8 @@ def _parser() -> argparse.ArgumentParser:
         metavar="R,R,...",
         help="show these ranks (default: one for each group that behaves alike)",
     )
-    parser.add_argument("--output-format", choices=("full", "json"), default="full")
+    parser.add_argument("--output-format", choices=("full", "html", "json"), default="full")
+    parser.add_argument("-o", "--output-file", type=Path, metavar="FILE", help="write it there")
     options.add_configuration(parser)
     options.add_display(parser)
     return parser

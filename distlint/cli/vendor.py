@@ -12,7 +12,7 @@ from distlint.source.paths import display
 
 
 def run(arguments: Sequence[str]) -> int:
-    chosen = _parser().parse_args(arguments)
+    chosen = parser().parse_args(arguments)
     from distlint.engine import vendor
 
     path = Path(chosen.path).absolute()
@@ -36,7 +36,7 @@ def run(arguments: Sequence[str]) -> int:
     return OK
 
 
-def _parser() -> argparse.ArgumentParser:
+def parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "distlint vendor",
         description="Write what the project uses of distlint.runtime as one file of its own, which "

@@ -20,7 +20,7 @@ from distlint.source.document import Document, DocumentError
 from distlint.source.edits import apply, changed_lines
 from distlint.source.finding import Finding, Place, Severity, Span
 from distlint.source.nesting import too_deep
-from distlint.source.report import Frame, Notice, Reported
+from distlint.source.report import CommentKey, Frame, Notice, Reported
 
 if TYPE_CHECKING:
     from distlint.analyzer.project import Project
@@ -31,9 +31,6 @@ MAX_FRAME_ROWS = 8
 RECURSION_LIMIT = 10_000
 """Enough for the longest chain of ``elif``: each is a block in a block for the analyzer."""
 
-ItemKey = tuple[Path, int, int]
-"""A code in a suppression comment: the file, the row and the column."""
-
 
 @dataclass(frozen=True, slots=True)
 class FileResult:
@@ -41,8 +38,8 @@ class FileResult:
 
     path: Path
     reported: tuple[Reported, ...] = ()
-    unused: tuple[tuple[Reported, frozenset[ItemKey]], ...] = ()
-    used: frozenset[ItemKey] = frozenset()
+    unused: tuple[tuple[Reported, frozenset[CommentKey]], ...] = ()
+    used: frozenset[CommentKey] = frozenset()
     notices: tuple[Notice, ...] = ()
     checked: bool = True
     suppressed: int = 0
@@ -174,7 +171,7 @@ class Session:
             severity=Severity.ERROR,
             place=Place(path, Span(error.row, error.column, error.row, error.column + 1)),
         )
-        if not _enabled(finding.code, path, settings):
+        if not enabled(finding.code, path, settings):
             return FileResult(path)
         finding = _graded(finding, settings)
         frame = _frame(document, finding.place.span) if document else None
@@ -208,7 +205,7 @@ class _Sieve:
         self, findings: Iterable[Finding] = (), over_budget: int = 0, roots: int = 0
     ) -> FileResult:
         kept = [(f, self._view(f.place.path)) for f in findings]
-        kept = [(f, view) for f, view in kept if _enabled(f.code, f.place.path, view.settings)]
+        kept = [(f, view) for f, view in kept if enabled(f.code, f.place.path, view.settings)]
         reported = [
             view.report(f)
             for f, view in kept
@@ -259,21 +256,21 @@ class _FileView:
             _reported(graded, frame, end, self.settings), proposed=_proposed(finding, self.document)
         )
 
-    def used(self) -> Iterable[ItemKey]:
+    def used(self) -> Iterable[CommentKey]:
         return ((self.document.path, *item) for item in self.suppressions.used)
 
-    def complaints(self, complete: bool) -> Iterable[tuple[Reported, frozenset[ItemKey]]]:
+    def complaints(self, complete: bool) -> Iterable[tuple[Reported, frozenset[CommentKey]]]:
         """What is wrong with the comments; unused ones only when the analysis was complete."""
         path = self.document.path
-        if not self.suppressions.any or not _enabled(UNUSED_SUPPRESSION, path, self.settings):
+        if not self.suppressions.any or not enabled(UNUSED_SUPPRESSION, path, self.settings):
             return
         codes = _implemented(self.settings) if complete else ()
-        enabled = {code for code in codes if _enabled(code, path, self.settings)}
-        for complaint in list(self.suppressions.complaints(enabled)):
+        in_use = {code for code in codes if enabled(code, path, self.settings)}
+        for complaint in list(self.suppressions.complaints(in_use)):
             if not self.suppresses(complaint.finding):
                 yield self.report(complaint.finding), self._keys(complaint)
 
-    def _keys(self, complaint: Complaint) -> frozenset[ItemKey]:
+    def _keys(self, complaint: Complaint) -> frozenset[CommentKey]:
         return frozenset((self.document.path, *item) for item in complaint.unless_used)
 
     def _end_of(self, row: int) -> int:
@@ -299,7 +296,8 @@ def _refusal(target: Target, settings: Settings) -> Notice | None:
     return None
 
 
-def _enabled(code: str, path: Path, settings: Settings) -> bool:
+def enabled(code: str, path: Path, settings: Settings) -> bool:
+    """Is a code to be reported in a file?"""
     preview_rule = not settings.preview and _is_preview(code, settings)
     on = settings.selection.enables(code, preview_rule=preview_rule, preview=settings.preview)
     return on and code not in settings.ignored_in(path)

@@ -309,16 +309,28 @@ def _has_table(path: Path) -> bool:
 
 
 def _read(path: Path) -> dict[str, object]:
+    try:
+        return parsed(path.read_text(encoding="utf-8"), path)
+    except OSError as error:
+        raise ConfigError(f"{display(path)}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{display(path)}: is not valid TOML: {error}") from None
+
+
+def parsed(text: str, path: Path) -> dict[str, object]:
+    """The content of a TOML file.
+
+    Raises:
+        ConfigError: if it is none.
+    """
     if sys.version_info >= (3, 11):
         import tomllib
     else:
         import tomli as tomllib
 
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"{display(path)}: cannot be read: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{display(path)}: is not valid TOML: {error}") from None
 
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from distlint.engine.check import FileResult, ItemKey, Session
+from distlint.engine.check import FileResult, Session
 from distlint.engine.discovery import Discovered, discover
 from distlint.engine.settings import Resolver
 from distlint.engine.workers import Progress, check_files
 from distlint.source.finding import Place
 from distlint.source.paths import STDIN
-from distlint.source.report import Notice, Report, Reported
+from distlint.source.report import CommentKey, Notice, Report, Reported, Undecided
 
 
 def check_paths(
@@ -23,6 +24,7 @@ def check_paths(
     force_exclude: bool = False,
     respect_gitignore: bool = True,
     progress: Progress | None = None,
+    shard: tuple[int, int] | None = None,
 ) -> Report:
     """Check files and all that lies below folders.
 
@@ -33,6 +35,7 @@ def check_paths(
         force_exclude: leave out excluded files also when they are named.
         respect_gitignore: leave out what git ignores below the named folders.
         progress: told how far the run is.
+        shard: which part of the files, from 1, of how many; the report is for ``combined``.
 
     Raises:
         ConfigError: if a configuration cannot be used.
@@ -43,7 +46,14 @@ def check_paths(
     for target in found.targets:
         resolver.of_file(target.path)  # so that a bad configuration ends the run here
     found.notices += _not_yet(resolver)
-    return merge(check_files(found.targets, resolver, jobs, progress), found)
+    if shard is None:
+        return merge(check_files(found.targets, resolver, jobs, progress), found)
+    number, count = shard
+    if number > 1:  # what is said of the run as a whole is said once
+        found.notices.clear()
+        found.notebooks = 0
+    targets = found.targets[number - 1 :: count]
+    return replace(part(check_files(targets, resolver, jobs, progress), found), shard=shard)
 
 
 def check_stdin(
@@ -69,17 +79,41 @@ def stdin_path(filename: Path | None) -> Path:
 
 def merge(results: Iterable[FileResult], found: Discovered) -> Report:
     """One report of many results, independent of how the files were spread over processes."""
+    return combined([part(results, found)])
+
+
+def combined(parts: Sequence[Report]) -> Report:
+    """One report of the parts of a run, independent of how the files were spread over them."""
+    used = frozenset[CommentKey]().union(*(each.used for each in parts))
+    reported = [item for each in parts for item in each.reported]
+    undecided = [comment for each in parts for comment in each.undecided]
+    reported += [each.item for each in undecided if used.isdisjoint(each.unless_used)]
+    return Report(
+        reported=tuple(_distinct(reported)),
+        notices=tuple(sorted({notice for each in parts for notice in each.notices}, key=_order)),
+        checked=sum(each.checked for each in parts),
+        skipped=sum(each.skipped for each in parts),
+        suppressed=sum(each.suppressed for each in parts),
+        over_budget=sum(each.over_budget for each in parts),
+        roots=sum(each.roots for each in parts),
+        files=tuple(sorted(file for each in parts for file in each.files)),
+    )
+
+
+def _order(notice: Notice) -> tuple[bool, str, str]:
+    return notice.path is None, str(notice.path), notice.message
+
+
+def part(results: Iterable[FileResult], found: Discovered) -> Report:
+    """The report of some of the files: what comments are of no use is not decided yet."""
     results = list(results)
-    used = frozenset[ItemKey]().union(*(result.used for result in results))
-    reported = [item for result in results for item in result.reported]
-    for result in results:
-        reported += [item for item, items in result.unused if used.isdisjoint(items)]
     notices = [*found.notices, *(notice for result in results for notice in result.notices)]
     skipped = found.notebooks + sum(notice.kind == "skipped" for notice in notices)
     if found.notebooks:
         notices.append(_notebooks(found.notebooks))
+    used = frozenset[CommentKey]().union(*(result.used for result in results))
     return Report(
-        reported=tuple(_distinct(reported)),
+        reported=tuple(_distinct(item for result in results for item in result.reported)),
         notices=tuple(notices),
         checked=sum(result.checked for result in results),
         skipped=skipped,
@@ -87,6 +121,13 @@ def merge(results: Iterable[FileResult], found: Discovered) -> Report:
         over_budget=sum(result.over_budget for result in results),
         roots=sum(result.roots for result in results),
         files=tuple(result.path for result in results if result.checked),
+        undecided=tuple(
+            Undecided(item, keys)
+            for result in results
+            for item, keys in result.unused
+            if used.isdisjoint(keys)
+        ),
+        used=used,
     )
 
 

@@ -63,6 +63,7 @@ class Overrides:
     preview: bool | None = None
     fail_on: Severity | None = None
     cache_dir: Path | None = None
+    baseline: Path | None = None
     config: Path | None = None
     isolated: bool = False
 
@@ -140,6 +141,16 @@ class Resolver:
         codes = frozenset[str]().union(*(settings.selection.explicit for settings in every))
         return {code: RESERVED[code] for code in codes if code in RESERVED}
 
+    def has_baseline(self) -> bool:
+        """Does any configuration used so far name one, or the command line?"""
+        every = self._by_config.values()
+        return self.overrides.baseline is not None or any(each.baseline for each in every)
+
+    def own_rule_files(self) -> tuple[Path, ...]:
+        """The files with rules of the user's own in all configurations used so far."""
+        every = self._by_config.values()
+        return tuple(dict.fromkeys(file for settings in every for file in settings.rules))
+
     def _surroundings(self, folder: Path) -> tuple[Path | None, Path | None]:
         """The configuration in force in a folder, and the project's folder that it lies in."""
         chain = []
@@ -191,7 +202,7 @@ def build(config_path: Path | None, root: Path, overrides: Overrides, cwd: Path)
         runtime=_get(config, "runtime", RUNTIME),
         versions=_get(config, "versions", {}),
         unsafe_fixes=_get(config, "unsafe-fixes", False),
-        baseline=_path(config, "baseline"),
+        baseline=_first(overrides.baseline, _path(config, "baseline")),
         cache_dir=_first(overrides.cache_dir, _path(config, "cache-dir")),
         max_file_size=_get(config, "max-file-size", DEFAULT_MAX_FILE_SIZE),
         allow_env=_get(config, "allow-env", ()),

@@ -19,7 +19,7 @@ def framed(frame: Frame, span: Span, style: str, width: int) -> Iterator[list[Pa
     blank = f"{'':>{digits}} |"
     yield [(blank, _GUTTER)]
     for row, line in enumerate(frame.lines, frame.first_row):
-        start, end = _columns(row, line, span)
+        start, end = columns(row, line, span)
         line, start, end = _cut(line, start, end, room)
         yield [(f"{row:>{digits}} | ", _GUTTER), visible(line)]
         if end > start:
@@ -29,7 +29,7 @@ def framed(frame: Frame, span: Span, style: str, width: int) -> Iterator[list[Pa
     yield [(blank, _GUTTER)]
 
 
-def _columns(row: int, line: str, span: Span) -> tuple[int, int]:
+def columns(row: int, line: str, span: Span) -> tuple[int, int]:
     """The part of a row that belongs to the span, as offsets."""
     if not span.row <= row <= span.end_row:
         return 0, 0

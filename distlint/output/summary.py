@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+from distlint.output.formats import Page
 from distlint.output.style import Part, Printer
 from distlint.source.finding import Severity
 from distlint.source.paths import display, printable
@@ -25,8 +26,11 @@ def counted(count: int, singular: str, plural: str | None = None) -> str:
 def closing(report: Report) -> str:
     """One line: how much was found, in how many files."""
     checked = f"checked {counted(report.checked, 'file')}"
+    if report.tolerated:
+        checked += f"; {report.tolerated:,} in the baseline"
     if not report.reported:
-        return f"No findings ({checked})." if report.checked else "No files were checked."
+        what = "No new findings" if report.tolerated else "No findings"
+        return f"{what} ({checked})." if report.checked else "No files were checked."
     severities = report.by_severity()
     found = ", ".join(
         counted(severities[severity], severity.value, "info" if severity is Severity.INFO else None)
@@ -35,6 +39,16 @@ def closing(report: Report) -> str:
     )
     files = len({finding.place.path for finding in report.findings})
     return f"Found {found} in {counted(files, 'file')} ({checked})."
+
+
+def close(report: Report, out: Printer, page: Page) -> None:
+    """The last lines of a report for people."""
+    if page.quiet:
+        return
+    out.line(closing(report))
+    hint = fixable(report, unsafe=page.unsafe)
+    if hint:
+        out.line(hint)
 
 
 def fixable(report: Report, *, unsafe: bool) -> str:
@@ -74,6 +88,8 @@ def _totals(report: Report) -> Iterator[str]:
     yield f"{counted(report.checked, 'file')} checked, {report.skipped:,} skipped"
     yield f"{counted(report.roots, 'entry point')} rehearsed, {report.over_budget:,} over budget"
     yield f"{counted(report.suppressed, 'finding')} suppressed by comments"
+    if report.tolerated:
+        yield f"{counted(report.tolerated, 'finding')} in the baseline"
 
 
 def notices(items: tuple[Notice, ...], out: Printer, *, verbose: bool) -> None:

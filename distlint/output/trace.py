@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 
-from distlint.output.json import filename, location
+from distlint.output.places import filename, location
 from distlint.output.style import Part, Printer, can_encode, visible, width_of, wrapped
 from distlint.output.table import DIM, INDENT, LABEL, Row, decision_rows, table, where
 from distlint.source.finding import Decision, Place, Step

@@ -11,6 +11,16 @@ from distlint.source.finding import Finding, Severity
 
 
 @dataclass(frozen=True, slots=True)
+class RuleText:
+    """What a rule says about itself; ``documentation`` is Markdown."""
+
+    code: str
+    name: str
+    summary: str
+    documentation: str
+
+
+@dataclass(frozen=True, slots=True)
 class Frame:
     """Source lines around a place, ``first_row`` being the row of the first of them."""
 
@@ -53,6 +63,18 @@ class Notice:
     detail: str = ""
 
 
+CommentKey = tuple[Path, int, int]
+"""A code in a suppression comment: the file, the row and the column."""
+
+
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """A finding about a comment, void when another part of the run uses one of its codes."""
+
+    item: Reported
+    unless_used: frozenset[CommentKey]
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
     """The outcome of a run, in a deterministic order; ``roots`` counts what was rehearsed."""
@@ -66,6 +88,13 @@ class Report:
     roots: int
     files: tuple[Path, ...] = ()
     """The files that were checked."""
+    tolerated: int = 0
+    """Findings that are left out because a baseline holds them."""
+    undecided: tuple[Undecided, ...] = ()
+    used: frozenset[CommentKey] = frozenset()
+    """The codes in comments that had something to suppress."""
+    shard: tuple[int, int] | None = None
+    """Which part of a run this is the report of, and of how many."""
 
     @property
     def failed(self) -> bool:

@@ -55,6 +55,15 @@ def test_json(asked: list[tuple[object, ...]], capsys: Captured) -> None:
     assert found["rows"][0][0]["text"] == "barrier()"
 
 
+def test_a_page(asked: list[tuple[object, ...]], capsys: Captured) -> None:
+    assert cli.main(["trace", "train.py::stop", "--output-format", "html", "-o", "t.html"]) == 1
+    assert capsys.readouterr().out == ""
+    page = Path("t.html").read_text()
+    assert page.startswith("<!doctype html>")
+    assert "they part here" in page
+    assert cli.main(["trace", "train.py", "-o", "no/t.html"]) == 2
+
+
 @pytest.mark.parametrize(
     ("target", "message"),
     [

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import pickle
-import re
+import sys
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft7Validator
 
+from distlint.engine import config_file
 from distlint.engine.errors import ConfigError
+from distlint.engine.keys import KEYS, Key, schema
 from distlint.engine.selection import Layer
 from distlint.engine.settings import Overrides, Resolver, Settings
 from distlint.source.finding import Severity
+from scripts.generate_configuration_docs import differences
 from tests.engine.conftest import write
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 
 def settings(project: Path, toml: str = "", **overrides: object) -> Settings:
@@ -241,8 +250,45 @@ def test_the_root_without_configuration(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_every_key_is_documented() -> None:
-    from distlint.engine.config_file import KEYS
+    assert {key.name for key in KEYS} == config_file.KEYS.keys()
 
-    page = Path(__file__).parents[2] / "docs" / "configuration.md"
-    documented = set(re.findall(r"`([a-z-]+)`", page.read_text("utf-8")))
-    assert documented >= KEYS.keys()
+
+def test_page_and_schema_are_up_to_date() -> None:
+    assert differences() == [], "run: python -m scripts.generate_configuration_docs"
+
+
+@pytest.mark.parametrize("key", KEYS, ids=lambda key: key.name)
+def test_examples_follow_the_schema_and_are_taken(project: Path, key: Key) -> None:
+    write(project, {"own.toml": "", "distlint.toml": ""})
+    toml = f"{key.name} = {key.example}\n"
+    Draft7Validator(schema()).validate(tomllib.loads(toml))
+    write(project, {"sub/distlint.toml": toml, "sub/own.toml": ""})
+    Resolver().of_folder(project / "sub")
+
+
+@pytest.mark.parametrize(
+    "toml",
+    [
+        "selct = []",
+        "select = 'DST1'",
+        "world = [1]",
+        "world = [0, 2]",
+        "preview = 1",
+        "fail-on = 'never'",
+        "severity = {DST1 = 'bad'}",
+        "runtime = 'a-b'",
+        "versions = {torch = 2}",
+        "versions = {torch = 'new'}",
+        "max-file-size = -1",
+        "per-file-ignores = {'a' = 'DST1'}",
+    ],
+)
+def test_the_schema_refuses_what_the_program_refuses(project: Path, toml: str) -> None:
+    assert not Draft7Validator(schema()).is_valid(tomllib.loads(toml))
+    assert error(project, toml)
+
+
+def test_the_schema_knows_entries_for_the_catalogue() -> None:
+    toml = '[[collective]]\ncall = "mypkg.comm.sync"\nkind = "barrier"\n'
+    Draft7Validator.check_schema(schema())
+    Draft7Validator(schema()).validate(tomllib.loads(toml))

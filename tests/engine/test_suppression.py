@@ -199,7 +199,7 @@ def test_an_incomplete_analysis_proves_no_comment_useless(
 def test_a_comment_that_another_file_needs_is_used(project: Path) -> None:
     """A helper's bug shows only in the analysis of the script that calls it."""
     from distlint.engine.discovery import Discovered
-    from distlint.engine.run import merge
+    from distlint.engine.run import combined, merge, part
 
     text = "x  # distlint: ignore[DST101]\n"
     write(project, {"helper.py": text, "train.py": "import helper\n"})
@@ -210,6 +210,10 @@ def test_a_comment_that_another_file_needs_is_used(project: Path) -> None:
     assert len(merge([helper], Discovered()).findings) == 1
     train = FileResult(project / "train.py", used=frozenset({(project / "helper.py", 1, 23)}))
     assert merge([helper, train], Discovered()).findings == ()
+    parts = [part([helper], Discovered()), part([train], Discovered())]
+    assert [each.findings for each in parts] == [(), ()]
+    assert combined(parts).findings == ()
+    assert len(combined([parts[0]]).findings) == 1
 
 
 def test_suppressed_findings_are_counted(project: Path) -> None:

@@ -7,7 +7,7 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from distlint.output.json import render
+from distlint.output.formats.json import render
 from distlint.source.finding import Place
 from distlint.source.paths import STDIN
 from tests.output.conftest import reported

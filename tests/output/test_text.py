@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from distlint.output import concise, full, summary
+from distlint.output import summary
+from distlint.output.formats import concise, full
 from distlint.output.style import Coloured, Plain, printer, wrapped
 from distlint.output.table import Row, table
 from distlint.source.finding import Place, Severity, Span

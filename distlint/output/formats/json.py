@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable
-from pathlib import Path
 
+from distlint.output.formats import Page
+from distlint.output.places import filename, location
 from distlint.source.finding import Edit, Fix, Related
-from distlint.source.paths import STDIN, printable
-from distlint.source.report import Reported
+from distlint.source.report import Report, Reported
 
-Location = dict[str, int]
+
+def write(report: Report, page: Page) -> None:
+    page.stream.write(render(report.reported) + "\n")
 
 
 def render(items: Iterable[Reported]) -> str:
@@ -60,17 +61,3 @@ def _related(related: Related) -> dict[str, object]:
         "location": location(span.row, span.column),
         "message": related.message,
     }
-
-
-def location(row: int, column: int) -> Location:
-    return {"column": column, "row": row}
-
-
-def filename(path: Path) -> str:
-    """The absolute path; bytes that are no UTF-8 are escaped, as JSON cannot hold them."""
-    text = str(path) if path == STDIN else os.path.abspath(path)
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return printable(text)
-    return text

@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from distlint.output import summary
 from distlint.output.diff import numbered
+from distlint.output.formats import Page
 from distlint.output.frame import framed
-from distlint.output.style import Part, Printer, visible
-from distlint.output.table import DIM, INDENT, LABEL, Row, decision_rows, once, table, where
-from distlint.source.finding import Explanation, Finding, Place, Severity
-from distlint.source.paths import display
-from distlint.source.report import Reported
+from distlint.output.headline import STYLES, headline
+from distlint.output.style import Printer, printer
+from distlint.output.table import INDENT, Row, decision_rows, once, table, where
+from distlint.source.finding import Explanation, Finding, Place
+from distlint.source.report import Report, Reported
 
-STYLES = {
-    Severity.ERROR: "bold red",
-    Severity.WARNING: "bold yellow",
-    Severity.INFO: "bold cyan",
-}
+
+def write(report: Report, page: Page) -> None:
+    out = printer(page.stream, color=page.color)
+    for item in report.reported:
+        render(item, out, page.width)
+    summary.close(report, out, page)
 
 
 def render(item: Reported, out: Printer, width: int) -> None:
@@ -33,18 +36,6 @@ def render(item: Reported, out: Printer, width: int) -> None:
     for parts in numbered(item.proposed):
         out.line(INDENT, *parts)
     out.line()
-
-
-def headline(finding: Finding) -> list[Part]:
-    """``path:row:column: severity[code] name: message``."""
-    place = finding.place
-    return [
-        (display(place.path), "bold"),
-        (f":{place.span.row}:{place.span.column}: ", DIM),
-        (f"{finding.severity.value}[{finding.code}]", STYLES[finding.severity]),
-        (f" {finding.name}: ", LABEL),
-        visible(" ".join(finding.message.split())),
-    ]
 
 
 def _rows(finding: Finding) -> Iterator[Row]:

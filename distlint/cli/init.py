@@ -1,0 +1,103 @@
+"""``distlint init``: a configuration to start from."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from distlint.cli import FAILED, OK, options
+from distlint.engine.config_file import FILE_NAME, PYPROJECT, TABLE, config_in, load, parsed
+from distlint.engine.errors import ConfigError
+from distlint.engine.settings import Overrides, Resolver
+from distlint.engine.writing import NotWritten, replace
+from distlint.source.paths import display
+
+BASELINE = "distlint-baseline.json"
+
+_BODY = """\
+# `distlint config` lists all keys, `distlint rule CODE` explains a rule.
+# extend-exclude = ["third_party"]
+# per-file-ignores = { "tests/*" = ["DST101"] }
+# fail-on = "error"
+"""
+
+
+def run(arguments: Sequence[str]) -> int:
+    chosen = parser().parse_args(arguments)
+    folder = Path(os.path.abspath(chosen.folder))
+    if not folder.is_dir():
+        raise ConfigError(f"{display(folder)}: no such folder")
+    there = config_in(folder)
+    if there:
+        raise ConfigError(f"{display(there)} already has a configuration")
+    shared = folder / PYPROJECT
+    file = shared if shared.exists() and not chosen.own_file else folder / FILE_NAME
+    _write(file, _BODY + (f'baseline = "{BASELINE}"\n' if chosen.baseline else ""))
+    failed = chosen.baseline and not _recorded(folder, quiet=chosen.quiet)
+    if not chosen.quiet:
+        what = f"[{TABLE}] was added" if file.name == PYPROJECT else "written"
+        print(f"{display(file)}: {what}. Next: distlint check {display(folder)}")
+    return FAILED if failed else OK
+
+
+def parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "distlint init",
+        description="Write a configuration to start from: a table in the pyproject.toml that is "
+        "there, else a distlint.toml. A configuration that is there is left alone.",
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "folder",
+        nargs="?",
+        type=Path,
+        default=Path(),
+        metavar="FOLDER",
+        help="where (default: the working folder)",
+    )
+    parser.add_argument(
+        "--own-file", action="store_true", help="write a distlint.toml beside a pyproject.toml"
+    )
+    parser.add_argument(
+        "--baseline",
+        action="store_true",
+        help=f"check the folder, and pass over what is found from now on ({BASELINE})",
+    )
+    options.add_display(parser)
+    return parser
+
+
+def _write(file: Path, body: str) -> None:
+    old = file.read_bytes() if file.exists() else None
+    if old is None:
+        text = body
+    else:
+        before = old.decode("utf-8")
+        newline = "\r\n" if "\r\n" in before else "\n"
+        gap = "" if not before or before.endswith("\n") else newline
+        text = f"{before}{gap}{newline}" + f"[{TABLE}]\n{body}".replace("\n", newline)
+        try:
+            parsed(text, file)
+        except ConfigError:
+            parsed(before, file)  # rather what is wrong with the file as it was
+            raise ConfigError(f"{display(file)}: no table can be added; use --own-file") from None
+    try:
+        replace(file, old, text.encode("utf-8"))
+    except NotWritten as error:
+        raise ConfigError(f"{display(file)}: not written: {error}") from None
+    load(file)
+
+
+def _recorded(folder: Path, *, quiet: bool) -> bool:
+    """Write the first baseline; false if a file could not be checked."""
+    from distlint.engine.baseline import update
+    from distlint.engine.run import check_paths
+
+    resolver = Resolver(Overrides(baseline=folder / BASELINE))
+    report = check_paths([folder], resolver)
+    for file, count in update(report, resolver).items():
+        if not quiet:
+            print(f"{display(file)} holds {count:,} finding{'' if count == 1 else 's'}.")
+    return not report.failed

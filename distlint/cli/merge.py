@@ -1,0 +1,80 @@
+"""``distlint merge``: one report of those that the shards of a run wrote."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from distlint.cli import check, options
+from distlint.engine.errors import ConfigError
+from distlint.engine.settings import Resolver
+from distlint.source.paths import display
+from distlint.source.report import Report
+
+
+def run(arguments: Sequence[str]) -> int:
+    chosen = parser().parse_args(arguments)
+    from distlint.engine.run import combined
+
+    resolver = Resolver(options.overrides(chosen))
+    reports = [_read(path) for path in chosen.reports]
+    _expect_all_parts(reports)
+    report = combined(reports)
+    for file in report.files:
+        resolver.of_file(file)
+    report = check.without_known(report, resolver)
+    check.tell(report, chosen, resolver)
+    return check.status(report, chosen)
+
+
+def parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "distlint merge",
+        description="Put the reports of shards together, as if one run had checked all files. A "
+        "report is written by `distlint check --output-format report`.",
+        epilog="Exit status: that of a run that had checked all files.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("reports", nargs="+", type=Path, metavar="FILE", help="a report")
+    options.add_configuration(parser)
+    check.add_baseline(parser)
+    group = check.add_output(parser)
+    check.add_exit_zero(group)
+    options.add_display(parser)
+    parser.set_defaults(unsafe_fixes=None)
+    return parser
+
+
+def _expect_all_parts(reports: Sequence[Report]) -> None:
+    """Files of a part that is not there would pass for clean.
+
+    Raises:
+        ConfigError: if a part is missing, or there twice.
+    """
+    parts = [report.shard for report in reports if report.shard is not None]
+    if not parts:
+        return
+    counts = {count for _, count in parts}
+    if len(counts) > 1 or len(parts) < len(reports):
+        raise ConfigError("these reports are not parts of one run")
+    numbers = [number for number, _ in parts]
+    (count,) = counts
+    missing = sorted({*range(1, count + 1)} - {*numbers})
+    if missing:
+        names = ", ".join(f"{number}/{count}" for number in missing)
+        raise ConfigError(f"missing: the report of {names}")
+    if len(numbers) > count:
+        raise ConfigError("the report of one part is there twice")
+
+
+def _read(path: Path) -> Report:
+    from distlint.output.places import repository
+    from distlint.source.exchange import ExchangeError, loads
+
+    try:
+        return loads(path.read_text(encoding="utf-8"), repository())
+    except OSError as error:
+        raise ConfigError(f"{display(path)}: cannot be read: {error.strerror}") from None
+    except (ExchangeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{display(path)}: {error}") from None

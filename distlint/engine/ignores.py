@@ -1,0 +1,131 @@
+"""Write a suppression comment for every finding of a report."""
+
+from __future__ import annotations
+
+import io
+import re
+import tokenize
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from distlint.engine.errors import ConfigError
+from distlint.engine.settings import Resolver
+from distlint.engine.suppression import Suppressions
+from distlint.engine.writing import NotWritten, replace
+from distlint.rules.table import SYNTAX_ERROR, UNUSED_SUPPRESSION
+from distlint.source.comments import Scan
+from distlint.source.document import NEWLINE, Document, DocumentError
+from distlint.source.edits import apply
+from distlint.source.finding import Edit, Span
+from distlint.source.report import Fixed, Notice, Report, Reported
+
+MAX_LINE = 100
+"""A comment that would make a line longer than this stands on a line of its own above."""
+
+_NEVER = (SYNTAX_ERROR, UNUSED_SUPPRESSION)
+_ENDS_A_REASON = re.compile(r"#(?!\d)")
+_NO_CODE = (tokenize.COMMENT, tokenize.NL)
+
+
+@dataclass(slots=True)
+class Added:
+    """The files that got comments, for how many findings, and what is to be said."""
+
+    files: list[Fixed] = field(default_factory=list)
+    count: int = 0
+    notices: list[Notice] = field(default_factory=list)
+
+
+def add_ignores(report: Report, resolver: Resolver, reason: str, *, write: bool) -> Added:
+    """Put a comment to every finding that one can suppress.
+
+    Args:
+        report: what was found.
+        resolver: finds the settings of each file.
+        reason: goes into each new comment, unless empty.
+        write: replace the files, rather than only tell what would become of them.
+
+    Raises:
+        ConfigError: if the reason cannot stand in a comment.
+    """
+    reason = " ".join(reason.split())
+    if _ENDS_A_REASON.search(reason):
+        raise ConfigError("--add-ignores: a reason cannot hold `#`, which begins the next comment")
+    added = Added()
+    by_file: dict[Path, list[Reported]] = {}
+    for item in report.reported:
+        if item.finding.code not in _NEVER and item.noqa_row is not None:
+            by_file.setdefault(item.finding.place.path, []).append(item)
+    for path, items in sorted(by_file.items()):
+        try:
+            document = Document.read(path)
+            commented = _commented(document, items, resolver, reason)
+            if write:
+                replace(path, document.data, commented.encode(commented.text))
+        except (OSError, DocumentError, NotWritten, UnicodeEncodeError) as error:
+            added.notices.append(Notice("failed", f"no comment was added: {error}", path))
+            continue
+        added.files.append(Fixed(path, document.text, commented.text, ()))
+        added.count += len(items)
+    return added
+
+
+def _commented(
+    document: Document, items: Iterable[Reported], resolver: Resolver, reason: str
+) -> Document:
+    """The document with the comments.
+
+    Raises:
+        NotWritten: if they would change more than comments.
+    """
+    statements = {row: rows for rows in Scan(document.text).statements for row in rows}
+    wanted: dict[range, list[str]] = {}
+    for item in items:
+        row = item.noqa_row or 1
+        codes = wanted.setdefault(statements.get(row, range(row, row + 1)), [])
+        if item.finding.code not in codes:
+            codes.append(item.finding.code)
+    known = resolver.of_file(document.path).known
+    suppressions = Suppressions(document, known)
+    edits = [
+        _comment(document, suppressions, rows, sorted(codes), reason)
+        for rows, codes in wanted.items()
+    ]
+    text = apply(document.text, edits)
+    if list(_tokens(text)) != list(_tokens(document.text)):
+        raise NotWritten("it would change more than comments")
+    return Document(document.path, b"", text, document.encoding, document.newline)
+
+
+def _comment(
+    document: Document,
+    suppressions: Suppressions,
+    rows: range,
+    codes: Sequence[str],
+    reason: str,
+) -> Edit:
+    """Add to the comment that covers the statement, or write one behind or above it."""
+    for directive in suppressions.directives:
+        if directive.verb == "ignore" and rows[-1] in directive.rows:
+            end = directive.items[-1].end
+            return Edit(Span(directive.row, end, directive.row, end), f", {', '.join(codes)}")
+    comment = f"# distlint: ignore[{', '.join(codes)}]" + (f" -- {reason}" if reason else "")
+    last = document.lines[rows[-1] - 1]
+    if len(last.rstrip()) + len(comment) + 2 <= MAX_LINE:
+        span = Span(rows[-1], len(last.rstrip()) + 1, rows[-1], len(last) + 1)
+        return Edit(span, f"  {comment}")
+    first = document.lines[rows[0] - 1]
+    indent = first[: len(first) - len(first.lstrip())]
+    return Edit(Span(rows[0], 1, rows[0], 1), f"{indent}{comment}{document.newline}")
+
+
+def _tokens(text: str) -> Iterator[tuple[int, str]]:
+    """What Python reads: everything but comments and blank lines."""
+    lines = io.StringIO(NEWLINE.sub("\n", text))
+    try:
+        for token in tokenize.generate_tokens(lines.readline):
+            if token.type not in _NO_CODE:
+                yield token.type, token.string
+    except (tokenize.TokenError, SyntaxError) as error:
+        raise NotWritten("it cannot be read as Python") from error

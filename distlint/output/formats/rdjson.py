@@ -1,0 +1,63 @@
+"""Reviewdog's diagnostic format."""
+
+from __future__ import annotations
+
+import json
+
+from distlint.output.formats import Page
+from distlint.output.places import filename, source_lines
+from distlint.source.finding import Finding, Place, Severity
+from distlint.source.report import Report
+
+_SEVERITIES = {Severity.ERROR: "ERROR", Severity.WARNING: "WARNING", Severity.INFO: "INFO"}
+
+
+def write(report: Report, page: Page) -> None:
+    document = {
+        "source": {"name": "distlint"},
+        "severity": "WARNING",
+        "diagnostics": [_diagnostic(finding) for finding in report.findings],
+    }
+    page.stream.write(json.dumps(document, indent=2) + "\n")
+
+
+def _diagnostic(finding: Finding) -> dict[str, object]:
+    diagnostic: dict[str, object] = {
+        "code": {"value": finding.code},
+        "location": _location(finding.place),
+        "message": f"{finding.name}: {finding.message}",
+        "severity": _SEVERITIES[finding.severity],
+    }
+    path = finding.place.path
+    if finding.fix is not None:
+        diagnostic["suggestions"] = [
+            {"range": _range(Place(path, edit.span)), "text": edit.content}
+            for edit in finding.fix.edits
+        ]
+    if finding.related:
+        diagnostic["relatedLocations"] = [
+            {"location": _location(related.place), "message": related.message}
+            for related in finding.related
+        ]
+    return diagnostic
+
+
+def _location(place: Place) -> dict[str, object]:
+    return {"path": filename(place.path), "range": _range(place)}
+
+
+def _range(place: Place) -> dict[str, object]:
+    span = place.span
+    return {
+        "end": {"column": _bytes(place, span.end_row, span.end_column), "line": span.end_row},
+        "start": {"column": _bytes(place, span.row, span.column), "line": span.row},
+    }
+
+
+def _bytes(place: Place, row: int, column: int) -> int:
+    """The column counted in bytes of UTF-8, as reviewdog has it."""
+    lines = source_lines(place.path)
+    if row > len(lines):
+        return column
+    before = lines[row - 1][: column - 1]
+    return column - len(before) + len(before.encode("utf-8", "surrogatepass"))

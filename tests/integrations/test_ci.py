@@ -1,0 +1,213 @@
+"""The GitHub Action and the jobs for GitLab: held against their schemas, and their scripts run.
+
+What is left out is the services themselves, and the installation, which takes a package registry
+(DISTLINT_TEST_REGISTRY=1).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from junitparser import JUnitXml
+
+from tests.cli.conftest import BUGGY, CLEAN
+
+ROOT = Path(__file__).parents[2]
+BIN = Path(sys.executable).parent
+CI = ROOT / "docs" / "ci"
+_EXPRESSION = re.compile(r"\$\{\{ *([\w.-]+) *\}\}")
+
+
+@pytest.mark.parametrize(
+    ("schema", "file"),
+    [
+        ("github-actions", ROOT / "action.yml"),
+        *(("github-workflows", path) for path in sorted(CI.glob("github*.yml"))),
+        *(("gitlab-ci", path) for path in sorted(CI.glob("gitlab*.yml"))),
+    ],
+    ids=lambda value: getattr(value, "name", value),
+)
+def test_it_follows_the_schema(schema: str, file: Path) -> None:
+    transform = ["--data-transform", "gitlab-ci"] if schema == "gitlab-ci" else []
+    arguments = ["--builtin-schema", f"vendor.{schema}", *transform, str(file)]
+    subprocess.run([sys.executable, "-m", "check_jsonschema", *arguments], check=True)
+
+
+def loaded(file: Path) -> Any:
+    return yaml.safe_load(file.read_text("utf-8"))
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    (folder / ".git").mkdir(parents=True)
+    (folder / "train.py").write_text(BUGGY)
+    (folder / "clean.py").write_text(CLEAN)
+    return folder
+
+
+@dataclass
+class Outcome:
+    returncode: int
+    log: str
+    summary: str
+    outputs: dict[str, str]
+
+
+Action = Callable[..., Outcome]
+
+
+@pytest.fixture
+def action(project: Path, tmp_path: Path) -> Action:
+    """Runs the steps of the action as a runner does: inputs and files of the runner by name."""
+    temp = tmp_path / "runner"
+    temp.mkdir()
+    files = {name: temp / name for name in ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT", "GITHUB_ENV")}
+
+    def run(install: bool = False, **inputs: str) -> Outcome:
+        definition = loaded(ROOT / "action.yml")
+        values = {f"inputs.{name}": each["default"] for name, each in definition["inputs"].items()}
+        values |= {f"inputs.{name.replace('_', '-')}": value for name, value in inputs.items()}
+        values["github.action_path"] = str(ROOT)
+        environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(temp),
+            "RUNNER_TEMP": str(temp),
+            "DISTLINT": str(BIN / "distlint"),
+            **{name: str(file) for name, file in files.items()},
+        }
+        for file in files.values():
+            file.write_text("")
+        log, status = "", 0
+        for step in definition["runs"]["steps"][0 if install else 1 :]:
+            own = {name: expanded(text, values) for name, text in step["env"].items()}
+            folder = project / expanded(step.get("working-directory", "."), values)
+            result = subprocess.run(
+                ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", step["run"]],
+                cwd=folder,
+                env={**environment, **own},
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                check=False,
+            )
+            log, status = log + result.stdout, result.returncode
+            if status:
+                break
+            lines = files["GITHUB_ENV"].read_text().splitlines()
+            environment |= dict(line.split("=", 1) for line in lines)
+        lines = files["GITHUB_OUTPUT"].read_text().splitlines()
+        outputs = dict(line.split("=", 1) for line in lines)
+        return Outcome(status, log, files["GITHUB_STEP_SUMMARY"].read_text(), outputs)
+
+    return run
+
+
+def expanded(text: str, values: dict[str, str]) -> str:
+    return _EXPRESSION.sub(lambda match: values[match[1]], text)
+
+
+class TestAction:
+    def test_findings_become_annotations(self, project: Path, action: Action) -> None:
+        outcome = action(sarif_file="out.sarif")
+        assert outcome.returncode == 1
+        (line,) = outcome.log.splitlines()
+        assert line.startswith("::error title=distlint (DST101 collective-in-rank-branch),file=")
+        assert outcome.outputs == {"findings": "1"}
+        assert outcome.summary.startswith("```text\ntrain.py:6:1: error[DST101]")
+        assert "2 files checked" in outcome.summary
+        assert outcome.summary.endswith("```\n")
+        (run,) = json.loads((project / "out.sarif").read_text())["runs"]
+        assert len(run["results"]) == 1
+
+    def test_nothing_found(self, project: Path, action: Action) -> None:
+        outcome = action(paths="clean.py")
+        assert (outcome.returncode, outcome.log) == (0, "")
+        assert outcome.outputs == {"findings": "0"}
+
+    def test_every_input(self, project: Path, action: Action) -> None:
+        (project / "sub folder").mkdir()
+        (project / "own.toml").write_text('fail-on = "error"\nseverity = {DST101 = "warning"}\n')
+        outcome = action(
+            paths="../train.py\n../clean.py",
+            arguments="--preview --shard 1/1",
+            config="../own.toml",
+            working_directory="sub folder",
+            report_file="report.json",
+        )
+        assert outcome.returncode == 0
+        assert outcome.log.startswith("::warning ")
+        assert (project / "sub folder" / "report.json").exists()
+
+    def test_a_baseline(self, project: Path, action: Action) -> None:
+        command = [BIN / "distlint", "check", "--baseline", "b.json", "--update-baseline"]
+        subprocess.run(command, cwd=project, check=True)
+        assert action(baseline="b.json").returncode == 0
+
+    @pytest.mark.parametrize(
+        ("inputs", "message"),
+        [
+            ({"paths": "gone.py"}, "error: gone.py: no such file or folder"),
+            ({"arguments": "--selct X"}, "unrecognized arguments: --selct"),
+            ({"config": "gone.toml"}, "--config: no such file: gone.toml"),
+        ],
+    )
+    def test_a_run_that_fails(
+        self, project: Path, action: Action, inputs: dict[str, str], message: str
+    ) -> None:
+        outcome = action(**inputs)
+        assert outcome.returncode != 0
+        assert message in outcome.log
+
+    @pytest.mark.skipif(
+        not os.environ.get("DISTLINT_TEST_REGISTRY"), reason="installs packages from a registry"
+    )
+    def test_its_installation(self, project: Path, action: Action) -> None:
+        outcome = action(install=True)
+        assert outcome.returncode == 1
+        assert "::error title=distlint" in outcome.log
+
+
+def scripted(job: dict[str, Any], folder: Path, **environment: str) -> int:
+    """Run the script of a job of GitLab, but for the installation."""
+    lines = [line for line in job["script"] if "pip install" not in line]
+    path = f"{BIN}{os.pathsep}{os.environ['PATH']}"
+    result = subprocess.run(
+        ["bash", "-e", "-o", "pipefail", "-c", "\n".join(lines)],
+        cwd=folder,
+        env={"PATH": path, **environment},
+        check=False,
+    )
+    return result.returncode
+
+
+def test_the_job_for_gitlab(project: Path) -> None:
+    job = loaded(CI / "gitlab.yml")["distlint"]
+    assert scripted(job, project) == 1
+    reports = job["artifacts"]["reports"]
+    (issue,) = json.loads((project / reports["codequality"]).read_text())
+    assert issue["location"]["path"] == "train.py"
+    assert JUnitXml.fromfile(str(project / reports["junit"])).failures == 1
+    (project / "train.py").write_text(CLEAN)
+    assert scripted(job, project) == 0
+
+
+def test_the_parts_for_gitlab(project: Path) -> None:
+    jobs = loaded(CI / "gitlab-shards.yml")
+    count = jobs["distlint-part"]["parallel"]
+    for number in range(1, count + 1):
+        index = {"CI_NODE_INDEX": str(number), "CI_NODE_TOTAL": str(count)}
+        assert scripted(jobs["distlint-part"], project, **index) == 0
+    assert scripted(jobs["distlint"], project) == 1
+    (issue,) = json.loads((project / "code-quality.json").read_text())
+    assert issue["check_name"] == "DST101"
