@@ -108,10 +108,10 @@ class Rehearsal:
         self.classes = {tuple([0] * self.cluster.size)}
 
     def follows(self, function: ir.Function, depth: int) -> bool:
-        """Is a call looked into? A short function is, however deep."""
+        """Is a call looked into? A short function that may communicate is, however deep."""
         if depth <= self.depth + (OWN_DEPTH if function.module == self.main.key else 0):
             return True
-        return depth <= DEEPEST and self.is_short(function)
+        return depth <= DEEPEST and self.reach.may_meet(function) and self.is_short(function)
 
     def is_short(self, function: ir.Function) -> bool:
         """Is there next to nothing in it, such as a wrapper around one call?"""
