@@ -71,6 +71,7 @@ class Reach:
         self._callable: dict[str, dict[str, list[ir.Function]]] = {}
         self._outlines: dict[str, Outline] = {}
         self._relevance: dict[frozenset[str], Relevance] = {}
+        self._relevance_of: dict[Module, Relevance] = {}
         self._imported: dict[str, list[Module]] = {}
         self._words: dict[str, frozenset[str]] = {}
         self._evidence = {
@@ -275,6 +276,9 @@ class Reach:
 
     def relevance(self, module: Module) -> Relevance:
         """Which statements can decide anything, in a module and in what it imports, near or far."""
+        known = self._relevance_of.get(module)
+        if known is not None:
+            return known
         outlines: dict[str, Outline] = {}
         queue = [module]
         while queue:
@@ -285,6 +289,7 @@ class Reach:
         key = frozenset(outlines)
         if key not in self._relevance:
             self._relevance[key] = Relevance(outlines)
+        self._relevance_of[module] = self._relevance[key]
         return self._relevance[key]
 
     def outline(self, module: Module) -> Outline:
