@@ -7,10 +7,10 @@ from typing import Any
 
 from distlint.analyzer import ir
 from distlint.analyzer import values as v
-from distlint.analyzer.expressions import EXACT_BOUND, UNEVEN, Expressions
+from distlint.analyzer.expressions import EXACT_BOUND, Expressions
 from distlint.analyzer.relevance import HARMLESS
 from distlint.analyzer.state import Exit, Frame
-from distlint.analyzer.values import Const, Unknown, Value, const, unknown
+from distlint.analyzer.values import UNEVEN, Const, Unknown, Value, const, unknown
 
 SHORT_RANGE = 8
 """Ranges of a known length up to this are run through in full."""

@@ -7,10 +7,9 @@ from typing import Any
 from distlint.analyzer import hooks, ir
 from distlint.analyzer import values as v
 from distlint.analyzer.collectives import Collectives
-from distlint.analyzer.expressions import SAME
 from distlint.analyzer.relevance import HARMLESS
 from distlint.analyzer.state import OPAQUE, Enter, Frame
-from distlint.analyzer.values import Const, Unknown, Value, const, unknown
+from distlint.analyzer.values import SAME, Const, Unknown, Value, const, unknown
 from distlint.catalogue.entries import Argument
 
 SHARDED = "torch.utils.data.DistributedSampler"

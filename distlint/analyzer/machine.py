@@ -8,7 +8,7 @@ from typing import Any
 from distlint.analyzer import ir
 from distlint.analyzer import values as v
 from distlint.analyzer.calls import Calls, is_cached
-from distlint.analyzer.expressions import JOINED, LOOP_BOUND, RETURNED, RISKY
+from distlint.analyzer.expressions import LOOP_BOUND
 from distlint.analyzer.relevance import PASS_RISKY, RUN
 from distlint.analyzer.state import (
     Cont,
@@ -26,6 +26,7 @@ from distlint.analyzer.state import (
     State,
 )
 from distlint.analyzer.values import Const, Unknown, Value, const, unknown
+from distlint.analyzer.view import JOINED, RETURNED, RISKY
 
 END = "end"
 ABORT = "abort"

@@ -11,7 +11,6 @@ from typing import Any
 
 from distlint.analyzer import ir
 from distlint.analyzer import values as v
-from distlint.analyzer.expressions import SIDES
 from distlint.analyzer.liveness import FACTS, Live
 from distlint.analyzer.machine import ABORT, END, JOIN, Machine, Place
 from distlint.analyzer.rehearsal import Rehearsal
@@ -29,6 +28,7 @@ from distlint.analyzer.state import (
     State,
 )
 from distlint.analyzer.values import LOST, Unknown, Value, unknown
+from distlint.analyzer.view import SIDES
 
 Known = dict[Any, bool]
 """What is assumed about unknowns; for rank-local ones the key is a side and the unknown."""

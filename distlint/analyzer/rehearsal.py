@@ -18,7 +18,7 @@ from distlint.analyzer.values import Value
 from distlint.catalogue.catalogue import IMPLIED_TAGS
 
 if TYPE_CHECKING:
-    from distlint.analyzer.expressions import Expressions
+    from distlint.analyzer.lookup import Lookup
     from distlint.catalogue.catalogue import Catalogue
 
 OWN_DEPTH = 3
@@ -295,7 +295,7 @@ class Rehearsal:
                     found.update((tag, *IMPLIED_TAGS.get(tag, ())))
         return frozenset(found)
 
-    def class_has_buffers(self, cls: ir.Class, evaluator: Expressions) -> bool:
+    def class_has_buffers(self, cls: ir.Class, evaluator: Lookup) -> bool:
         """Does a module of this class hold buffers? One under a condition does not count."""
         names: set[str] = set()
         registers = False
@@ -313,7 +313,7 @@ class Rehearsal:
                 )
         return registers or any("BatchNorm" in name for name in names)
 
-    def strides_by_rank(self, cls: ir.Class, evaluator: Expressions) -> bool:
+    def strides_by_rank(self, cls: ir.Class, evaluator: Lookup) -> bool:
         """Is it an iterable dataset that yields every so-manieth item, by the rank?"""
         owners = self.mro(cls, evaluator)
         if "torch.utils.data.IterableDataset" not in owners:
@@ -326,7 +326,7 @@ class Rehearsal:
 
     # ---- classes
 
-    def mro(self, cls: ir.Class, evaluator: Expressions) -> tuple[ir.Class | str, ...]:
+    def mro(self, cls: ir.Class, evaluator: Lookup) -> tuple[ir.Class | str, ...]:
         """The class and its bases, depth first; framework classes by name."""
         known = self._mro.get(cls)
         if known is not None:

@@ -26,6 +26,12 @@ MAX_OPEN_DEPTH = 1
 LOST = "lost"
 """Operator of the unknowns that stand for what each rank had, where too many ways were joined."""
 
+UNEVEN = "$uneven"
+"""Token of sequences whose length differs from rank to rank."""
+
+SAME = "$same"
+"""Token of batches that all ranks read alike."""
+
 V = TypeVar("V", bound="_Plain")
 
 

@@ -1,0 +1,166 @@
+"""One rank's view of a rehearsal: its variables, what it assumes, the conditions it decides."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from distlint.analyzer import values as v
+from distlint.analyzer.state import (
+    Cont,
+    Frame,
+    Iterations,
+    Key,
+    Need,
+    RankMatters,
+    State,
+)
+from distlint.analyzer.values import Unknown, Value, unknown
+
+if TYPE_CHECKING:
+    from distlint.analyzer.rehearsal import Rehearsal
+
+RETURNED = Cont("returned", (), None, None)
+
+SIDES = ("A", "B")
+"""The two ranks that are compared."""
+
+RISKY = ("risky", "")
+"""Variable that is set when something has been called that may raise on one rank alone."""
+
+JOINED = ("joined", "")
+"""Variable that is set inside ``join()``, where uneven counts do no harm."""
+
+
+class View:
+    """The state of a machine, and what it has decided."""
+
+    def __init__(self, rehearsal: Rehearsal, rank: int | None, side: Any = None) -> None:
+        self.rehearsal = rehearsal
+        self.one = rank
+        """The rank; None for a machine that stands for all ranks as long as they do the same."""
+        self.side = side
+        self.cluster = rehearsal.cluster
+        self.catalogue = rehearsal.catalogue
+        self.known: dict[Any, bool] = {}
+        self.assumptions: list[tuple[Any, bool]] = []
+        """What has been assumed without asking, because the job is aborted elsewhere."""
+        self.frame: Frame
+        self.it: Iterations = ()
+        self.k: Cont | None = None
+        self.results: dict[Any, Value] = {}
+        self.store: dict[Key, Value] = {}
+        self.inner: tuple[Any, ...] = ()
+        self.site = 0
+        self.log: list[tuple[Any, ...]] | None = None
+        self.mark = 0
+        """Length of the log when the statement in hand was begun."""
+        self.quiet = 0
+        self.chosen = False
+        """Has a comprehension been seen to filter by what is this rank's own?"""
+        self.rejoin: Cont | None = None
+        """Where a machine for all ranks stops, so that its ways can join."""
+        self.reading = 0
+        """Is something being evaluated that ran long ago, such as a global of the module?"""
+
+    @property
+    def rank(self) -> int:
+        """The rank that this machine is.
+
+        Raises:
+            RankMatters: when it stands for all of them.
+        """
+        if self.one is None:
+            raise RankMatters
+        return self.one
+
+    # ---- state
+
+    def load(self, state: State) -> None:
+        self.k, self.frame, self.it = state.k, state.frame, state.it
+        self.results, self.store = dict(state.results), dict(state.store)
+        self.rehearsal.spend(len(self.store))
+        self.inner = ()
+
+    def save(self) -> State:
+        return State(self.k, self.frame, self.it, self.results, self.store)
+
+    def number(self, *key: Any) -> int:
+        """A number for an allocation, a scope or an object: equal on all ranks at equal places."""
+        return self.rehearsal.number(key)
+
+    def here(self, site: int) -> tuple[Any, ...]:
+        """A key for what happens at a site in this activation and iteration."""
+        return (site, self.frame.module.key, self.frame.scope, self.it, self.inner)
+
+    # ---- conditions
+
+    def decide(self, atom: Unknown) -> bool:
+        """The truth of an unknown, shared by the ranks unless it is rank-local.
+
+        Raises:
+            Need: when nothing has been assumed about it yet.
+        """
+        if atom.op == "not":
+            return not self.decide(atom.args[0])
+        outcome = self.assumed(atom)
+        if outcome is None:
+            raise Need(atom, self.key(atom))
+        return outcome
+
+    def key(self, atom: Unknown) -> Any:
+        """Under which an assumption is kept: a rank-local one is this side's own."""
+        if not atom.local:
+            return atom
+        if self.one is None:
+            raise RankMatters
+        return (self.side, atom)
+
+    def assumed(self, atom: Unknown) -> bool | None:
+        """What has been assumed about an unknown on this side, None if nothing has."""
+        if not atom.local:
+            return self.known.get(atom)
+        if self.one is not None:
+            return self.known.get((self.side, atom))
+        if any((side, atom) in self.known for side in SIDES):
+            raise RankMatters
+        return None
+
+    def truth(self, value: Value, site: int) -> bool:
+        """Is a value true on this rank?"""
+        outcome = self._truth(value)
+        if self.log is not None:
+            self.log.append(("decide", self.frame, site, value, outcome, self.it))
+        return outcome
+
+    def _truth(self, value: Value) -> bool:
+        if isinstance(value, v.Const):
+            return bool(value.value)
+        if isinstance(value, v.Ranked):
+            outcomes = tuple(map(bool, value.values))
+            if len(set(outcomes)) == 1:
+                return outcomes[0]
+            self.rehearsal.refine(outcomes)
+            return outcomes[self.rank]
+        if isinstance(value, Unknown):
+            return self.decide(value)
+        if isinstance(value, v.Phi):
+            return self._truth(value.then if self.decide(value.test) else value.orelse)
+        if isinstance(value, (v.Seq, v.Map)):
+            return bool(value.items)
+        if isinstance(value, v.External):
+            return self.decide(unknown("truth", value))
+        return True
+
+    def settle(self, value: Value) -> Value:
+        """The value itself, with conditions on the way to it decided."""
+        while isinstance(value, v.Phi):
+            value = value.then if self.decide(value.test) else value.orelse
+        return value
+
+    def on_this_rank(self, value: Value) -> Any:
+        """The Python value on this rank; ValueError when it is not concrete."""
+        row = v.vector(value, self.cluster.size)
+        first = row[0]
+        if all(item is first or item == first for item in row):
+            return first
+        return row[self.rank]
