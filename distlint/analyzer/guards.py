@@ -13,8 +13,9 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
+from distlint.analyzer.bindings import Point
 from distlint.analyzer.names import Around, Scope, calls_of, expressions_in, expressions_of, placed
-from distlint.analyzer.objects import CallSite, Objects, Point, objects_of
+from distlint.analyzer.objects import CallSite, Objects, objects_of
 from distlint.analyzer.project import Imported
 
 if TYPE_CHECKING:

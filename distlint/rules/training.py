@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from distlint.analyzer import ir
-from distlint.analyzer.objects import CallSite, Objects, Origin, Passed, Point, path_of
+from distlint.analyzer.bindings import Point, path_of
+from distlint.analyzer.objects import CallSite, Objects, Origin, Passed
 
 LOADER = "torch.utils.data.DataLoader"
 SAMPLER = "torch.utils.data.DistributedSampler"

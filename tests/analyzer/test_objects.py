@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from distlint.analyzer import ir
-from distlint.analyzer.objects import ELEMENT, CallSite, Objects, Origin, objects_of
+from distlint.analyzer.bindings import ELEMENT
+from distlint.analyzer.objects import CallSite, Objects, Origin, objects_of
 from distlint.analyzer.positions import Locator
 from distlint.analyzer.project import Project
 from distlint.source.document import Document

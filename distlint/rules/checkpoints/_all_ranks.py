@@ -13,8 +13,9 @@ from distlint.fixers import imports, names, ranks, statements
 from distlint.fixers.draft import Doubt, Draft
 
 if TYPE_CHECKING:
+    from distlint.analyzer.bindings import Point
     from distlint.analyzer.guards import Guards
-    from distlint.analyzer.objects import CallSite, Point
+    from distlint.analyzer.objects import CallSite
     from distlint.analyzer.project import Module
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.finding import Fix

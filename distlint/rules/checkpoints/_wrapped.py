@@ -10,7 +10,8 @@ from distlint.analyzer import ir
 from distlint.analyzer.objects import CallSite
 
 if TYPE_CHECKING:
-    from distlint.analyzer.objects import Objects, Origin, Point
+    from distlint.analyzer.bindings import Point
+    from distlint.analyzer.objects import Objects, Origin
 
 _PREFIXES = {
     "torch.nn.parallel.DistributedDataParallel": ("DistributedDataParallel", "module."),

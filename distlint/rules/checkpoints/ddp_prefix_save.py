@@ -19,7 +19,8 @@ from distlint.source.finding import Finding, Fix, Related, Severity
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from distlint.analyzer.objects import Objects, Point
+    from distlint.analyzer.bindings import Point
+    from distlint.analyzer.objects import Objects
     from distlint.analyzer.positions import Locators
     from distlint.analyzer.project import Module
     from distlint.catalogue.catalogue import Catalogue

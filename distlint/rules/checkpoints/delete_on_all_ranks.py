@@ -15,8 +15,9 @@ from distlint.source.finding import Finding, Severity
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from distlint.analyzer.bindings import Point
     from distlint.analyzer.names import Around
-    from distlint.analyzer.objects import CallSite, Point
+    from distlint.analyzer.objects import CallSite
     from distlint.analyzer.positions import Locators
     from distlint.analyzer.project import Module
     from distlint.catalogue.catalogue import Catalogue

@@ -6,9 +6,10 @@ import re
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
+from distlint.analyzer.bindings import Point
 from distlint.analyzer.guards import asks_rank, guards_of, is_distributed
 from distlint.analyzer.names import Around, calls_of, expressions_in, placed
-from distlint.analyzer.objects import CallSite, Point
+from distlint.analyzer.objects import CallSite
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.collectives._following import Step, following
 from distlint.source.finding import Finding, Related, Severity

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.objects import CallSite, Objects, Origin, Point, path_of
+from distlint.analyzer.bindings import Point, path_of
+from distlint.analyzer.objects import CallSite, Objects, Origin
 
 if TYPE_CHECKING:
     from distlint.catalogue.catalogue import Entry

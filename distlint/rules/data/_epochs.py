@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.objects import Objects, Path, Point, path_of
+from distlint.analyzer.bindings import Path, Point, path_of
+from distlint.analyzer.objects import Objects
 from distlint.fixers import names, statements
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.training import (

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.objects import Origin, Point, objects_of
+from distlint.analyzer.bindings import Point
+from distlint.analyzer.objects import Origin, objects_of
 from distlint.fixers import calls
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule

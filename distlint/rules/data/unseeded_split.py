@@ -10,15 +10,9 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
+from distlint.analyzer.bindings import Point, path_of
 from distlint.analyzer.names import expressions_in
-from distlint.analyzer.objects import (
-    CallSite,
-    Objects,
-    Passed,
-    Point,
-    objects_of,
-    path_of,
-)
+from distlint.analyzer.objects import CallSite, Objects, Passed, objects_of
 from distlint.fixers import calls, imports
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.objects import CallSite, Objects, Path, path_of
+from distlint.analyzer.bindings import Path, path_of
+from distlint.analyzer.objects import CallSite, Objects
 
 if TYPE_CHECKING:
-    from distlint.analyzer.objects import Point
+    from distlint.analyzer.bindings import Point
 
 _CLIPS = tuple(
     f"torch.nn.utils.{name}" for name in ("clip_grad_norm_", "clip_grad_value_", "clip_grad_norm")

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
+from distlint.analyzer.bindings import ELEMENT, Point, path_of
 from distlint.analyzer.names import expressions_in
-from distlint.analyzer.objects import ELEMENT, CallSite, Objects, Origin, Point, objects_of, path_of
+from distlint.analyzer.objects import CallSite, Objects, Origin, objects_of
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.training import DDP
 from distlint.source.finding import Finding, Related, Severity

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.objects import CallSite, Objects, Point, objects_of, path_of
+from distlint.analyzer.bindings import Point, path_of
+from distlint.analyzer.objects import CallSite, Objects, objects_of
 from distlint.fixers import statements
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
+from distlint.analyzer.bindings import Path, Point, path_of
 from distlint.analyzer.names import expressions_in, expressions_of, nodes_of
-from distlint.analyzer.objects import CallSite, Objects, Path, Point, objects_of, path_of
+from distlint.analyzer.objects import CallSite, Objects, objects_of
 from distlint.fixers import names
 from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule

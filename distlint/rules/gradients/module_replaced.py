@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
+from distlint.analyzer.bindings import Path, Point, path_of
 from distlint.analyzer.guards import asks_rank
 from distlint.analyzer.names import Around
-from distlint.analyzer.objects import Objects, Path, Point, objects_of, path_of
+from distlint.analyzer.objects import Objects, objects_of
 from distlint.rules.base import Example, SourceRule
 from distlint.source.finding import Finding, Related, Severity
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
+from distlint.analyzer.bindings import Point
 from distlint.analyzer.names import calls_of, expressions_in
-from distlint.analyzer.objects import CallSite, Objects, Point, objects_of
+from distlint.analyzer.objects import CallSite, Objects, objects_of
 from distlint.fixers import names, statements
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule

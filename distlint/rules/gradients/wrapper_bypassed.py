@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
+from distlint.analyzer.bindings import Point
 from distlint.analyzer.names import Scope, calls_of, expressions_in, placed
-from distlint.analyzer.objects import CallSite, Objects, Origin, Point, objects_of
+from distlint.analyzer.objects import CallSite, Objects, Origin, objects_of
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._steps import Backward, backwards, exclude

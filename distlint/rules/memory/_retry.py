@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
+from distlint.analyzer.bindings import Point
 from distlint.analyzer.names import Around, Scope, placed
-from distlint.analyzer.objects import CallSite, Objects, Point, objects_of
+from distlint.analyzer.objects import CallSite, Objects, objects_of
 
 if TYPE_CHECKING:
     from distlint.analyzer.project import Module

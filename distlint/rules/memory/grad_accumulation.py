@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
+from distlint.analyzer.bindings import path_of
 from distlint.analyzer.names import calls_of, expressions_in, placed
-from distlint.analyzer.objects import objects_of, path_of
+from distlint.analyzer.objects import objects_of
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._steps import backwards
 from distlint.rules.training import loops_around

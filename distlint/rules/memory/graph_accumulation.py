@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
+from distlint.analyzer.bindings import path_of
 from distlint.analyzer.names import calls_of, expressions_in, placed
-from distlint.analyzer.objects import objects_of, path_of
+from distlint.analyzer.objects import objects_of
 from distlint.fixers import names
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
@@ -20,7 +21,7 @@ from distlint.source.finding import Finding, Fix, Related, Severity
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from distlint.analyzer.objects import Path
+    from distlint.analyzer.bindings import Path
     from distlint.analyzer.positions import Locators
     from distlint.analyzer.project import Module
     from distlint.catalogue.catalogue import Catalogue

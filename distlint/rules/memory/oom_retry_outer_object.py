@@ -7,8 +7,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
+from distlint.analyzer.bindings import Point
 from distlint.analyzer.names import nodes_of
-from distlint.analyzer.objects import CallSite, Point
+from distlint.analyzer.objects import CallSite
 from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.memory._move_inside import moved_inside

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
+from distlint.analyzer.bindings import path_of
 from distlint.analyzer.names import calls_of, placed
-from distlint.analyzer.objects import objects_of, path_of
+from distlint.analyzer.objects import objects_of
 from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.training import loops_around
@@ -18,7 +19,8 @@ from distlint.source.finding import Finding, Fix, Severity
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from distlint.analyzer.objects import CallSite, Objects, Path
+    from distlint.analyzer.bindings import Path
+    from distlint.analyzer.objects import CallSite, Objects
     from distlint.analyzer.positions import Locators
     from distlint.analyzer.project import Module
     from distlint.catalogue.catalogue import Catalogue
