@@ -208,9 +208,13 @@ class Guards:
         if function is not None and any(_RANK_PARAM.search(p.name) for p in function.params):
             return True
         return any(
-            self._is_sign(statement, scope) and not self._guarded(scope, around)
+            (self._is_sign(statement, scope) and not self._guarded(scope, around))
+            or (_wraps(statement) and not self._behind_rank_test(around))
             for statement, around in placed(scope.body)
         )
+
+    def _behind_rank_test(self, around: tuple[Around, ...]) -> bool:
+        return any(isinstance(each.owner, ir.If) and asks_rank(each.owner.test) for each in around)
 
     def _is_sign(self, statement: ir.Stmt, scope: Scope) -> bool:
         """Is it something that only several processes do: a rank test, a collective, a wrap?"""
@@ -343,10 +347,20 @@ _JOINING = frozenset(
 )  # fmt: skip
 
 
+_WRAPPERS = frozenset({"DistributedDataParallel", "DDP", "FSDP", "FullyShardedDataParallel"})
+
+
 @lru_cache(maxsize=1)
 def guards_of(module: Module, catalogue: Catalogue) -> Guards:
     """The guards of a module, made once for the rules that ask about it in turn."""
     return Guards(objects_of(module, catalogue))
+
+
+def _wraps(statement: ir.Stmt) -> bool:
+    """Is it ``model = DistributedDataParallel(model)``, perhaps in a run of many processes only?"""
+    return isinstance(statement, ir.Assign) and any(
+        ir.last_name(call.func) in _WRAPPERS for call in calls_of(statement)
+    )
 
 
 def asks_rank(test: ir.Expr) -> bool:

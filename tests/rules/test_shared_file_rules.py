@@ -126,6 +126,15 @@ def check(body: str, code: str) -> None:
         ),
         pytest.param(
             """
+            def main(args, model):
+                if args.distributed:
+                    model = DDP(model)
+                torch.save({}, "a.pt")  # expect: DST406
+            """,
+            id="a model that is wrapped in a run of many processes",
+        ),
+        pytest.param(
+            """
             def main(rank, best):
                 dist.init_process_group("nccl")
                 if best > 0.5:
