@@ -26,10 +26,13 @@ def _calls(source: Source, *names: str) -> Iterator[ast.Call]:
             yield node
 
 
-def _makes(source: Source, name: str) -> list[ast.Call]:
-    """The ``DistributedSampler``s that a file binds to a name, also to an attribute of it."""
+def _makes(source: Source, name: str, at: ast.AST) -> list[ast.Call]:
+    """The ``DistributedSampler``s that are bound to a name around a node, or to an attribute."""
     found = []
     for call in _calls(source, "DistributedSampler"):
+        if source.scope_of(call) is not source.scope_of(at) and source.function_of(call):
+            if not any(isinstance(each, ast.ClassDef) for each in source.ancestors(call)):
+                continue
         statement = source.statement_of(call)
         if isinstance(statement, ast.Assign | ast.AnnAssign):
             targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
@@ -55,7 +58,7 @@ def drop_set_epoch(source: Source, repository: Repository) -> Iterator[Site]:
         if not isinstance(call.func, ast.Attribute):
             continue
         held = ast.unparse(call.func.value)
-        made = _makes(source, last_name(call.func.value))
+        made = _makes(source, last_name(call.func.value), call)
         made = made or (list(_calls(source, "DistributedSampler")) if "sampler" in held else [])
         if not made:
             continue
@@ -79,7 +82,7 @@ def drop_sampler(source: Source, repository: Repository) -> Iterator[Site]:
         if not isinstance(value, ast.Name | ast.Attribute | ast.Call):
             continue
         is_made = isinstance(value, ast.Call) and last_name(value.func) == "DistributedSampler"
-        if not is_made and not _makes(source, last_name(value)):
+        if not is_made and not _makes(source, last_name(value), call):
             continue
         statement = source.statement_of(call)
         targets = statement.targets if isinstance(statement, ast.Assign) else []
@@ -87,8 +90,14 @@ def drop_sampler(source: Source, repository: Repository) -> Iterator[Site]:
         function = source.function_of(call)
         what = f"no `sampler={one_line(value)}`"
         why = source.unusual(call)
-        if _EVALUATION.search(told) or (function and _EVALUATION.search(function.name)):
+        names = [told, function.name if function else ""]
+        in_evaluation = source.path.parent.name == "eval" or re.search(
+            "eval|infer", source.path.name
+        )
+        if in_evaluation or any(map(_EVALUATION.search, names)):
             why = "all ranks evaluate all of the data"
+        elif ".sampler.set_epoch" in source.text:
+            why = "the loader's own sampler has no set_epoch: it fails"
         elif _TAKEN_OVER.search(source.text):
             why = "a framework takes the loader over"
         text = "" if why else source.without_keyword(call, "sampler")
@@ -170,6 +179,8 @@ def drop_save_guard(source: Source, repository: Repository) -> Iterator[Site]:
         why = why_equivalent(source, branch)
         if any(RANK_WORDS.search(ast.unparse(each)) for each in save.args[1:2]):
             why = "each rank has a file of its own"
+        elif _bound_on_some_ranks(source, branch, save):
+            why = "the other ranks lack a name and fail"
         elif any(
             source.collective(node) for node in ast.walk(branch) if isinstance(node, ast.Call)
         ):
@@ -177,6 +188,20 @@ def drop_save_guard(source: Source, repository: Repository) -> Iterator[Site]:
         text = "" if why else _unguarded(source, branch, rest)
         if text or why:
             yield Site(save.lineno, what, text, why)
+
+
+def _bound_on_some_ranks(source: Source, branch: ast.If, save: ast.Call) -> bool:
+    """Does a save need a name that only rank 0 has given a value before?"""
+    inside = list(ast.walk(branch))
+    for name in names_in(*inside):
+        bound = [
+            node
+            for node in walk_own(source.scope_of(branch))
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id == name
+        ]
+        if bound and not any(node in inside or not source.rank_guard(node) for node in bound):
+            return True
+    return False
 
 
 def _conjuncts(test: ast.expr) -> list[ast.expr]:

@@ -257,27 +257,42 @@ def drop_reduce(source: Source, repository: Repository) -> Iterator[Site]:
 def _decision(source: Source, after: ast.stmt, name: str) -> ast.expr | None:
     """The condition behind a statement that rests on a variable and parts what ranks do next."""
     held = {name}
+    scope = source.scope_of(after)
     later = [
         node
-        for node in walk_own(source.scope_of(after))
+        for node in walk_own(scope)
         if isinstance(node, ast.stmt) and node.lineno > (after.end_lineno or 0)
     ]
     for node in sorted(later, key=lambda each: each.lineno):
         if isinstance(node, ast.Assign) and not held.isdisjoint(names_in(node.value)):
             held |= {t.id for t in node.targets if isinstance(t, ast.Name)}
         elif isinstance(node, ast.If | ast.While) and not held.isdisjoint(names_in(node.test)):
-            if any(_parts(source, each) for block in (node.body, node.orelse) for each in block):
+            if not _NO_VALUE.search(ast.unparse(node.test)) and _parts(source, node, scope):
                 return node.test
     return None
 
 
-def _parts(source: Source, statement: ast.stmt) -> bool:
-    """Does a statement leave a loop or a function, or meet the other ranks?"""
+_NO_VALUE = re.compile(
+    r"requires_grad|is_floating_point|dtype|\.shape|\.device|is None|is not None"
+)
+
+
+def _parts(source: Source, branch: ast.If | ast.While, scope: ast.AST) -> bool:
+    """Do ranks that take different arms of a branch do different collectives?"""
+    nodes = list(walk_own(branch))
+    if any(map(source.is_meeting, nodes)):
+        return True
+    region: ast.AST | None = None
+    if any(isinstance(node, ast.Break | ast.Continue) for node in nodes):
+        region = next(source.loops_around(branch), None)
+    elif any(isinstance(node, ast.Return) for node in nodes):
+        region = scope
+    if region is None:
+        return False
     return any(
-        isinstance(node, ast.Break | ast.Continue | ast.Return)
-        or (isinstance(node, ast.Call) and source.collective(node) != "")
-        or (isinstance(node, ast.Attribute) and node.attr == "backward")
-        for node in [statement, *ast.walk(statement)]
+        source.is_meeting(node) and (region is not scope or node.lineno > branch.lineno)
+        for node in walk_own(region)
+        if isinstance(node, ast.Call)
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -11,6 +12,9 @@ from benchmarks.mutation.source import Source, walk_own
 
 _DEPTH = 3
 """Through how many calls a collective is looked for."""
+
+_ELSEWHERE = re.compile(r"init_process_group|mp\.spawn|multiprocessing|def (send|recv)|isend|irecv")
+"""Words of functions that come before the group, or in which two ranks meet."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -88,6 +92,7 @@ class Repository:
         if known is None:
             self._meets[function] = False
             known = any(self._meets_in(source, call, depth) for call in _calls(function))
+            known = known and not _ELSEWHERE.search(ast.unparse(function))
             self._meets[function] = known
         return known
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TypeGuard
 
 COLLECTIVES = frozenset(
     {
@@ -72,7 +73,7 @@ class Source:
     def __init__(self, path: Path, text: str) -> None:
         self.path = path
         self.text = text
-        self.lines = re.findall(r"[^\n]*\n|[^\n]+", text)
+        self.lines: list[str] = re.findall(r"[^\n]*\n|[^\n]+", text)
         self.tree = ast.parse(text)
         self._made: dict[ast.AST, dict[str, ast.expr]] = {}
 
@@ -173,6 +174,12 @@ class Source:
             return call.func.attr
         return ""
 
+    def is_meeting(self, node: ast.AST) -> bool:
+        """Is it a call in which ranks meet, gradients included?"""
+        if not isinstance(node, ast.Call):
+            return False
+        return self.collective(node) != "" or last_name(node.func) == "backward"
+
     def collective_in(self, statement: ast.stmt) -> tuple[str, ast.Call] | None:
         """The collective that a plain statement does, with its call."""
         if isinstance(statement, ast.Expr | ast.Assign) and isinstance(statement.value, ast.Call):
@@ -212,6 +219,8 @@ class Source:
         for test in self._earlier_tests(place):
             for part in test.values if isinstance(test, ast.BoolOp) else [test]:
                 text = ast.unparse(part)
+                if isinstance(part, ast.Name) and part.id in {*self.imports, *self.definitions}:
+                    continue  # a function that is not called: it always holds
                 if _RANK_TEST.fullmatch(text) and "!=" not in text:
                     return text
         if call is not None and isinstance(call.func, ast.Attribute):
@@ -248,7 +257,7 @@ class Source:
             if isinstance(child, ast.stmt) and child in self.places:
                 place = self.places[child]
                 for earlier in place.block[: place.index]:
-                    if leaves(earlier) and _is_about_ranks(earlier):
+                    if leaves(earlier) and RANK_WORDS.search(ast.unparse(earlier.test)):
                         return "behind an exit of some ranks"
             if isinstance(above, ast.If | ast.While | ast.IfExp) and child is not above.test:
                 if RANK_WORDS.search(ast.unparse(above.test)):
@@ -294,7 +303,7 @@ class Source:
     # -- edits
 
     def indent(self, statement: ast.stmt) -> str:
-        line = self.lines[statement.lineno - 1]
+        line: str = self.lines[statement.lineno - 1]
         return line[: len(line) - len(line.lstrip())]
 
     @cached_property
@@ -403,15 +412,11 @@ def walk_own(node: ast.AST) -> Iterator[ast.AST]:
             stack.extend(ast.iter_child_nodes(item))
 
 
-def leaves(statement: ast.stmt) -> bool:
-    """Is it a branch that ends in an exit?"""
+def leaves(statement: ast.stmt) -> TypeGuard[ast.If | ast.Assert]:
+    """Is it a branch that ends in an exit, or an assertion?"""
+    if isinstance(statement, ast.Assert):
+        return True
     exits = (ast.Return, ast.Raise, ast.Continue, ast.Break)
     return isinstance(statement, ast.If) and any(
         block and isinstance(block[-1], exits) for block in (statement.body, statement.orelse)
     )
-
-
-def _is_about_ranks(statement: ast.stmt) -> bool:
-    assert isinstance(statement, ast.If)
-    test = ast.unparse(statement.test)
-    return RANK_WORDS.search(test) is not None
