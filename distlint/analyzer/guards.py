@@ -74,8 +74,16 @@ def tells_devices(point: Point) -> bool:
     return any(
         isinstance(here.owner, ir.If)
         and any(_DEVICE.search(token) for token in ir.tokens_of(here.owner.test))
+        and not _has_gpu(here.owner, here.block)
         for here in point.around
     )
+
+
+def _has_gpu(branch: ir.If, block: ir.Block) -> bool:
+    """Is it the arm of ``if torch.cuda.is_available()`` where there is a GPU?"""
+    test = branch.test
+    is_asked = isinstance(test, ir.Call) and ir.last_name(test.func) == "is_available"
+    return is_asked and block is branch.body
 
 
 class Guards:
