@@ -28,6 +28,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--output", type=Path, default=Path("build/mutation.jsonl"))
     parser.add_argument("--only", nargs="*", default=[], metavar="REPOSITORY")
     parser.add_argument("--operator", nargs="*", default=[], metavar="WORD")
+    parser.add_argument(
+        "--patient", action="store_true", help="ask about misses again, with ten times the budget"
+    )
     parser.add_argument("--sites", action="store_true", help="count the sites, check nothing")
     options = parser.parse_args(arguments)
     sites = all_sites(options.corpus, options.only, options.jobs)
@@ -38,9 +41,8 @@ def main(arguments: list[str] | None = None) -> int:
     results = []
     options.output.parent.mkdir(parents=True, exist_ok=True)
     with options.output.open("w", encoding="utf-8") as file:
-        for result in run(
-            options.corpus, choose(sites, options.mutants, options.seed), options.jobs
-        ):
+        chosen = choose(sites, options.mutants, options.seed)
+        for result in run(options.corpus, chosen, options.jobs, patient=options.patient):
             results.append(result)
             file.write(json.dumps(result.row()) + "\n")
             file.flush()
@@ -70,8 +72,8 @@ def site_table(sites: Sequence[Found]) -> str:
 
 def table(results: Sequence[Result]) -> str:
     lines = [
-        "| operator | mutants | reported | share | with a fix | repaired |",
-        "| --- | ---: | ---: | ---: | ---: | ---: |",
+        "| operator | mutants | reported | share | over budget | with a fix | repaired |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | --- |",
     ]
     groups = dict.fromkeys(each.group for each in OPERATORS.values())
     for group in groups:
@@ -87,13 +89,15 @@ def _row(name: str, group: str, results: Sequence[Result]) -> str:
     judged = [each for each in results if not each.skipped]
     if group == "neutral":
         new = sum(bool(each.others) for each in judged)
-        return f"| {name} | {len(judged)} | {new} new findings | | | |"
+        return f"| {name} | {len(judged)} | {new} with new findings | | | | |"
     reported = [each for each in judged if each.reported]
     fixable = [each for each in reported if each.fixable]
     repaired = Counter(each.repaired for each in fixable)
     share = f"{len(reported) / len(judged):.0%}" if judged else ""
     told = ", ".join(f"{count} {what}" for what, count in repaired.most_common())
-    return f"| {name} | {len(judged)} | {len(reported)} | {share} | {len(fixable)} | {told} |"
+    late = sum(bool(each.with_patience) for each in judged)
+    cells = (name, len(judged), len(reported), share, late, len(fixable), told)
+    return f"| {' | '.join(map(str, cells))} |"
 
 
 if __name__ == "__main__":

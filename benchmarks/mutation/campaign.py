@@ -9,13 +9,15 @@ import warnings
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 from benchmarks.mutation import data, hangs, neutral
 from benchmarks.mutation.operators import Operator, Site
 from benchmarks.mutation.repository import Repository
+from distlint.analyzer import roots
 from distlint.engine.check import Session, State
 from distlint.engine.fix import Repairman
 from distlint.engine.settings import Overrides, Resolver, Settings
@@ -25,6 +27,7 @@ from distlint.source.finding import Finding
 
 OPERATORS = {each.name: each for each in (*hangs.OPERATORS, *data.OPERATORS, *neutral.OPERATORS)}
 MAX_SIZE = 400_000
+PATIENCE = 10
 _TESTS = re.compile(r"(?:^|/)(?:tests?|testing|test_[^/]*|[^/]*_test\.py|docs|conftest\.py)(?:/|$)")
 
 
@@ -52,6 +55,8 @@ class Result:
     others: list[str] = field(default_factory=list)
     """New findings of other families."""
     over_budget: int = 0
+    with_patience: list[str] = field(default_factory=list)
+    """What is reported, where nothing was, with ``PATIENCE`` times the budget."""
     fixable: bool = False
     repaired: str = ""
     """Empty, ``the original``, ``another text``, ``findings left`` or ``not applied``."""
@@ -131,8 +136,9 @@ def choose(sites: Iterable[Found], count: int, seed: int) -> list[Found]:
 class Judge:
     """Checks the mutants of one repository; what is known of its files is kept."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *, patient: bool = False) -> None:
         self.root = root
+        self.patient = patient
         self.repository = Repository(root)
         resolver = Resolver(Overrides(isolated=True), root)
         self.session = Session(resolver)
@@ -182,6 +188,14 @@ class Judge:
             result.fixable = any(each.fix is not None for each in new)
             if result.fixable:
                 self._repair(result, before, after, new)
+        elif self.patient and operator.group in ("one file", "across files"):
+            with patience():
+                late = self.state(path, text)
+            result.with_patience = [
+                _told(each)
+                for each in (late.findings if late else ())
+                if operator.expects(each.code)
+            ]
         self.session.project(self.settings).forget(path)
         return result
 
@@ -241,15 +255,28 @@ def _difference(before: str, after: str) -> str:
     return "\n".join(difflib.unified_diff(one, two, "original", "repaired", lineterm="", n=2))
 
 
+@contextmanager
+def patience() -> Iterator[None]:
+    """Analyse with a larger budget, to tell what a miss is owed to."""
+    kept = roots.LEVELS, roots.FUNCTION_LEVELS, roots.MODULE_BUDGET, roots.REPLAY_BUDGET
+    try:
+        roots.LEVELS = ((9, 14_000 * PATIENCE), (1, 3_000))
+        roots.FUNCTION_LEVELS = ((9, 1_500 * PATIENCE), (1, 800))
+        roots.MODULE_BUDGET, roots.REPLAY_BUDGET = (each * PATIENCE for each in kept[2:])
+        yield
+    finally:
+        roots.LEVELS, roots.FUNCTION_LEVELS, roots.MODULE_BUDGET, roots.REPLAY_BUDGET = kept
+
+
 @lru_cache(maxsize=2)
-def _judge_of(root: Path) -> Judge:
-    return Judge(root)
+def _judge_of(root: Path, patient: bool) -> Judge:
+    return Judge(root, patient=patient)
 
 
-def judge_file(root: Path, sites: Sequence[Found]) -> list[Result]:
+def judge_file(root: Path, sites: Sequence[Found], patient: bool) -> list[Result]:
     """The results of the mutants of one file."""
     sys.setrecursionlimit(10_000)
-    judge = _judge_of(root)
+    judge = _judge_of(root, patient)
     with rare_collection() as tidy, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         results = [judge.judge(site) for site in sites]
@@ -257,12 +284,15 @@ def judge_file(root: Path, sites: Sequence[Found]) -> list[Result]:
     return results
 
 
-def run(corpus: Path, chosen: Sequence[Found], jobs: int) -> Iterator[Result]:
+def run(
+    corpus: Path, chosen: Sequence[Found], jobs: int, *, patient: bool = False
+) -> Iterator[Result]:
     """Judge the mutants, file by file."""
     files: dict[tuple[str, str], list[Found]] = defaultdict(list)
     for site in chosen:
         files[site.repository, site.path].append(site)
-    roots = [corpus / repository for repository, _ in files]
+    folders = [corpus / repository for repository, _ in files]
+    judged = partial(judge_file, patient=patient)
     with ProcessPoolExecutor(jobs) as pool:
-        for results in pool.map(judge_file, roots, files.values(), chunksize=4):
+        for results in pool.map(judged, folders, files.values(), chunksize=4):
             yield from results
