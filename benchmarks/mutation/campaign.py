@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import difflib
 import random
 import re
 import sys
@@ -18,6 +20,7 @@ from benchmarks.mutation import data, hangs, neutral
 from benchmarks.mutation.operators import Operator, Site
 from benchmarks.mutation.repository import Repository
 from distlint.analyzer import roots
+from distlint.catalogue import RUNTIME
 from distlint.engine.check import Session, State
 from distlint.engine.fix import Repairman
 from distlint.engine.settings import Overrides, Resolver, Settings
@@ -27,6 +30,7 @@ from distlint.source.finding import Finding
 
 OPERATORS = {each.name: each for each in (*hangs.OPERATORS, *data.OPERATORS, *neutral.OPERATORS)}
 MAX_SIZE = 400_000
+_AGREED = re.compile(r"^if (?:.*any_rank\(|.*check_trigger\()|\.set_trigger\(\)$")
 PATIENCE = 10
 _TESTS = re.compile(r"(?:^|/)(?:tests?|testing|test_[^/]*|[^/]*_test\.py|docs|conftest\.py)(?:/|$)")
 
@@ -59,7 +63,7 @@ class Result:
     """What is reported, where nothing was, with ``PATIENCE`` times the budget."""
     fixable: bool = False
     repaired: str = ""
-    """Empty, ``the original``, ``another text``, ``findings left`` or ``not applied``."""
+    """Empty, ``not applied``, ``findings left``, or what :func:`likeness` says."""
     text_after: str = ""
     skipped: str = ""
 
@@ -208,13 +212,43 @@ class Judge:
             return
         state = self.state(document.path, document.text)
         operator = OPERATORS[result.site.operator]
-        result.text_after = _difference(before.document.text, document.text)
         if state is None or any(operator.expects(f.code) for f in _news(before, state)):
             result.repaired = "findings left"
-        elif not result.text_after:
-            result.repaired = "the original"
-        else:
-            result.repaired = "another text"
+            return
+        result.repaired = likeness(before.document.text, document.text)
+        if result.repaired == "another text":
+            result.text_after = _difference(before.document.text, document.text)
+
+
+def likeness(original: str, repaired: str) -> str:
+    """What a repaired text is: the original, that with a decision of all ranks, or another."""
+    one, two = (ast.dump(_Plain().visit(ast.parse(text))) for text in (original, repaired))
+    if one == two:
+        return "the original"
+    agreed = ast.dump(_Plain(without_agreements=True).visit(ast.parse(repaired)))
+    return "all ranks agree" if one == agreed else "another text"
+
+
+class _Plain(ast.NodeTransformer):
+    """Takes out of a tree what makes no difference, or the exits that all ranks take together."""
+
+    def __init__(self, *, without_agreements: bool = False) -> None:
+        self.without_agreements = without_agreements
+
+    def visit_Pass(self, node: ast.Pass) -> None:
+        return None
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        node.keywords.sort(key=lambda keyword: keyword.arg or "")
+        return self.generic_visit(node)
+
+    def visit_If(self, node: ast.If) -> ast.AST | None:
+        agreed = self.without_agreements and _AGREED.search(ast.unparse(node))
+        return None if agreed and len(node.body) == 1 else self.generic_visit(node)
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST | None:
+        is_ours = self.without_agreements and node.module == RUNTIME
+        return None if is_ours else node
 
 
 def _news(before: State, after: State) -> list[Finding]:
@@ -248,9 +282,6 @@ def _told(finding: Finding) -> str:
 
 def _difference(before: str, after: str) -> str:
     """What is not the same in two texts, lines and layout aside."""
-    import ast
-    import difflib
-
     one, two = (ast.unparse(ast.parse(text)).splitlines() for text in (before, after))
     return "\n".join(difflib.unified_diff(one, two, "original", "repaired", lineterm="", n=2))
 

@@ -7,7 +7,7 @@ from textwrap import dedent
 
 import pytest
 
-from benchmarks.mutation.campaign import OPERATORS, Found, Judge, choose
+from benchmarks.mutation.campaign import OPERATORS, Found, Judge, choose, likeness
 from benchmarks.mutation.operators import Site
 from benchmarks.mutation.repository import Repository
 from benchmarks.mutation.source import Source
@@ -224,3 +224,14 @@ def test_the_choice_is_spread_over_repositories() -> None:
     chosen = choose(found, 4, 1)
     assert [each.repository for each in chosen].count("big") == 3
     assert chosen == choose(found, 4, 1)
+
+
+def test_a_repaired_text_is_compared_by_what_it_does() -> None:
+    original = "for x in xs:\n    f(x, a=1, b=2)\n"
+    assert likeness(original, "for x in xs:\n    pass\n    f(x, b=2, a=1)\n") == "the original"
+    agreed = (
+        "from distlint.runtime import any_rank\nfor x in xs:\n    if any_rank(x > 3):\n"
+        "        break\n    f(x, a=1, b=2)\n"
+    )
+    assert likeness(original, agreed) == "all ranks agree"
+    assert likeness(original, agreed.replace("any_rank(x > 3)", "x > 3")) == "another text"
