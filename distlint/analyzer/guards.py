@@ -75,8 +75,16 @@ def tells_devices(point: Point) -> bool:
     return any(
         isinstance(here.owner, ir.If)
         and any(_DEVICE.search(token) for token in ir.tokens_of(here.owner.test))
+        and not _has_gpu(here.owner, here.block)
         for here in point.around
     )
+
+
+def _has_gpu(branch: ir.If, block: ir.Block) -> bool:
+    """Is it the arm of ``if torch.cuda.is_available()`` where there is a GPU?"""
+    test = branch.test
+    is_asked = isinstance(test, ir.Call) and ir.last_name(test.func) == "is_available"
+    return is_asked and block is branch.body
 
 
 class Guards:
@@ -209,9 +217,13 @@ class Guards:
         if function is not None and any(_RANK_PARAM.search(p.name) for p in function.params):
             return True
         return any(
-            self._is_sign(statement, scope) and not self._guarded(scope, around)
+            (self._is_sign(statement, scope) and not self._guarded(scope, around))
+            or (_wraps(statement) and not self._behind_rank_test(around))
             for statement, around in placed(scope.body)
         )
+
+    def _behind_rank_test(self, around: tuple[Around, ...]) -> bool:
+        return any(isinstance(each.owner, ir.If) and asks_rank(each.owner.test) for each in around)
 
     def _is_sign(self, statement: ir.Stmt, scope: Scope) -> bool:
         """Is it something that only several processes do: a rank test, a collective, a wrap?"""
@@ -344,10 +356,20 @@ _JOINING = frozenset(
 )  # fmt: skip
 
 
+_WRAPPERS = frozenset({"DistributedDataParallel", "DDP", "FSDP", "FullyShardedDataParallel"})
+
+
 @lru_cache(maxsize=1)
 def guards_of(module: Module, catalogue: Catalogue) -> Guards:
     """The guards of a module, made once for the rules that ask about it in turn."""
     return Guards(objects_of(module, catalogue))
+
+
+def _wraps(statement: ir.Stmt) -> bool:
+    """Is it ``model = DistributedDataParallel(model)``, perhaps in a run of many processes only?"""
+    return isinstance(statement, ir.Assign) and any(
+        ir.last_name(call.func) in _WRAPPERS for call in calls_of(statement)
+    )
 
 
 def asks_rank(test: ir.Expr) -> bool:

@@ -36,12 +36,13 @@ class Imported:
 
 
 class Module:
-    """One file of the project as IR."""
+    """One file of the project as IR; ``project`` is where it finds what it imports."""
 
-    def __init__(self, path: Path, body: ir.Block) -> None:
+    def __init__(self, path: Path, body: ir.Block, project: Project | None = None) -> None:
         self.path = path
         self.key = str(path)
         self.body = body
+        self._project = project
 
     @cached_property
     def definitions(self) -> dict[str, list[Definition]]:
@@ -51,6 +52,37 @@ class Module:
             for name, definition in _defined(statement):
                 table.setdefault(name, []).append(definition)
         return table
+
+    def imported(self, name: str) -> tuple[Module, ir.Function] | None:
+        """The function of another file of the project that an import binds a name to."""
+        definitions = self.definitions.get(name, ())
+        if self._project is None or len(definitions) != 1:
+            return None
+        node = definitions[0].node
+        if not isinstance(node, Imported) or node.attr is None:
+            return None
+        path = self._project.find(node.dotted, self.path)
+        module = self._project.by_key(str(path)) if path is not None else None
+        found = module.definitions.get(node.attr, ()) if module is not None else ()
+        if module is None or len(found) != 1 or not isinstance(found[0].node, ir.Function):
+            return None
+        return module, found[0].node
+
+    @cached_property
+    def imports(self) -> tuple[Module, ...]:
+        """The files of the project that this one imports."""
+        found: dict[Path, Module] = {}
+        if self._project is None:
+            return ()
+        for statement in self.statements():
+            for _, dotted, attr in statement.bindings if isinstance(statement, ir.Import) else ():
+                path = self._project.find(dotted, self.path)
+                below = self._project.submodule(path, attr) if path and attr else None
+                for each in filter(None, (path, below)):
+                    module = self._project.by_key(str(each))
+                    if module is not None:
+                        found[module.path] = module
+        return tuple(found.values())
 
     @cached_property
     def star_imports(self) -> tuple[str, ...]:
@@ -324,7 +356,7 @@ class Project:
 
     def _build(self, document: Document) -> Module:
         lowered = lower(parse(document.text), str(document.path))
-        return Module(document.path, lowered.body)
+        return Module(document.path, lowered.body, self)
 
     def find(self, dotted: str, importer: Path) -> Path | None:
         """The file of a module named in an import, or None when it is not of this project."""

@@ -137,7 +137,8 @@ class _Explainer:
             for entry in log
         )
         decisions = [entry for log in tails for entry in log if entry[0] == "decide"]
-        ranked = [e for e in decisions if _depends_on_rank(e[3])]
+        # a group whose members are not known may be just those ranks, unless it is one alone
+        ranked = [e for e in decisions if _depends_on_rank(e[3]) and not _singles_out(e[3])]
         if any(e is not None and not e.certain for e in found) and ranked:
             return None
         local = [e for e in decisions if e[3].local]
@@ -726,6 +727,14 @@ def _is_while(frame: Frame, site: int) -> bool:
         if isinstance(node, (ir.Stmt, ir.Handler)):
             stack.extend(c for c in ir.children(node) if isinstance(c, (ir.Stmt, ir.Handler)))
     return False
+
+
+def _singles_out(value: Value) -> bool:
+    """Does a condition hold on one rank alone, or on all but one?"""
+    if not isinstance(value, v.Ranked):
+        return False
+    truths = [bool(each) for each in value.values]
+    return len(truths) > 2 and 1 in (sum(truths), len(truths) - sum(truths))
 
 
 def _depends_on_rank(value: Value) -> bool:

@@ -176,13 +176,34 @@ def goes_elsewhere(objects: Objects, made: Made) -> bool:
         and site.call not in given
         and objects.callee(site) is None
         and not objects.is_undefined(site)
+        and not trains_elsewhere(objects, site)
         for site, _ in objects.passed_to(made.call)
     )
+
+
+def trains_elsewhere(objects: Objects, site: CallSite) -> bool:
+    """Is it a call of a function for training in another file, which tells no sampler the epoch?
+
+    Neither does a file that it imports, so that none of its helpers can.
+    """
+    func = site.call.func
+    if not isinstance(func, ir.Name) or is_evaluation(func.id):
+        return False
+    there = objects.module.imported(func.id)
+    if there is None:
+        return False
+    module, function = there
+    tokens = frozenset[str]().union(*(each.tokens for each in (module, *module.imports)))
+    loops = any(isinstance(statement, ir.For) for statement in function.body)
+    return loops and "backward" in tokens and "set_epoch" not in tokens
 
 
 def iterations(objects: Objects, loader: Made) -> Iterator[Point]:
     """Where a loader is gone through, once."""
     yield from objects.iterated_by(loader.call)
+    for site in objects.calls({"iter"}):
+        if site.call.args and objects.is_made_by(loader.call, site.call.args[0].value, site.point):
+            yield site.point
     for site, _ in objects.passed_to(loader.call):
-        if objects.is_undefined(site):
+        if objects.is_undefined(site) or trains_elsewhere(objects, site):
             yield site.point

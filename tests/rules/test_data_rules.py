@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from distlint.analyzer.project import Project
+from distlint.rules.find import find
+from distlint.source.document import Document
 from tests.rules.test_source_rules import check, reported
 
 SAMPLED = (
@@ -18,6 +23,13 @@ PLAIN = (
     "from torch.nn.parallel import DistributedDataParallel as DDP\n"
     "torch.distributed.init_process_group('nccl')\n"
     "model = DDP(net)\n"
+)
+EPOCHS = "for epoch in range(9):\n"
+BATCHES = "    for batch in loader:\n        step(batch)\n"
+FORGOTTEN = (
+    "from torch.utils.data import DataLoader, DistributedSampler\n"
+    "def make(data, other):\n"
+    "    sampler = DistributedSampler(data)\n"
 )
 PREPARED = "from accelerate import Accelerator\naccelerator = Accelerator()\n"
 
@@ -37,6 +49,41 @@ PREPARED = "from accelerate import Accelerator\naccelerator = Accelerator()\n"
             "for epoch in range(9):\n"
             "    for batch in bar:\n"
             "        step(batch)\n",
+        ),
+        # the sampler for validation is told, the one for training is not
+        (
+            "DST203",
+            "from torch.utils.data import DataLoader, DistributedSampler\n"
+            "train_sampler = DistributedSampler(a)  # expect: DST203\n"
+            "loader = DataLoader(a, sampler=train_sampler)\n"
+            "val_sampler = DistributedSampler(b)\n"
+            "val_loader = DataLoader(b, sampler=val_sampler)\n"
+            "for epoch in range(9):\n"
+            "    val_sampler.set_epoch(epoch)\n"
+            "    for batch in loader:\n"
+            "        step(batch)\n",
+        ),
+        # an iterator that a class of the script makes in each epoch
+        (
+            "DST203",
+            "from torch.utils.data import DataLoader, DistributedSampler\n"
+            "class Prefetcher:\n"
+            "    def __init__(self, loader):\n"
+            "        self.batches = iter(loader)\n"
+            "sampler = DistributedSampler(data)  # expect: DST203\n"
+            "loader = DataLoader(data, sampler=sampler)\n"
+            "for epoch in range(9):\n"
+            "    batches = Prefetcher(loader)\n"
+            "    step(batches)\n",
+        ),
+        # a sampler that is made, told the epoch, and given to nobody
+        (
+            "DST202",
+            "from torch.utils.data import DataLoader, DistributedSampler\n"
+            "def loaders(data, many):\n"
+            "    sampler = DistributedSampler(data) if many else None\n"
+            "    loader = DataLoader(data, 4, shuffle=sampler is None)  # expect: DST202\n"
+            "    return loader, sampler\n",
         ),
         ("DST206", PLAIN + "DataLoader(d, prefetch_factor=4, num_workers=0)  # expect: DST206\n"),
         (
@@ -202,6 +249,14 @@ def test_reported(code: str, source: str) -> None:
             "    if (i + 1) % 4 == 0:\n"
             "        optimizer.step()\n",
         ),
+        # told through the loader, or perhaps
+        ("DST203", SAMPLED + EPOCHS + "    loader.sampler.set_epoch(epoch)\n" + BATCHES),
+        ("DST203", SAMPLED + EPOCHS + "    held[0].set_epoch(epoch)\n" + BATCHES),
+        # the sampler has another loader, or other data, or goes to somebody
+        ("DST202", SAMPLED + "plain = DataLoader(data)\n"),
+        ("DST202", FORGOTTEN + "    loader = DataLoader(other)\n"),
+        ("DST202", FORGOTTEN + "    loader = DataLoader(data)\n    mine(sampler)\n"),
+        ("DST202", FORGOTTEN + "    val_loader = DataLoader(data)\n"),
         # cut to the number of samples
         (
             "DST617",
@@ -214,3 +269,23 @@ def test_reported(code: str, source: str) -> None:
 )  # fmt: skip
 def test_silent(code: str, source: str) -> None:
     assert reported(source, code) == []
+
+
+def test_a_training_function_of_another_file_is_looked_into(tmp_path: Path) -> None:
+    """It goes through the loader in each epoch, and tells the sampler nothing, or does."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from torch.utils.data import DataLoader, DistributedSampler\n"
+        "from engine import train_one_epoch\n"
+        "sampler = DistributedSampler(data)\n"
+        "loader = DataLoader(data, sampler=sampler)\n"
+        "for epoch in range(9):\n"
+        "    train_one_epoch(model, loader)\n"
+    )
+    engine = "def train_one_epoch(model, loader):\n    {}\n    for batch in loader:\n"
+    engine += "        model(batch).backward()\n"
+    for told, expected in (("pass", ["DST203"]), ("loader.sampler.set_epoch(9)", [])):
+        (tmp_path / "engine.py").write_text(engine.format(told))
+        document = Document.read(script)
+        found = find(document, Project(tmp_path)).findings
+        assert [each.code for each in found if each.code == "DST203"] == expected

@@ -126,6 +126,15 @@ def check(body: str, code: str) -> None:
         ),
         pytest.param(
             """
+            def main(args, model):
+                if args.distributed:
+                    model = DDP(model)
+                torch.save({}, "a.pt")  # expect: DST406
+            """,
+            id="a model that is wrapped in a run of many processes",
+        ),
+        pytest.param(
+            """
             def main(rank, best):
                 dist.init_process_group("nccl")
                 if best > 0.5:
@@ -195,6 +204,18 @@ def test_a_deletion_is_reported_when_a_missing_file_is_an_error(body: str) -> No
         ),
         pytest.param(
             """
+            def main(args, net):
+                dist.init_process_group("nccl")
+                if torch.cuda.is_available():
+                    state = torch.load(args.path)  # expect: DST404
+                else:
+                    state = torch.load(args.path, map_location="cpu")
+                net.load_state_dict(state)
+            """,
+            id="the branch of processes that have a GPU",
+        ),
+        pytest.param(
+            """
             def main(path, net, **kwargs):
                 dist.init_process_group("nccl")
                 net.cuda().load_state_dict(torch.load(path, **kwargs))
@@ -247,6 +268,38 @@ def test_a_load_is_reported_when_every_rank_loads_onto_one_device(body: str) -> 
                 torch.save(state, "a.pt")
             """,
             id="wrapped on some ways",
+        ),
+        pytest.param(
+            """
+            class Trainer:
+                def __init__(self, net, path):
+                    self.model = net
+                    if path:
+                        self.resume(path)
+                    self.model = DDP(self.model)
+
+                def resume(self, path):
+                    self.model.load_state_dict(torch.load(path, map_location="cpu"))
+
+                def save(self, path):
+                    torch.save(self.model.state_dict(), path)  # expect: DST401
+            """,
+            id="resumed before the model is wrapped",
+        ),
+        pytest.param(
+            """
+            class Trainer:
+                def __init__(self, net, path):
+                    self.model = DDP(net)
+                    self.resume(path)
+
+                def resume(self, path):
+                    self.model.load_state_dict(torch.load(path, map_location="cpu"))
+
+                def save(self, path):
+                    torch.save(self.model.state_dict(), path)
+            """,
+            id="resumed into the wrapper",
         ),
     ],
 )

@@ -9,7 +9,7 @@ import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.names import expressions_in
-from distlint.analyzer.objects import CallSite, objects_of
+from distlint.analyzer.objects import CallSite, objects_of, path_of
 from distlint.fixers import names
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
@@ -340,8 +340,21 @@ def _fits(objects: Objects, wrapper: Wrapper) -> bool:
         if isinstance(site.call.func, ir.Attribute):
             into = wrapper_of(objects, site.call.func.value, site.point)
             if into is not None and into.prefix == wrapper.prefix:
-                return True
+                if not _comes_before_wrap(objects, site):
+                    return True
     return False
+
+
+def _comes_before_wrap(objects: Objects, load: CallSite) -> bool:
+    """Is it in a method that is called where its object's model is not wrapped yet?"""
+    function = load.point.scope.function
+    model = load.call.func.value if isinstance(load.call.func, ir.Attribute) else None
+    if function is None or model is None or (path_of(model) or ("",))[0] != "self":
+        return False
+    callers = objects.callers(function)
+    return bool(callers) and all(
+        wrapper_of(objects, model, caller.point) is None for caller in callers
+    )
 
 
 def _literals(objects: Objects) -> Iterator[str]:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.objects import Objects, objects_of
-from distlint.fixers import calls, imports
+from distlint.analyzer.objects import Objects, objects_of, path_of
+from distlint.fixers import calls, imports, names
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.data._differences import difference, seedings
@@ -24,11 +24,12 @@ from distlint.rules.training import (
     is_evaluation,
     loaders,
     names_of,
+    samplers,
 )
 from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable, Iterator
 
     from distlint.analyzer.objects import CallSite
     from distlint.analyzer.positions import Locators
@@ -39,6 +40,16 @@ if TYPE_CHECKING:
 _DIVIDES = re.compile(r"sampler|shard|split_|_split|webdataset|wds|streaming|get_worker_info", re.I)
 """Words of files that divide the data in some way, which is not followed here."""
 
+_TORCH_NAMES = frozenset(
+    {
+        "sampler", "Sampler", "DistributedSampler", "RandomSampler", "SequentialSampler",
+        "BatchSampler", "SubsetRandomSampler", "WeightedRandomSampler",
+    }
+)  # fmt: skip
+"""Names of torch that say nothing where they are only imported."""
+
+_ONLY_ASKS = frozenset({"len", "print", "isinstance", "type", "hasattr"})
+
 _ONE_PROCESS = re.compile(r"distributed|world|ddp|rank|num_gpus|n_gpu|parallel", re.I)
 
 
@@ -48,7 +59,8 @@ class MissingDistributedSampler(SourceRule):
     ## What it finds
 
     In a file that wraps a model in `DistributedDataParallel` or FSDP: a `DataLoader` for training
-    without `sampler=`, where nothing else in the file divides the data between the ranks.
+    without `sampler=`, where nothing else in the file divides the data between the ranks. In any
+    file: a `DistributedSampler` that is given to no loader, beside a loader of the same data.
 
     ## Why it matters
 
@@ -166,16 +178,20 @@ assert seen.item() == 16, f"an epoch over 16 samples went through {seen.item():.
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
-        if "DataLoader" not in module.words or any(map(_DIVIDES.search, module.words)):
+        if "DataLoader" not in module.words:
             return
         objects = objects_of(module, catalogue)
+        draft = partial(Draft, locators.of(module.key), module, catalogue)
+        for sampler, loader in _forgotten(objects):
+            yield self._forgot(loader, sampler, draft())
+        if any(map(_DIVIDES.search, module.words - (_TORCH_NAMES - module.tokens))):
+            return
         wrap = next(objects.calls_to(*WRAPPERS), None)
         if wrap is None or _seeded_by_rank(objects):
             return
         for loader in loaders(objects):
             if _trains_on_all(objects, loader):
-                draft = Draft(locators.of(module.key), module, catalogue)
-                yield self._finding(loader, wrap, draft)
+                yield self._finding(loader, wrap, draft())
 
     def _finding(self, loader: Made, wrap: CallSite, draft: Draft) -> Finding:
         locator = draft.locator
@@ -188,6 +204,100 @@ assert seen.item() == 16, f"an epoch over 16 samples went through {seen.item():.
             advice="Give it a DistributedSampler, and call set_epoch on that in each epoch.",
             fix=partial(_sampled, loader, draft),
         )
+
+    def _forgot(self, loader: Made, sampler: Made, draft: Draft) -> Finding:
+        locator = draft.locator
+        return self.finding(
+            message="this loader gives each rank all of the data: the sampler that divides them "
+            "is made and given to no loader",
+            severity=Severity.WARNING,
+            place=locator.place(loader.call.site),
+            related=(Related("the sampler is made", locator.place(sampler.call.site)),),
+            effect="each rank does the whole epoch; more GPUs make it no shorter",
+            advice="Give the sampler to the loader.",
+            fix=partial(_given, loader, sampler, draft),
+        )
+
+
+def _forgotten(objects: Objects) -> Iterator[tuple[Made, Made]]:
+    """Samplers that no loader draws from, and loaders of the same data without a sampler."""
+    if "DistributedSampler" not in objects.module.words:
+        return
+    for sampler in samplers(objects):
+        if not _is_used(objects, sampler) and not any(map(is_evaluation, names_of(sampler.site))):
+            for loader in loaders(objects):
+                if _lacks_sampler(loader) and _same_data(loader, sampler):
+                    yield sampler, loader
+
+
+def _is_used(objects: Objects, sampler: Made) -> bool:
+    """Does anything but the caller get a sampler: a loader, another call, an object?"""
+    statement = sampler.site.point.statement
+    names = names_of(sampler.site)
+    if not isinstance(statement, ir.Assign):
+        return True
+    value = statement.value
+    arms = (value.body, value.orelse) if isinstance(value, ir.Conditional) else (value,)
+    if not any(each is sampler.call for each in arms):
+        return True
+    if not all(isinstance(target, ir.Name) for target in statement.targets):
+        return True
+    if any(site.name not in _ONLY_ASKS for site, _ in objects.passed_to(sampler.call)):
+        return True
+    scope = sampler.site.point.scope
+    if any(_keeps(point.statement, names, statement) for point in objects.points_in(scope)):
+        return True
+    functions = objects.module.functions if scope.function is None else ()
+    return any(not function.tokens.isdisjoint(names) for function in functions)
+
+
+def _keeps(statement: ir.Stmt, names: Collection[str], made: ir.Stmt) -> bool:
+    """May a statement keep one of these variables, other than as an argument of a call?"""
+    if isinstance(statement, ir.For):
+        return not ir.tokens_of(statement.iterable).isdisjoint(names)
+    if isinstance(statement, (ir.Assign, ir.Evaluate)):
+        if statement is made or isinstance(statement.value, ir.Call) or _binds_none(statement):
+            return False
+    elif not isinstance(statement, (ir.Define, ir.DefineClass)):
+        return False
+    return not ir.tokens_of(statement).isdisjoint(names)
+
+
+def _binds_none(statement: ir.Stmt) -> bool:
+    """``sampler = None``, as the other arm of a branch has it."""
+    return isinstance(statement, ir.Assign) and isinstance(statement.value, ir.Literal)
+
+
+def _lacks_sampler(loader: Made) -> bool:
+    return (
+        all(loader.option(name).absent for name in ("sampler", "batch_sampler"))
+        and not any(is_evaluation(name) for name in names_of(loader.site))
+        and not evaluates(loader.site.point)
+        and not _is_for_one_process(loader)
+    )
+
+
+def _same_data(loader: Made, sampler: Made) -> bool:
+    """Do a loader and a sampler get the same data set, by its name?"""
+    one, other = loader.option("dataset").value, sampler.option("dataset").value
+    if one is None or other is None or loader.options is not loader.site:
+        return False
+    path = path_of(one)
+    if path is None or path != path_of(other):
+        return False
+    return loader.site.point.scope is sampler.site.point.scope or path[0] == "self"
+
+
+def _given(loader: Made, sampler: Made, draft: Draft) -> Fix:
+    """The loader gets the sampler that is there, in place of shuffling."""
+    call = draft.node(loader.call.site, cst.Call)
+    name = next(iter(names_of(sampler.site)))
+    if not names.available(draft, name, call):
+        raise Doubt("the sampler may not be there yet")
+    if loader.constant("shuffle", False) is True:
+        calls.set_keyword(draft, call, "shuffle", "False", 2)
+    calls.add_argument(draft, call, f"sampler={name}")
+    return draft.fix("unsafe", "Give the loader its sampler")
 
 
 def _sampled(loader: Made, draft: Draft) -> Fix:

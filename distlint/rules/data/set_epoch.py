@@ -5,14 +5,17 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from distlint.analyzer import ir
 from distlint.analyzer.objects import objects_of
 from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.data._epochs import Epochs, epochs_of, set_epoch
 from distlint.rules.training import (
     Made,
+    draws_from,
     goes_elsewhere,
     is_evaluation,
+    loaders,
     names_of,
     samplers,
 )
@@ -21,6 +24,7 @@ from distlint.source.finding import Finding, Fix, Related, Severity
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from distlint.analyzer.objects import CallSite, Objects
     from distlint.analyzer.positions import Locators
     from distlint.analyzer.project import Module
     from distlint.catalogue.catalogue import Catalogue
@@ -35,7 +39,7 @@ class SamplerSetEpoch(SourceRule):
     ## What it finds
 
     A loop over epochs around a loop over a loader whose `DistributedSampler` shuffles, in a file
-    that never calls `set_epoch`. The finding is at the sampler.
+    that never calls its `set_epoch`. The finding is at the sampler.
 
     ## Why it matters
 
@@ -62,7 +66,8 @@ class SamplerSetEpoch(SourceRule):
 
     ## When it is silent
 
-    - The file calls `set_epoch` by any route: `loader.sampler`, a batch sampler, behind `hasattr`.
+    - The file calls `set_epoch` by any route: `loader.sampler`, a batch sampler, behind `hasattr`;
+      unless each of these calls is for another sampler that the file makes.
     - The sampler does not shuffle, or serves evaluation.
     - Sampler or loader are handed to something in another file, which may call it.
     - A framework takes the loader over: Accelerate, Lightning and the Trainer of transformers call
@@ -238,10 +243,12 @@ assert seen[:2] != seen[2:], "both epochs had the same order"
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
-        if "DistributedSampler" not in module.words or _SET_EPOCH in module.words:
+        if "DistributedSampler" not in module.words:
             return
         objects = objects_of(module, catalogue)
         for sampler in samplers(objects):
+            if _may_be_told(objects, sampler):
+                continue
             if _shuffles(sampler) and not goes_elsewhere(objects, sampler):
                 epochs = next(epochs_of(objects, sampler), None)
                 if epochs is not None:
@@ -268,6 +275,33 @@ def _told(epochs: Epochs, sampler: Made, draft: Draft) -> Fix:
     made = epochs.loader.origins("sampler")
     set_epoch(epochs, draft, always=all(origin.call is sampler.call for origin in made))
     return draft.fix("unsafe", "Tell the sampler the epoch")
+
+
+def _may_be_told(objects: Objects, sampler: Made) -> bool:
+    """Does the module call ``set_epoch`` on this sampler, or on something that may hold it?"""
+    if _SET_EPOCH not in objects.module.words:
+        return False
+    sites = list(objects.calls({_SET_EPOCH}))
+    return not sites or not all(_is_told_to_another(objects, site, sampler) for site in sites)
+
+
+def _is_told_to_another(objects: Objects, site: CallSite, sampler: Made) -> bool:
+    """Is a call of ``set_epoch`` surely for another sampler, itself or through its loader?"""
+    if not isinstance(site.call.func, ir.Attribute):
+        return False
+    told = site.call.func.value
+    is_held = False
+    while isinstance(told, ir.Attribute) and told.attr in ("sampler", "batch_sampler"):
+        told, is_held = told.value, True
+    origins = [o for o in objects.origins(told, site.point) if o.constant is not None]
+    if is_held:
+        known = {loader.call: loader for loader in loaders(objects)}
+        holders = [known.get(each.call) if each.call else None for each in origins]
+        return bool(holders) and all(
+            each is not None and not draws_from(each, sampler) for each in holders
+        )
+    made = {each.call for each in samplers(objects)} - {sampler.call}
+    return bool(origins) and all(each.call in made for each in origins)
 
 
 def _shuffles(sampler: Made) -> bool:

@@ -1,0 +1,1 @@
+"""Break correct code of real repositories, and see whether distlint says so."""
