@@ -229,7 +229,8 @@ class Calls(Collectives):
             return not self.rehearsal.matters(function)
         if self.rehearsal.changes_something(function):
             return False
-        self.may_fail(self.site)
+        if self.rehearsal.raises(function):
+            self.may_fail(self.site)
         return True
 
     def only_yields(self, function: ir.Function) -> bool:
@@ -263,10 +264,16 @@ class Calls(Collectives):
 
     def holds_telling(self, value: v.Instance) -> bool:
         """Has one of the attributes of an object a value that can make a difference?"""
-        return any(
-            key[0] == value.oid and not isinstance(held, v.Instance) and self.telling(held)
-            for key, held in self.store.items()
-        )
+        if value.oid in self.asking:
+            return False  # it holds itself
+        self.asking.append(value.oid)
+        try:
+            return any(
+                key[0] == value.oid and not isinstance(held, v.Instance) and self.telling(held)
+                for key, held in self.store.items()
+            )
+        finally:
+            self.asking.pop()
 
     def active(self, function: ir.Function) -> int:
         """How often the function is being run, one call in another."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -91,6 +92,7 @@ class Rehearsal:
         self._devices: dict[ir.Function, frozenset[str]] = {}
         self._meets: dict[ir.Block, bool] = {}
         self._short: dict[ir.Function, bool] = {}
+        self._raises: dict[ir.Function, bool] = {}
         self._mergeable: dict[ir.Stmt, bool] = {}
 
     def enter(self, function: ir.Function) -> None:
@@ -117,7 +119,8 @@ class Rehearsal:
         """Is there next to nothing in it, such as a wrapper around one call?"""
         known = self._short.get(function)
         if known is None:
-            known = self._short[function] = _statements(function.body, SHORT) <= SHORT
+            beyond = islice(_statements(function.body), SHORT, None)
+            known = self._short[function] = next(beyond, None) is None
         return known
 
     def may_meet(self, function: ir.Function) -> bool:
@@ -255,6 +258,15 @@ class Rehearsal:
     def does_something(self, function: ir.Function) -> bool:
         """Does a function, or one that it calls, more than work out a value?"""
         return self.reach.does_something(function)
+
+    def raises(self, function: ir.Function) -> bool:
+        """Does a function raise an exception of its own?"""
+        known = self._raises.get(function)
+        if known is None:
+            known = self._raises[function] = any(
+                isinstance(statement, ir.Raise) for statement in _statements(function.body)
+            )
+        return known
 
     def changes_something(self, function: ir.Function) -> bool:
         """Does it write to anything but its own variables that can decide something?"""
@@ -427,16 +439,15 @@ def _device_names(block: ir.Block) -> Iterator[str]:
             stack.extend(ir.children(node))
 
 
-def _statements(block: ir.Block, most: int) -> int:
-    """How many statements there are in a block, or more than ``most``."""
-    count = 0
+def _statements(block: ir.Block) -> Iterator[ir.Stmt]:
+    """The statements of a block and of the blocks in it, without those of classes in it."""
     stack: list[Any] = list(block)
-    while stack and count <= most:
+    while stack:
         node = stack.pop()
-        count += isinstance(node, ir.Stmt)
+        if isinstance(node, ir.Stmt):
+            yield node
         if isinstance(node, (ir.Stmt, ir.Handler)) and not isinstance(node, ir.DefineClass):
             stack.extend(ir.children(node))
-    return count
 
 
 def _is_abort(call: ir.Call) -> bool:

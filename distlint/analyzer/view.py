@@ -59,6 +59,8 @@ class View:
         """Has a comprehension been seen to filter by what is this rank's own?"""
         self.rejoin: Cont | None = None
         """Where a machine for all ranks stops, so that its ways can join."""
+        self.asking: list[int] = []
+        """Objects whose attributes are being looked at."""
         self.reading = 0
         """Is something being evaluated that ran long ago, such as a global of the module?"""
 

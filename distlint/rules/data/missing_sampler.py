@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.objects import Objects, objects_of, path_of
+from distlint.analyzer.bindings import path_of
+from distlint.analyzer.objects import Objects, objects_of
 from distlint.fixers import calls, imports, names
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
