@@ -54,11 +54,14 @@ def add_argument(draft: Draft, call: cst.Call, text: str) -> None:
         )
         return
     indent = draft.source[draft.line_start(start) : start]
-    if comma is None:
+    line = draft.line_end(end if comma is None else comma)
+    if comma is None and not draft.source[end:line].lstrip().startswith("#"):
         draft.splice(end, end, f",{draft.newline(end)}{indent}{text}")
         return
-    line = draft.line_end(comma)  # behind the comment of the last argument
-    draft.splice(line, line, f"{draft.newline(comma)}{indent}{text},")
+    if comma is None:
+        draft.splice(end, end, ",")
+    # behind the comment of the last argument
+    draft.splice(line, line, f"{draft.newline(end)}{indent}{text}{',' if comma else ''}")
 
 
 def remove_argument(draft: Draft, call: cst.Call, arg: cst.Arg) -> None:

@@ -24,6 +24,7 @@ Make = Callable[[str], Bench]
         ("f(*a)", "f(*a, k=1)"),
         ("f(\n    a,\n    b,  # b\n)\n", "f(\n    a,\n    b,  # b\n    k=1,\n)\n"),
         ("f(\n    a,\n    b\n)\n", "f(\n    a,\n    b,\n    k=1\n)\n"),
+        ("f(\n    a,\n    b  # b\n)\n", "f(\n    a,\n    b,  # b\n    k=1\n)\n"),
         ("f(\n    a, b,\n)\n", "f(\n    a, b, k=1,\n)\n"),
         ("f(a,\n  b)\n", "f(a,\n  b,\n  k=1)\n"),
         ("f(\r\n\ta,\r\n)\r\n", "f(\r\n\ta,\r\n\tk=1,\r\n)\r\n"),

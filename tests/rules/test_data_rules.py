@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.rules.test_source_rules import check, reported
+from tests.support import fixes
 
 SAMPLED = (
     "from torch.utils.data import DataLoader, DistributedSampler\n"
@@ -214,3 +215,13 @@ def test_reported(code: str, source: str) -> None:
 )  # fmt: skip
 def test_silent(code: str, source: str) -> None:
     assert reported(source, code) == []
+
+
+def test_a_loader_that_may_keep_its_last_batch_is_left_alone() -> None:
+    source = (
+        SAMPLED + "train = DataLoader(data, batch_size=4, sampler=sampler)\n"
+        "for batch in train:\n"
+        "    model(batch).backward()\n"
+    )
+    (shown,) = [fix for fix in fixes(source) if "last batch" in fix.message]
+    assert shown.applicability == "displayonly"
