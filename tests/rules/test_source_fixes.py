@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from textwrap import dedent
-
 import pytest
 
 from tests.rules.test_source_rules import reported
 from tests.support import repaired
 
 
-def fixed(source: str) -> str:
-    return repaired(dedent(source).lstrip("\n"))
-
-
 def unchanged(source: str, code: str) -> None:
     """The rule speaks, and offers nothing."""
-    source = dedent(source).lstrip("\n")
     assert reported(source, code), "nothing to repair: the test says nothing"
     assert repaired(source) == source
 
@@ -103,3 +96,148 @@ def test_what_is_needed_behind_a_retry_comes_back(
 )
 def test_nothing_is_moved_where_that_is_not_legal(inside: str, behind: str) -> None:
     unchanged(retried(inside, behind), "DST301")
+
+
+STREAM = """\
+import torch
+from torch.utils.data import DataLoader, IterableDataset
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+
+class Lines(IterableDataset):
+    def __init__(self, paths):
+        self.paths = paths
+{body}
+
+model = DDP(net)
+loader = DataLoader(Lines(["a", "b"]), batch_size=4, num_workers=2)
+for batch in loader:
+    model(batch).mean().backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "for line in open(self.paths[0]):\n        yield line.strip()",
+            "for line in shard_iter(open(self.paths[0])):\n        yield line.strip()",
+        ),
+        ("yield from open(self.paths[0])", "yield from shard_iter(open(self.paths[0]))"),
+        ("return iter(open(self.paths[0]))", "return iter(shard_iter(open(self.paths[0])))"),
+        (
+            "for i, line in enumerate(open(self.paths[0])):\n"
+            "        if i > 9:\n            break\n        yield line",
+            "for i, line in shard_iter(enumerate(open(self.paths[0]))):\n"
+            "        if i > 9:\n            break\n        yield line",
+        ),
+    ],
+)
+def test_a_stream_is_divided(before: str, after: str) -> None:
+    source = STREAM.format(body=_method(before))
+    assert _method(after) in repaired(source)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "for path in self.paths:\n        for line in open(path):\n            yield line",
+        "yield 'head'\n    yield from open(self.paths[0])",
+        "while True:\n        yield next(open(self.paths[0]))",
+        "yield from open(self.paths[0])\n\ndef __len__(self):\n    return 9",
+    ],
+)
+def test_a_stream_that_is_not_clear_is_left(body: str) -> None:
+    unchanged(STREAM.format(body=_method(body)), "DST205")
+
+
+def _method(body: str) -> str:
+    lines = f"\ndef __iter__(self):\n    {body}".splitlines()
+    return "\n".join(f"    {line}" if line else line for line in lines) + "\n"
+
+
+DISTRIBUTED = """\
+import os
+import urllib.request
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "body"),
+    [
+        pytest.param(
+            "DST614",
+            "model = DDP(net)\noutput = model(x)\nmodel.module.head.requires_grad_(True)\n"
+            "output.sum().backward()\n",
+            id="used between the wrap and the thaw",
+        ),
+        pytest.param(
+            "DST614",
+            "model = DDP(net)\nfor epoch in range(9):\n    if epoch == 5:\n"
+            "        model.module.head.requires_grad_(True)\n    model(x).backward()\n",
+            id="thawed after some epochs",
+        ),
+        pytest.param(
+            "DST308",
+            "model = DDP(net)\nloss = model(x)\nprint(loss)\nwith model.no_sync():\n"
+            "    loss.backward()\n",
+            id="something is done between forward and backward",
+        ),
+        pytest.param(
+            "DST415",
+            "dist.init_process_group('nccl')\nurllib.request.urlretrieve('http://x/y', 'y.bin')\n",
+            id="nobody looks for the file",
+        ),
+        pytest.param(
+            "DST409",
+            "dist.init_process_group('nccl')\nmodel = DDP(net)\ntorch.save(model, 'm.pt')\n"
+            "old = torch.load('m.pt', map_location='cpu')\n",
+            id="loaded as an object",
+        ),
+    ],
+)
+def test_no_certain_repair(code: str, body: str) -> None:
+    unchanged(DISTRIBUTED + body, code)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param(
+            "from accelerate import Accelerator\nfrom torchvision.datasets import CIFAR10\n"
+            "accelerator = Accelerator()\ndata = CIFAR10('data', download=True)\n"
+            "accelerator.print(data)\n",
+            "from accelerate import Accelerator\nfrom torchvision.datasets import CIFAR10\n"
+            "accelerator = Accelerator()\nwith accelerator.local_main_process_first():\n"
+            "    data = CIFAR10('data', download=True)\naccelerator.print(data)\n",
+            id="Accelerate's own order",
+        ),
+        pytest.param(
+            "from accelerate import Accelerator\nimport torch\n"
+            "accelerator = Accelerator()\n\n\ndef save(path):\n"
+            "    if accelerator.is_main_process:\n        torch.save({}, path)\n"
+            "    # all of them\n    return torch.load(path, map_location='cpu')\n",
+            "from accelerate import Accelerator\nimport torch\n"
+            "accelerator = Accelerator()\n\n\ndef save(path):\n"
+            "    if accelerator.is_main_process:\n        torch.save({}, path)\n"
+            "    accelerator.wait_for_everyone()\n"
+            "    # all of them\n    return torch.load(path, map_location='cpu')\n",
+            id="Accelerate's own barrier",
+        ),
+        pytest.param(
+            "import os\nfrom torch.utils.data import DistributedSampler\n"
+            "rank = int(os.environ['RANK'])\n"
+            "sampler = DistributedSampler(d, seed=(args.seed + rank))\n",
+            "import os\nfrom torch.utils.data import DistributedSampler\n"
+            "rank = int(os.environ['RANK'])\n"
+            "sampler = DistributedSampler(d, seed=args.seed)\n",
+            id="the rank is taken out of a seed",
+        ),
+    ],
+)
+def test_repaired(before: str, after: str) -> None:
+    assert repaired(before) == after
