@@ -86,7 +86,7 @@ def _repair_twice(root: Path, outcome: Outcome, *, preview: bool) -> None:
         if path not in fixed and before.get(path) != after.get(path):
             outcome.broken.append(f"{path}: changed without a fix")
     for path, each in fixed.items():
-        outcome.broken += [f"{path}: {what}" for what in _harm(each, before[path], after[path])]
+        outcome.broken += [f"{path}: {what}" for what in harm(each, before[path], after[path])]
         outcome.edits += _diffs(each, root)
     if not fixed:
         return
@@ -110,7 +110,7 @@ def _files(root: Path) -> dict[Path, tuple[bytes, int]]:
     }
 
 
-def _harm(fixed: Fixed, before: tuple[bytes, int], after: tuple[bytes, int]) -> Iterator[str]:
+def harm(fixed: Fixed, before: tuple[bytes, int], after: tuple[bytes, int]) -> Iterator[str]:
     """What is wrong with a repaired file."""
     if before[1] != after[1]:
         yield f"the mode changed from {before[1]:o} to {after[1]:o}"

@@ -136,8 +136,11 @@ def remove(draft: Draft, *statements: Statement, comments: bool = False) -> None
     for index, row in enumerate(rows):
         if isinstance(row, cst.BaseCompoundStatement) or doomed.issuperset(row.body):
             start, end = _lines(draft, row, comments)
-            left = f"{indent_of(draft, statements[0])}pass{draft.newline(start)}"
-            draft.splice(start, end, left if empties and index == 0 else "")
+            kept = [] if comments else _comments(draft, start, end)
+            left = ["pass"] if empties and index == 0 else []
+            indent, newline = indent_of(draft, statements[0]), draft.newline(start)
+            text = "".join(f"{indent}{line}{newline}" for line in (*kept, *left))
+            draft.splice(start, end, text)
         else:
             _remove_beside(draft, row, doomed)
 

@@ -82,6 +82,7 @@ def test_at_start(bench: Make, before: str, after: str) -> None:
     [
         ("a\nb\n", ["a"], "b\n"),
         ("a\nb", ["b"], "a\n"),
+        ("a\nb  # why\nc\n", ["b"], "a\n# why\nc\n"),
         ("a; b; c\n", ["a"], "b; c\n"),
         ("a; b; c\n", ["b"], "a; c\n"),
         ("a; b; c\n", ["c"], "a\n".replace("a", "a; b")),
