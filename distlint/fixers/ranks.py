@@ -82,6 +82,10 @@ def require_all(draft: Draft, statement: Statement) -> None:
         if isinstance(parent, (cst.If, cst.While)) and node is not parent.test:
             if _mentions_rank(parent.test):
                 raise Doubt("only some ranks come here")
+        if isinstance(parent, cst.With) and any(
+            _ON_SOME.search(draft.text(item.item)) for item in parent.items
+        ):
+            raise Doubt("ranks take turns here")
         if isinstance(parent, (cst.IndentedBlock, cst.Module)):
             for row in parent.body:
                 if row is node:

@@ -6,7 +6,8 @@ from textwrap import dedent
 
 import pytest
 
-from tests.support import findings, repaired
+from tests.rules.scripts import scripts
+from tests.support import findings, fixes, repaired
 
 HEAD = """\
 import time
@@ -261,6 +262,14 @@ def test_repaired(before: str, after: str) -> None:
         ),
         pytest.param(
             """
+            with local_rank_zero_download_and_wait("data"):
+                if rank == 0:
+                    dist.all_reduce(x)
+            """,
+            id="the ranks take turns there",
+        ),
+        pytest.param(
+            """
             def stop(rank):
                 while True:
                     dist.all_reduce(x)
@@ -279,6 +288,12 @@ def test_no_certain_repair(body: str) -> None:
     source = HEAD + dedent(body).lstrip("\n")
     assert findings(source), "nothing to repair: the test says nothing"
     assert repaired(source) == source
+
+
+def test_what_is_seldom_so_is_shown_only() -> None:
+    (script,) = (s for s in scripts("bugs") if s.name.endswith("__file_probe"))
+    assert [fix.applicability for fix in fixes(script.source)] == ["displayonly"]
+    assert repaired(script.source, preview=True) == script.source
 
 
 def test_a_form_feed_is_no_reason_to_write_in_the_wrong_place() -> None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from tests.rules.test_source_rules import reported
+from distlint.rules.registry import rules
+from tests.rules.test_source_rules import asked, reported
 from tests.support import repaired
 
 
 def unchanged(source: str, code: str) -> None:
     """The rule speaks, and offers nothing."""
     assert reported(source, code), "nothing to repair: the test says nothing"
-    assert repaired(source) == source
+    assert repaired(source, preview=True) == source
 
 
 RETRIED = """\
@@ -241,3 +244,56 @@ def test_no_certain_repair(code: str, body: str) -> None:
 )
 def test_repaired(before: str, after: str) -> None:
     assert repaired(before) == after
+
+
+STRIPPED = """\
+import torch
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+net.load_state_dict({k.replace("module.", ""): v for k, v in torch.load("a.pt").items()})
+model = DDP(net)
+"""
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "offered"),
+    [
+        ("pyproject.toml", '[project]\nrequires-python = ">=3.8"\n', False),
+        ("setup.py", "setup(python_requires='>=3.7,<4')\n", False),
+        ("setup.py", "setup(python_requires=LOWEST)\n", True),
+        ("setup.cfg", "[options]\npython_requires = >=3.9\n", True),
+        ("setup.cfg", "[options]\ninstall_requires = torch\n", True),
+    ],
+)
+def test_a_method_that_an_older_python_lacks(
+    tmp_path: Path, file: str, text: str, offered: bool
+) -> None:
+    (tmp_path / file).write_text(text)
+    found = asked(STRIPPED, "DST402", tmp_path / "train.py")
+    assert [finding.fix is not None for finding in found] == [offered]
+
+
+def test_the_library_keeps_its_own_retry_in_its_examples(tmp_path: Path) -> None:
+    package = tmp_path / "src" / "accelerate"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    (example,) = rules()["DST305"].bad
+    for path, offered in ((tmp_path / "examples" / "a.py", False), (Path("/nowhere/a.py"), True)):
+        (finding,) = asked(example.code, "DST305", path)
+        assert (finding.fix is not None) == offered
+
+
+KEPT = """\
+from accelerate import Accelerator
+
+accelerator = Accelerator()
+kept = []
+for batch in loader:
+    logits = model(batch)
+    kept.append(accelerator.gather_for_metrics({what}))
+"""
+
+
+def test_a_batch_may_have_no_cpu() -> None:
+    unchanged(KEPT.format(what="batch"), "DST312")
+    assert "(logits).cpu())" in repaired(KEPT.format(what="logits"), preview=True)
