@@ -198,10 +198,129 @@ def fixed(body: str) -> str:
             """,
             id="the condition of a loop",
         ),
+        pytest.param(
+            """
+            n = 0
+            while n < 100 and time.time() < 9:
+                dist.all_reduce(x)
+                n += 1
+            """,
+            """
+            n = 0
+            while all_ranks(n < 100 and time.time() < 9):
+                dist.all_reduce(x)
+                n += 1
+            """,
+            id="a loop with a bound and a clock",
+        ),
+        pytest.param(
+            """
+            going = True
+            while going:
+                dist.all_reduce(x)
+                going = time.time() < 9
+            """,
+            """
+            going = True
+            while all_ranks(going):
+                dist.all_reduce(x)
+                going = time.time() < 9
+            """,
+            id="a flag that keeps a loop going",
+        ),
+        pytest.param(
+            """
+            for step in range(9):
+                dist.all_reduce(x)
+                if time.time() < 9:
+                    print("on")
+                else:
+                    break
+            """,
+            """
+            for step in range(9):
+                dist.all_reduce(x)
+                if all_ranks(time.time() < 9):
+                    print("on")
+                else:
+                    break
+            """,
+            id="an exit in the else",
+        ),
     ],
 )
 def test_repaired(before: str, after: str) -> None:
     assert fixed(before) == dedent(after).lstrip("\n")
+
+
+ACCELERATED = """\
+import time
+import torch
+from accelerate import Accelerator
+
+accelerator = Accelerator()
+x = torch.ones(1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param(
+            """
+            while True:
+                accelerator.reduce(x)
+                if time.time() > 9:
+                    print("late")
+                    break
+            """,
+            """
+            while True:
+                accelerator.reduce(x)
+                if time.time() > 9:
+                    accelerator.set_trigger()
+                if accelerator.check_trigger():
+                    print("late")
+                    break
+            """,
+            id="beside other work",
+        ),
+        pytest.param(
+            """
+            def train():
+                for epoch in range(3):
+                    for step in range(9):
+                        accelerator.reduce(x)
+                        if time.time() < 9:
+                            print(step)
+                        else:
+                            return step
+
+
+            train()
+            """,
+            """
+            def train():
+                for epoch in range(3):
+                    for step in range(9):
+                        accelerator.reduce(x)
+                        if time.time() >= 9:
+                            accelerator.set_trigger()
+                        if not accelerator.check_trigger():
+                            print(step)
+                        else:
+                            return step
+
+
+            train()
+            """,
+            id="a return in the else, out of two loops",
+        ),
+    ],
+)
+def test_accelerate_has_a_trigger(before: str, after: str) -> None:
+    text = repaired(ACCELERATED + dedent(before).lstrip("\n"))
+    assert text.partition("x = torch.ones(1)\n")[2] == dedent(after).lstrip("\n")
 
 
 @pytest.mark.parametrize(
