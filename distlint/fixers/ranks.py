@@ -10,7 +10,7 @@ import re
 
 import libcst as cst
 
-from distlint.fixers import names
+from distlint.fixers import names, statements
 from distlint.fixers.draft import Doubt, Draft
 from distlint.fixers.statements import Statement
 
@@ -19,6 +19,7 @@ _RANK_WORD = re.compile(
     r"|world_process_zero|process_index|is_primary|is_chief|is_coordinator"
 )
 _MAIN = re.compile(r"^is_(main_process|global_zero|world_process_zero)$")
+_JOINS = "init_process_group"
 _ON_SOME = re.compile(r"main_process|rank_zero|rank0|on_main|on_process|master_only|main_only")
 
 
@@ -111,3 +112,15 @@ def _leaves(draft: Draft, branch: cst.If) -> bool:
     row = branch.body.body[-1]
     last = row.body[-1] if isinstance(row, cst.SimpleStatementLine) else row
     return isinstance(last, (cst.Return, cst.Continue, cst.Break))
+
+
+def joined_before(draft: Draft, place: cst.CSTNode) -> bool:
+    """Has the process group been made for certain when the place is reached?"""
+    blocks = {draft.tree, *draft.ancestors(place)}
+    for node in names.inside(draft.tree):
+        if isinstance(node, cst.Call) and (names.dotted(node.func) or "").split(".")[-1] == _JOINS:
+            statement = statements.statement_of(draft, node)
+            if isinstance(statement, cst.Expr) and draft.bounds(node)[0] < draft.bounds(place)[0]:
+                if statements.block_of(draft, statement) in blocks:
+                    return True
+    return False

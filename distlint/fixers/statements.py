@@ -135,8 +135,10 @@ def remove(draft: Draft, *statements: Statement, comments: bool = False) -> None
         empties = False
     for index, row in enumerate(rows):
         if isinstance(row, cst.BaseCompoundStatement) or doomed.issuperset(row.body):
-            start, end = _lines(draft, row, comments)
-            kept = [] if comments else _comments(draft, start, end)
+            # what shares a line is moved without its comments
+            gone = comments and (isinstance(row, cst.BaseCompoundStatement) or len(row.body) == 1)
+            start, end = _lines(draft, row, gone)
+            kept = [] if gone else _comments(draft, start, end)
             left = ["pass"] if empties and index == 0 else []
             indent, newline = indent_of(draft, statements[0]), draft.newline(start)
             text = "".join(f"{indent}{line}{newline}" for line in (*kept, *left))

@@ -85,6 +85,7 @@ def test_at_start(bench: Make, before: str, after: str) -> None:
         ("a\nb  # why\nc\n", ["b"], "a\n# why\nc\n"),
         ("a; b; c\n", ["a"], "b; c\n"),
         ("a; b; c\n", ["b"], "a; c\n"),
+        ("# above\na; b  # note\nc\n", ["a", "b"], "# above\n# note\nc\n"),
         ("a; b; c\n", ["c"], "a\n".replace("a", "a; b")),
         ("a; b;\n", ["b"], "a;\n"),
         ("if x:\n    a  # note\n", ["a"], "if x:\n    pass  # note\n"),

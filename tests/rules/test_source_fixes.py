@@ -101,6 +101,12 @@ def test_nothing_is_moved_where_that_is_not_legal(inside: str, behind: str) -> N
     unchanged(retried(inside, behind), "DST301")
 
 
+def test_nothing_is_moved_behind_a_use_that_shares_a_line() -> None:
+    (example,) = (e for e in rules()["DST301"].bad if "moments.append" in e.code)
+    line = "accelerator.free_memory()\n        moments.append("
+    unchanged(example.code.replace(line, "accelerator.free_memory(); moments.append("), "DST301")
+
+
 STREAM = """\
 import torch
 from torch.utils.data import DataLoader, IterableDataset

@@ -12,7 +12,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.guards import asks_rank, guards_of, is_distributed
 from distlint.analyzer.names import Around, calls_of, expressions_in, placed
 from distlint.analyzer.objects import CallSite, Point
-from distlint.fixers import agree, imports, names, ranks, statements
+from distlint.fixers import agree, imports, ranks, statements
 from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.collectives._following import Step, following
@@ -226,28 +226,13 @@ def _fix(around: tuple[Around, ...], what: str, draft: Draft) -> Fix:
     helper = agree.accelerator_at(draft, branch)
     if helper is not None:
         meet = f"{helper}.wait_for_everyone()"
-    elif _joined_before(draft, branch):
+    elif ranks.joined_before(draft, branch):
         meet = f"{imports.imported(draft, 'torch.distributed', 'barrier', branch)}()"
     else:
         barrier = imports.imported(draft, draft.catalogue.runtime, "named_barrier", branch)
         meet = f'{barrier}("the {what} is written")'
     statements.insert_after(draft, branch, meet)
     return draft.fix("unsafe", "Let all ranks wait until it is written")
-
-
-def _joined_before(draft: Draft, place: cst.CSTNode) -> bool:
-    """Has the process group been made for certain when the place is reached?"""
-    blocks = {draft.tree, *draft.ancestors(place)}
-    for node in names.inside(draft.tree):
-        if isinstance(node, cst.Call) and (names.dotted(node.func) or "").split(".")[-1] == _INIT:
-            statement = statements.statement_of(draft, node)
-            if isinstance(statement, cst.Expr) and draft.bounds(node)[0] < draft.bounds(place)[0]:
-                if statements.block_of(draft, statement) in blocks:
-                    return True
-    return False
-
-
-_INIT = "init_process_group"
 
 
 def _guarded_writes(guards: Guards) -> Iterator[tuple[CallSite, tuple[Around, ...]]]:

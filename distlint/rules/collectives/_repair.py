@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from distlint.fixers import agree, calls, hoist, names, ranks
+from distlint.fixers import agree, calls, hoist, imports, names, ranks
 from distlint.fixers.draft import Doubt
 
 if TYPE_CHECKING:
@@ -195,6 +195,16 @@ def agreed_loop(witness: Witness, draft: Draft) -> Fix:
         raise Doubt("the loop may be over data of its own")
     agree.on_condition(draft, loop.test, "all_ranks")
     return draft.fix("unsafe", "End the loop on all ranks when it ends on one")
+
+
+def equal_steps(witness: Witness, draft: Draft) -> Fix:
+    """Let a loop over batches end on all ranks when the first has none left."""
+    _require_world(witness)
+    loop = draft.node(witness.cause.site, cst.For)
+    ranks.require_all(draft, loop)
+    function = imports.imported(draft, draft.catalogue.runtime, "equal_steps", loop.iter)
+    draft.replace(loop.iter, f"{function}({draft.text(loop.iter, brackets=False)})")
+    return draft.fix("unsafe", "End the loop on all ranks when the first has no batches left")
 
 
 def _compares(draft: Draft, test: cst.BaseExpression) -> bool:

@@ -47,6 +47,7 @@ class CollectiveBehindLocalCondition(WitnessRule):
 
     Unsafe: with `any_rank(...)` around the condition all ranks take the branch when one of them
     does; a trigger or another collective inside the condition moves to the front of its `and`.
+    Shown only: where the condition rests on a file that may be there on one node alone.
 
     ## When it is silent
 

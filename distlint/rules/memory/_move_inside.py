@@ -229,6 +229,8 @@ def _target(function: cst.FunctionDef, gone: set[str], draft: Draft) -> tuple[St
     freed = False
     for index, row in enumerate(function.body.body):
         small = _small(row)
+        if isinstance(row, cst.SimpleStatementLine) and len(row.body) > 1:
+            raise Doubt("statements share a line")
         if isinstance(small, (cst.Nonlocal, cst.Global)):
             declared = {item.name.value for item in small.names}
             if declared <= gone:
