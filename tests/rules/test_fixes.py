@@ -415,6 +415,24 @@ def test_what_is_seldom_so_is_shown_only() -> None:
     assert repaired(script.source, preview=True) == script.source
 
 
+def test_an_exception_of_one_rank_is_shown_only() -> None:
+    source = HEAD + dedent("""
+        def prepared(path):
+            try:
+                return torch.load(path)
+            except (OSError, RuntimeError):
+                return None
+
+
+        for path in paths:
+            batch = prepared(path)
+            if batch:
+                dist.all_reduce(x)
+        """)
+    assert [fix.applicability for fix in fixes(source)] == ["displayonly"]
+    assert repaired(source) == source
+
+
 def test_a_form_feed_is_no_reason_to_write_in_the_wrong_place() -> None:
     source = HEAD + "\x0cif rank == 0:\n\x0c    dist.all_reduce(x)\n"
     assert repaired(source) in (source, HEAD + "\x0cdist.all_reduce(x)\n")

@@ -202,6 +202,18 @@ from torch.nn.parallel import DistributedDataParallel as DDP
             id="nobody looks for the file",
         ),
         pytest.param(
+            "DST415",
+            "from torchvision.datasets import MNIST\ndata = MNIST('data', download=True)\n"
+            "dist.init_process_group('nccl')\nmodel = DDP(net)\n",
+            id="the processes meet later",
+        ),
+        pytest.param(
+            "DST415",
+            "import lightning as L\nfrom torchvision.datasets import MNIST\n"
+            "data = MNIST('data', download=True)\nL.Trainer(devices=4).fit(model, data)\n",
+            id="Lightning lets them meet later",
+        ),
+        pytest.param(
             "DST409",
             "dist.init_process_group('nccl')\nmodel = DDP(net)\ntorch.save(model, 'm.pt')\n"
             "old = torch.load('m.pt', map_location='cpu')\n",
@@ -287,6 +299,13 @@ def test_the_library_keeps_its_own_retry_in_its_examples(tmp_path: Path) -> None
     for path, offered in ((tmp_path / "examples" / "a.py", False), (Path("/nowhere/a.py"), True)):
         (finding,) = asked(example.code, "DST305", path)
         assert (finding.fix is not None) == offered
+
+
+def test_a_state_whose_names_are_known_is_nobodys_business() -> None:
+    (example,) = rules()["DST403"].bad
+    assert reported(example.code, "DST403")
+    known = example.code.replace("fresh.load", "state['bias'] = state['bias'] * 2\nfresh.load")
+    assert not reported(known, "DST403")
 
 
 KEPT = """\

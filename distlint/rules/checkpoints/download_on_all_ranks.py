@@ -58,7 +58,8 @@ class DownloadOnAllRanks(SourceRule):
 
     Unsafe: the statement goes under `with main_process_first("node"):`, with Accelerate under that
     of the accelerator. One rank of each node then fetches, and the others, which wait for it, find
-    the data. A plain fetch looks whether the file is there first, for it would write it again.
+    the data. A plain fetch has to look for the file first, for it would write it again. Not offered
+    in front of `init_process_group`, or where Lightning joins the processes later.
 
     ## When it is silent
 
@@ -211,12 +212,13 @@ def worker(rank, world):
                         _fix,
                         site,
                         called in _FETCHES,
+                        frozenset(module.imported_roots),
                         Draft(locators.of(module.key), module, catalogue),
                     ),
                 )
 
 
-def _fix(site: CallSite, fetches: bool, draft: Draft) -> Fix:
+def _fix(site: CallSite, fetches: bool, roots: frozenset[str], draft: Draft) -> Fix:
     call = draft.node(site.call.site, cst.Call)
     statement = statements.statement_of(draft, call)
     if isinstance(statement, cst.BaseCompoundStatement):
@@ -225,6 +227,8 @@ def _fix(site: CallSite, fetches: bool, draft: Draft) -> Fix:
         statement = _asking_first(draft, call, statement)
     ranks.require_all(draft, statement)
     helper = agree.accelerator_at(draft, statement)
+    if helper is None and (_STARTED_LATER & roots or ranks.joins_later(draft, statement)):
+        raise Doubt("the processes do not know each other yet")
     if helper is not None:
         statements.wrap(draft, f"with {helper}.local_main_process_first():", statement)
     else:
@@ -244,6 +248,9 @@ def _asking_first(draft: Draft, call: cst.Call, statement: Statement) -> Stateme
             return around
     raise Doubt("each rank would fetch it again")
 
+
+_STARTED_LATER = frozenset({"lightning", "pytorch_lightning", "lightning_fabric"})
+"""What makes the processes known to each other by itself, behind such a place."""
 
 _LOOKS = frozenset({"exists", "isfile", "is_file"})
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.names import expressions_in
-from distlint.analyzer.objects import CallSite, objects_of
+from distlint.analyzer.names import expressions_in, nodes_of
+from distlint.analyzer.objects import CallSite, objects_of, path_of
 from distlint.fixers import imports
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
@@ -61,6 +61,7 @@ class UncheckedNonstrictLoad(SourceRule):
 
     - The result is kept, or the prefix is taken care of in the module.
     - The state is put together in the program: adapters, parts of another model.
+    - A weight is taken out of the state by its name, so that the names are known.
     - Nothing in the file wraps a model.
     """
 
@@ -146,7 +147,10 @@ assert (fresh.weight == 7.0).all(), "still random"
                 continue
             if objects.constant(objects.argument(site, "strict", 1), site.point, True) is not False:
                 continue
-            if site.call.args and _from_file(objects, site.call.args[0].value, site):
+            state = site.call.args[0].value if site.call.args else None
+            if state is None or _is_known_by_name(objects, state, site):
+                continue
+            if _from_file(objects, state, site):
                 yield self.finding(
                     message="names that do not fit are passed over here, and nobody looks which",
                     severity=Severity.WARNING,
@@ -178,6 +182,19 @@ def _fix(objects: Objects, site: CallSite, draft: Draft) -> Fix:
 
 
 _MAY_WRAP = frozenset({"accelerate.Accelerator.prepare", "accelerate.Accelerator.prepare_model"})
+
+
+def _is_known_by_name(objects: Objects, state: ir.Expr, site: CallSite) -> bool:
+    """Does the function ask the state for a weight by its name, which then has no prefix?"""
+    path = path_of(state)
+    return path is not None and any(
+        isinstance(item, ir.Subscript)
+        and path_of(item.value) == path
+        and isinstance(item.index, ir.Literal)
+        for point in objects.points
+        if point.scope is site.point.scope
+        for item in nodes_of(point.statement)
+    )
 
 
 def _wraps(objects: Objects) -> bool:
