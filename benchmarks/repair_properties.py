@@ -35,7 +35,7 @@ from distlint.source.report import Fixed
 
 SCRIPT = Path("/nowhere/script.py")
 _NOTE = re.compile(r"# (?:note|above|caf\xe9) \d+")
-_ARGUMENT = re.compile(r"^\s*\w+\s*=[^=].*?,?\)?\s*#")
+_ARGUMENT = re.compile(r"^\s*(?:\w+\s*=[^=].*?|[\w.]+,)\)?\s*#")
 
 
 @dataclass(frozen=True)

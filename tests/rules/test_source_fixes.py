@@ -258,6 +258,15 @@ def test_no_certain_repair(code: str, body: str) -> None:
             "sampler = DistributedSampler(d, seed=args.seed)\n",
             id="the rank is taken out of a seed",
         ),
+        pytest.param(
+            DISTRIBUTED + "def save(state):\n    torch.save(state, 'a.pt')\n\n\n"
+            "model = DDP(net)\nsave(model.module.state_dict())\n",
+            DISTRIBUTED + "def save(state):\n"
+            "    if not dist.is_initialized() or dist.get_rank() == 0:\n"
+            "        torch.save(state, 'a.pt')\n\n\n"
+            "model = DDP(net)\nsave(model.module.state_dict())\n",
+            id="a guard that a run of one process passes",
+        ),
     ],
 )
 def test_repaired(before: str, after: str) -> None:
