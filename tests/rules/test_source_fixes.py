@@ -8,7 +8,7 @@ import pytest
 
 from distlint.rules.registry import rules
 from tests.rules.test_source_rules import asked, reported
-from tests.support import repaired
+from tests.support import fixes, repaired
 
 
 def unchanged(source: str, code: str) -> None:
@@ -271,6 +271,12 @@ def test_no_certain_repair(code: str, body: str) -> None:
 )
 def test_repaired(before: str, after: str) -> None:
     assert repaired(before) == after
+
+
+def test_a_step_that_a_schedule_may_not_count_is_shown_only() -> None:
+    example = next(e for e in rules()["DST308"].bad if e.title == "The last window of a loader")
+    assert [fix.applicability for fix in fixes(example.code)] == ["displayonly"]
+    assert repaired(example.code, preview=True) == example.code
 
 
 STRIPPED = """\

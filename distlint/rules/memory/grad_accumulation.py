@@ -74,7 +74,8 @@ class GradAccumulation(SourceRule):
 
     Unsafe: the forward in front of `no_sync()` moves inside, with what stands between; the count
     begins at one, `(step + 1) % n == 0`, and the last batch of a loader with a length steps as
-    well. Weights come out otherwise than before, as they were meant to.
+    well. Weights come out otherwise than before, as they were meant to. Shown only: a step at the
+    last batch where that alone is missing, for the schedule may count on the steps that there are.
 
     ## When it is silent
 
@@ -466,7 +467,7 @@ def _with_the_last(loop: ir.For, test: ir.If, objects: Objects, draft: Draft) ->
         raise Doubt("the count does not start from zero")
     branch = draft.node(test.site, cst.If)
     _or_at_the_end(draft, branch, index, _length(loop, objects, draft))
-    return draft.fix("unsafe", "Step at the last batch as well")
+    return draft.fix("displayonly", "Step at the last batch as well")
 
 
 def _or_at_the_end(draft: Draft, branch: cst.If, index: str, length: str) -> None:
