@@ -15,7 +15,6 @@ fix says; the second form prints a sample of these for a reader.
 from __future__ import annotations
 
 import argparse
-import difflib
 import random
 import re
 import shutil
@@ -130,7 +129,8 @@ def harm(fixed: Fixed, before: tuple[bytes, int], after: tuple[bytes, int]) -> I
     texts = [each.text for each in fixed.rounds] + [fixed.after]
     for each, text, following in zip(fixed.rounds, texts, texts[1:], strict=False):
         edits = [edit for finding in each.findings if finding.fix for edit in finding.fix.edits]
-        for row in sorted(_changed_rows(text, following) - _rows(edits)):
+        row = _first_difference(_spliced(text, edits), following)
+        if row:
             yield f"line {row} is outside of the edits and changed"
 
 
@@ -146,25 +146,22 @@ def _newlines(data: bytes) -> set[bytes]:
     return set(re.findall(rb"\r\n|\r|\n", data))
 
 
-def _changed_rows(before: str, after: str) -> set[int]:
-    """The rows that are not in the other text, ends of lines included."""
-    old, new = _lines(before), _lines(after)
-    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
-    return {
-        row
-        for tag, start, end, _, _ in matcher.get_opcodes()
-        if tag in ("replace", "delete")
-        for row in range(start + 1, end + 1)
-    }
+def _spliced(text: str, edits: Iterable[Edit]) -> str:
+    """The text with edits in it, from the last to the first; told apart from what fixes did."""
+    starts = [0, *(match.end() for match in re.finditer(r"\r\n|\r|\n", text))]
+    for edit in sorted(set(edits), key=lambda edit: edit.span, reverse=True):
+        start = starts[edit.span.row - 1] + edit.span.column - 1
+        end = starts[edit.span.end_row - 1] + edit.span.end_column - 1
+        text = text[:start] + edit.content + text[end:]
+    return text
 
 
-def _lines(text: str) -> list[str]:
-    return re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+", text)
-
-
-def _rows(edits: Iterable[Edit]) -> set[int]:
-    """The rows that edits touch, and those beside: equal lines may be matched one off."""
-    return {row for edit in edits for row in range(edit.span.row - 1, edit.span.end_row + 2)}
+def _first_difference(expected: str, found: str) -> int:
+    """The row, from 1, where two texts differ; 0 if they do not."""
+    if expected == found:
+        return 0
+    same = next((i for i, (a, b) in enumerate(zip(expected, found, strict=False)) if a != b), 0)
+    return len(re.findall(r"\r\n|\r|\n", found[:same])) + 1
 
 
 def _diffs(fixed: Fixed, root: Path) -> Iterator[tuple[str, str]]:
