@@ -63,6 +63,9 @@ def test_a_positional_argument_is_replaced(bench: Make) -> None:
         ("f(\n    a,\n    k=1,\n)", "f(\n    a,\n)"),
         ("f(\n    a,  # a\n    k=1,  # k\n)", "f(\n    a,  # a\n)"),
         ("f(\n    a,\n    k=1\n)", "f(\n    a,\n)"),
+        ("f(a,  # a\n  k=1)", "f(a,  # a\n  )"),
+        ("f(k=1,  # k\n  a=2)", "f(  # k\n  a=2)"),
+        ("f(a, k='#')", "f(a)"),
     ],
 )
 def test_remove(bench: Make, before: str, after: str) -> None:
