@@ -27,9 +27,9 @@ def fixes(source: str) -> list[Fix]:
     return [finding.fix for finding in _found(source) if finding.fix is not None]
 
 
-def repaired(source: str, *, unsafe: bool = True) -> str:
+def repaired(source: str, *, unsafe: bool = True, preview: bool = False) -> str:
     """The script after all fixes that prove right."""
-    resolver = Resolver(Overrides(isolated=True), SCRIPT.parent)
+    resolver = Resolver(Overrides(isolated=True, preview=preview), SCRIPT.parent)
     session, settings = Session(resolver), resolver.of_folder(SCRIPT.parent)
     document = Document.from_bytes(source.encode(), SCRIPT)
     allowed = frozenset({"safe", "unsafe"} if unsafe else {"safe"})

@@ -21,7 +21,7 @@ from distlint.source.document import Document, DocumentError
 from distlint.source.edits import Lines, apply
 from distlint.source.finding import Edit, Finding, Fix
 from distlint.source.paths import STDIN, display
-from distlint.source.report import Fixed, Notice, Report
+from distlint.source.report import Fixed, Notice, Report, Round
 
 MAX_ROUNDS = 100
 FEW = 8
@@ -58,7 +58,7 @@ def repair(report: Report, resolver: Resolver, *, unsafe: bool | None, write: bo
             continue
         found = _repaired(before, report, session, resolver.of_file(path), unsafe)
         repairs.notices += found.notices
-        if found.applied:
+        if found.rounds:
             repaired[path] = found
     for path, harm in _harm(repaired, report, session, resolver):
         repairs.notices.append(Notice("warning", f"not fixed: {harm}", path))
@@ -84,21 +84,21 @@ def repair_bytes(
         return data, Repairs()
     settings = resolver.of_folder(resolver.cwd if path == STDIN else path.parent)
     found = _repaired(before, report, Session(resolver), settings, unsafe)
-    return found.after.data, Repairs([found.result] if found.applied else [], found.notices)
+    return found.after.data, Repairs([found.result] if found.rounds else [], found.notices)
 
 
 @dataclass(frozen=True, slots=True)
 class _Repaired:
-    """A document before and after its fixes, the code and name of each, and what was refused."""
+    """A document before and after its fixes, these, and what was refused."""
 
     before: Document
     after: Document
-    applied: tuple[tuple[str, str], ...] = ()
+    rounds: tuple[Round, ...] = ()
     notices: list[Notice] = field(default_factory=list)
 
     @property
     def result(self) -> Fixed:
-        return Fixed(self.before.path, self.before.text, self.after.text, self.applied)
+        return Fixed(self.before.path, self.before.text, self.after.text, self.rounds)
 
 
 def _repaired(
@@ -112,8 +112,7 @@ def _repaired(
         return _Repaired(before, before)
     repairman = Repairman(session, settings, frozenset(allowed))
     after = repairman.repaired(before, proposed)
-    applied = tuple((finding.code, finding.name) for finding in repairman.applied)
-    return _Repaired(before, after, applied if after is not before else (), repairman.notices)
+    return _Repaired(before, after, tuple(repairman.rounds), repairman.notices)
 
 
 def _harm(
@@ -164,7 +163,7 @@ class Repairman:
         self.session = session
         self.settings = settings
         self.allowed = allowed
-        self.applied: list[Finding] = []
+        self.rounds: list[Round] = []
         self.notices: list[Notice] = []
         self._refused: set[object] = set()
 
@@ -212,7 +211,7 @@ class Repairman:
     def _applied(self, state: State, chosen: Sequence[Finding]) -> State:
         after, _ = self._proven(state, chosen)
         if after is not None:
-            self.applied += chosen
+            self.rounds.append(Round(state.document.text, tuple(chosen)))
             return after
         kept: list[Finding] = []
         result = state
@@ -223,7 +222,8 @@ class Repairman:
                 result = after
             else:
                 self._refuse(finding, problem, state.document)
-        self.applied += kept
+        if kept:
+            self.rounds.append(Round(state.document.text, tuple(kept)))
         return result
 
     def _refuse(self, finding: Finding, problem: str, document: Document) -> None:

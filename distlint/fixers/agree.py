@@ -6,7 +6,7 @@ from typing import Literal
 
 import libcst as cst
 
-from distlint.fixers import names, ranks, statements
+from distlint.fixers import hoist, names, ranks, statements
 from distlint.fixers.draft import Doubt, Draft
 from distlint.fixers.imports import imported
 from distlint.fixers.statements import Statement
@@ -35,21 +35,22 @@ def on_exit(draft: Draft, branch: cst.If, exit_: Exit) -> None:
     """Let all ranks leave when one does.
 
     ``branch`` is where ranks part, and ``exit_`` stands somewhere in it. When the branch is all
-    that decides, its condition is agreed on. When it also does other work, the exit raises a flag,
-    and all ranks look at that behind the branch. Under Accelerate the flag is its trigger.
+    that decides, its condition is agreed on. When another condition inside decides as well, the
+    exit raises a flag, and all ranks look at that behind the branch. Under Accelerate the flag is
+    its trigger.
     """
     ranks.require_all(draft, branch)
-    inner = draft.around(exit_, cst.If)
-    if inner is branch:
-        helper = accelerator_at(draft, branch)
-        if helper is None or not _is_alone(branch, exit_):
-            on_condition(draft, branch.test)
-            return
-        test = draft.text(branch.test)
-        statements.insert_before(draft, branch, f"if {test}:", f"    {helper}.set_trigger()")
-        draft.replace(branch.test, f"{helper}.check_trigger()")
+    if draft.around(exit_, cst.If) is not branch:
+        _behind(draft, branch, exit_)
         return
-    _behind(draft, branch, exit_)
+    stays = isinstance(branch.orelse, cst.Else) and branch.orelse in (*draft.ancestors(exit_),)
+    helper = accelerator_at(draft, branch)
+    if helper is None or isinstance(draft.parent(branch), cst.If):  # an elif has nothing before it
+        on_condition(draft, branch.test, "all_ranks" if stays else "any_rank")
+        return
+    leaves = hoist.negated(draft, branch.test) if stays else draft.text(branch.test)
+    statements.insert_before(draft, branch, f"if {leaves}:", f"    {helper}.set_trigger()")
+    draft.replace(branch.test, f"{'not ' * stays}{helper}.check_trigger()")
 
 
 def on_value(draft: Draft, target: str, at: Statement) -> None:
@@ -74,13 +75,6 @@ def accelerator_at(draft: Draft, node: cst.CSTNode) -> str | None:
         elif names.available(draft, text, node):
             return text
     return None
-
-
-def _is_alone(branch: cst.If, exit_: Exit) -> bool:
-    """Is there nothing but the exit behind the condition, and a place before it?"""
-    row = branch.body.body[0]
-    only = row.body[0] if isinstance(row, cst.SimpleStatementLine) else row
-    return len(branch.body.body) == 1 and only is exit_ and branch.orelse is None
 
 
 def _behind(draft: Draft, branch: cst.If, exit_: Exit) -> None:

@@ -54,11 +54,14 @@ def add_argument(draft: Draft, call: cst.Call, text: str) -> None:
         )
         return
     indent = draft.source[draft.line_start(start) : start]
-    if comma is None:
+    line = draft.line_end(end if comma is None else comma)
+    if comma is None and not draft.source[end:line].lstrip().startswith("#"):
         draft.splice(end, end, f",{draft.newline(end)}{indent}{text}")
         return
-    line = draft.line_end(comma)  # behind the comment of the last argument
-    draft.splice(line, line, f"{draft.newline(comma)}{indent}{text},")
+    if comma is None:
+        draft.splice(end, end, ",")
+    # behind the comment of the last argument
+    draft.splice(line, line, f"{draft.newline(end)}{indent}{text}{',' if comma else ''}")
 
 
 def remove_argument(draft: Draft, call: cst.Call, arg: cst.Arg) -> None:
@@ -71,12 +74,15 @@ def remove_argument(draft: Draft, call: cst.Call, arg: cst.Arg) -> None:
     line, after = draft.line_start(start), draft.source[end : draft.line_end(end)].strip()
     if not draft.source[line:start].strip() and (not after or after.startswith("#")):
         draft.splice(line, draft.next_line(end), "")
-    elif index + 1 < len(args):
-        draft.splice(start, draft.bounds(args[index + 1])[0], "")
+        return
+    first, last = start, end
+    if index + 1 < len(args):
+        last = draft.bounds(args[index + 1])[0]
     elif index > 0:
-        draft.splice(draft.bounds(args[index - 1].value)[1], draft.bounds(arg.value)[1], "")
-    else:
-        draft.splice(start, end, "")
+        first, last = draft.bounds(args[index - 1].value)[1], draft.bounds(arg.value)[1]
+    if draft.comments_in(first, last):  # that of a neighbour stays, and so does the comma
+        first, last = start, end
+    draft.splice(first, last, "")
 
 
 def remove_keyword(draft: Draft, call: cst.Call, name: str) -> None:

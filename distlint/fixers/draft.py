@@ -238,13 +238,15 @@ class Draft:
     def replace(self, node: cst.CSTNode, content: str) -> None:
         """Put a text in the place of a node and the brackets around it, but for no comment."""
         start, end = self.bounds(node)
-        lost = [c for c in self.comments if start < self._offset_of(c) < end]
+        lost = self.comments_in(start, end)
         if any(comment.text not in content for comment in lost):
             raise Doubt("a comment would be lost")
         self.splice(start, end, content)
 
-    def _offset_of(self, comment: Comment) -> int:
-        return self._layout.starts[comment.row - 1] + comment.column - 1
+    def comments_in(self, start: int, end: int) -> list[Comment]:
+        """The comments that begin inside a stretch."""
+        starts = self._layout.starts
+        return [c for c in self.comments if start < starts[c.row - 1] + c.column - 1 < end]
 
     def fix(self, applicability: Applicability, message: str) -> Fix:
         """The fix of all edits so far; ``message`` says in the imperative what it does."""

@@ -10,7 +10,7 @@ import re
 
 import libcst as cst
 
-from distlint.fixers import names
+from distlint.fixers import names, statements
 from distlint.fixers.draft import Doubt, Draft
 from distlint.fixers.statements import Statement
 
@@ -19,6 +19,9 @@ _RANK_WORD = re.compile(
     r"|world_process_zero|process_index|is_primary|is_chief|is_coordinator"
 )
 _MAIN = re.compile(r"^is_(main_process|global_zero|world_process_zero)$")
+_JOINS = frozenset({"init_process_group", "init_distributed", "init_distributed_mode"})
+"""Functions behind which the processes know each other."""
+
 _ON_SOME = re.compile(r"main_process|rank_zero|rank0|on_main|on_process|master_only|main_only")
 
 
@@ -82,6 +85,10 @@ def require_all(draft: Draft, statement: Statement) -> None:
         if isinstance(parent, (cst.If, cst.While)) and node is not parent.test:
             if _mentions_rank(parent.test):
                 raise Doubt("only some ranks come here")
+        if isinstance(parent, cst.With) and any(
+            _ON_SOME.search(draft.text(item.item)) for item in parent.items
+        ):
+            raise Doubt("ranks take turns here")
         if isinstance(parent, (cst.IndentedBlock, cst.Module)):
             for row in parent.body:
                 if row is node:
@@ -107,3 +114,30 @@ def _leaves(draft: Draft, branch: cst.If) -> bool:
     row = branch.body.body[-1]
     last = row.body[-1] if isinstance(row, cst.SimpleStatementLine) else row
     return isinstance(last, (cst.Return, cst.Continue, cst.Break))
+
+
+def joins_later(draft: Draft, place: Statement) -> bool:
+    """Do the processes meet only behind a place, as far as its own function tells?"""
+    scope = names.scope_of(draft, place)
+    joining = any(
+        isinstance(node, cst.Call) and _last(node) in (*_JOINS, "initialize")
+        for node in names.inside(scope)
+        if names.scope_of(draft, node) is scope
+    )
+    return joining and not joined_before(draft, place)
+
+
+def _last(call: cst.Call) -> str:
+    return (names.dotted(call.func) or "").rpartition(".")[2]
+
+
+def joined_before(draft: Draft, place: cst.CSTNode) -> bool:
+    """Has the process group been made for certain when the place is reached?"""
+    blocks = {draft.tree, *draft.ancestors(place)}
+    for node in names.inside(draft.tree):
+        if isinstance(node, cst.Call) and _last(node) in _JOINS:
+            statement = statements.statement_of(draft, node)
+            if isinstance(statement, cst.Expr) and draft.bounds(node)[0] < draft.bounds(place)[0]:
+                if statements.block_of(draft, statement) in blocks:
+                    return True
+    return False

@@ -118,7 +118,8 @@ def insert_at_start(draft: Draft, block: cst.CSTNode, *lines: str) -> None:
 def remove(draft: Draft, *statements: Statement, comments: bool = False) -> None:
     """Remove statements of one block with their lines; ``pass`` stands where nothing is left.
 
-    With ``comments`` those at the end of the lines and directly above go as well.
+    With ``comments`` those at the end of the lines and directly above go as well. Of empty lines on
+    both sides those on one side stay.
     """
     doomed = set(statements)
     everything = siblings(draft, statements[0])
@@ -133,13 +134,34 @@ def remove(draft: Draft, *statements: Statement, comments: bool = False) -> None
         doomed.remove(statements[0])
         rows = list(dict.fromkeys(_row(draft, statement) for statement in statements[1:]))
         empties = False
+    begin = behind = -1
     for index, row in enumerate(rows):
         if isinstance(row, cst.BaseCompoundStatement) or doomed.issuperset(row.body):
-            start, end = _lines(draft, row, comments)
-            left = f"{indent_of(draft, statements[0])}pass{draft.newline(start)}"
-            draft.splice(start, end, left if empties and index == 0 else "")
+            # what shares a line is moved without its comments
+            gone = comments and (isinstance(row, cst.BaseCompoundStatement) or len(row.body) == 1)
+            start, end = _lines(draft, row, gone)
+            kept = [] if gone else _comments(draft, start, end)
+            left = ["pass"] if empties and index == 0 else []
+            indent, newline = indent_of(draft, statements[0]), draft.newline(start)
+            text = "".join(f"{indent}{line}{newline}" for line in (*kept, *left))
+            begin, behind = begin if start == behind else start, end
+            if not text and row is not _row(draft, everything[-1]):
+                end = _past_gap(draft, begin, end)
+            draft.splice(start, end, text)
         else:
             _remove_beside(draft, row, doomed)
+
+
+def _past_gap(draft: Draft, start: int, end: int) -> int:
+    """Behind as many empty lines as there are before a stretch of lines."""
+    above, at = 0, start
+    while at > 0 and not draft.source[draft.line_start(at - 1) : at].strip():
+        above, at = above + 1, draft.line_start(at - 1)
+    while above and draft.next_line(end) > end:
+        if draft.source[end : draft.next_line(end)].strip():
+            break
+        above, end = above - 1, draft.next_line(end)
+    return end
 
 
 def prepend(draft: Draft, statement: Statement, text: str) -> None:

@@ -43,7 +43,7 @@ class Rule:
     """A rule; one subclass a file, found by discovery. The docstring is the rule's page.
 
     A rule whose findings come with fixes says so in a section ``## Fix`` of its docstring, which
-    begins with "Safe:", "Unsafe:" or "Shown only:" and tells why.
+    begins with "Safe:", "Unsafe:" or "Shown only:" and tells why; one without says "None:" and why.
     """
 
     code: ClassVar[str]

@@ -93,7 +93,12 @@ def _named(witness: Witness, document: Document, draft: Callable[[], Draft]) -> 
         if rule.claims(witness):
             finding = _finding(rule, witness, document)
             if witness.cause.place.path == finding.place.path == document.path:
-                finding = replace(finding, fix=_fix_of(rule, witness, draft))
+                fix = _fix_of(rule, witness, draft)
+                if fix is not None and (
+                    witness.weak or witness.failure
+                ):  # seldom so: for a reader to decide
+                    fix = replace(fix, applicability="displayonly")
+                finding = replace(finding, fix=fix)
             yield finding
             return
 

@@ -41,13 +41,26 @@ class Reported:
 
 
 @dataclass(frozen=True, slots=True)
+class Round:
+    """Fixes that were applied together, and the text that they were made for."""
+
+    text: str
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Fixed:
-    """What fixes make of a file; ``applied`` holds the code and name of each."""
+    """What fixes make of a file."""
 
     path: Path
     before: str
     after: str
-    applied: tuple[tuple[str, str], ...]
+    rounds: tuple[Round, ...]
+
+    @property
+    def applied(self) -> tuple[tuple[str, str], ...]:
+        """The code and name of each finding whose fix was applied, in that order."""
+        return tuple((found.code, found.name) for each in self.rounds for found in each.findings)
 
 
 @dataclass(frozen=True, slots=True)

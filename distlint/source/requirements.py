@@ -8,6 +8,8 @@ from pathlib import Path
 
 _FILES = ("requirements*.txt", "pyproject.toml", "setup.py", "setup.cfg", "environment*.y*ml")
 _MAX_SIZE = 200_000
+_PYTHON = re.compile(r"(?:requires-python|python_requires)\s*=\s*[\"']?([^\"'#\n]*)")
+_AT_LEAST = re.compile(r"(?:>=?|~=|==)\s*(\d+(?:\.\d+)*)")
 _BOUND = re.compile(r"(===?|~=|<=?|\^)\s*v?(\d+(?:\.\d+)*)")
 
 
@@ -32,6 +34,19 @@ def asks_for_older(file: Path, library: str, version: str) -> bool:
         asked = [rest for text in _texts(folder) for rest in named.findall(text)]
         if asked:
             return any(_excludes(bounds, version) for bounds in asked)
+    return False
+
+
+def runs_on_older_python(file: Path, version: str) -> bool:
+    """Does the project of a file promise to run on a Python that is older than this version?
+
+    Nothing that is written with plain numbers is no such promise.
+    """
+    for folder in _folders(file):
+        asked = [bounds for text in _texts(folder) for bounds in _PYTHON.findall(text)]
+        if asked:
+            lowest = [_numbers(text) for bounds in asked for text in _AT_LEAST.findall(bounds)]
+            return any(each < _numbers(version) for each in lowest)
     return False
 
 

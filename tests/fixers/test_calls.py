@@ -24,6 +24,7 @@ Make = Callable[[str], Bench]
         ("f(*a)", "f(*a, k=1)"),
         ("f(\n    a,\n    b,  # b\n)\n", "f(\n    a,\n    b,  # b\n    k=1,\n)\n"),
         ("f(\n    a,\n    b\n)\n", "f(\n    a,\n    b,\n    k=1\n)\n"),
+        ("f(\n    a,\n    b  # b\n)\n", "f(\n    a,\n    b,  # b\n    k=1\n)\n"),
         ("f(\n    a, b,\n)\n", "f(\n    a, b, k=1,\n)\n"),
         ("f(a,\n  b)\n", "f(a,\n  b,\n  k=1)\n"),
         ("f(\r\n\ta,\r\n)\r\n", "f(\r\n\ta,\r\n\tk=1,\r\n)\r\n"),
@@ -62,6 +63,9 @@ def test_a_positional_argument_is_replaced(bench: Make) -> None:
         ("f(\n    a,\n    k=1,\n)", "f(\n    a,\n)"),
         ("f(\n    a,  # a\n    k=1,  # k\n)", "f(\n    a,  # a\n)"),
         ("f(\n    a,\n    k=1\n)", "f(\n    a,\n)"),
+        ("f(a,  # a\n  k=1)", "f(a,  # a\n  )"),
+        ("f(k=1,  # k\n  a=2)", "f(  # k\n  a=2)"),
+        ("f(a, k='#')", "f(a)"),
     ],
 )
 def test_remove(bench: Make, before: str, after: str) -> None:

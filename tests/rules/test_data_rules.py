@@ -10,6 +10,7 @@ from distlint.analyzer.project import Project
 from distlint.rules.find import find
 from distlint.source.document import Document
 from tests.rules.test_source_rules import check, reported
+from tests.support import fixes
 
 SAMPLED = (
     "from torch.utils.data import DataLoader, DistributedSampler\n"
@@ -289,3 +290,13 @@ def test_a_training_function_of_another_file_is_looked_into(tmp_path: Path) -> N
         document = Document.read(script)
         found = find(document, Project(tmp_path)).findings
         assert [each.code for each in found if each.code == "DST203"] == expected
+
+
+def test_a_loader_that_may_keep_its_last_batch_is_left_alone() -> None:
+    source = (
+        SAMPLED + "train = DataLoader(data, batch_size=4, sampler=sampler)\n"
+        "for batch in train:\n"
+        "    model(batch).backward()\n"
+    )
+    (shown,) = [fix for fix in fixes(source) if "last batch" in fix.message]
+    assert shown.applicability == "displayonly"

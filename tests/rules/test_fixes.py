@@ -6,7 +6,8 @@ from textwrap import dedent
 
 import pytest
 
-from tests.support import findings, repaired
+from tests.rules.scripts import scripts
+from tests.support import findings, fixes, repaired
 
 HEAD = """\
 import time
@@ -197,10 +198,129 @@ def fixed(body: str) -> str:
             """,
             id="the condition of a loop",
         ),
+        pytest.param(
+            """
+            n = 0
+            while n < 100 and time.time() < 9:
+                dist.all_reduce(x)
+                n += 1
+            """,
+            """
+            n = 0
+            while all_ranks(n < 100 and time.time() < 9):
+                dist.all_reduce(x)
+                n += 1
+            """,
+            id="a loop with a bound and a clock",
+        ),
+        pytest.param(
+            """
+            going = True
+            while going:
+                dist.all_reduce(x)
+                going = time.time() < 9
+            """,
+            """
+            going = True
+            while all_ranks(going):
+                dist.all_reduce(x)
+                going = time.time() < 9
+            """,
+            id="a flag that keeps a loop going",
+        ),
+        pytest.param(
+            """
+            for step in range(9):
+                dist.all_reduce(x)
+                if time.time() < 9:
+                    print("on")
+                else:
+                    break
+            """,
+            """
+            for step in range(9):
+                dist.all_reduce(x)
+                if all_ranks(time.time() < 9):
+                    print("on")
+                else:
+                    break
+            """,
+            id="an exit in the else",
+        ),
     ],
 )
 def test_repaired(before: str, after: str) -> None:
     assert fixed(before) == dedent(after).lstrip("\n")
+
+
+ACCELERATED = """\
+import time
+import torch
+from accelerate import Accelerator
+
+accelerator = Accelerator()
+x = torch.ones(1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param(
+            """
+            while True:
+                accelerator.reduce(x)
+                if time.time() > 9:
+                    print("late")
+                    break
+            """,
+            """
+            while True:
+                accelerator.reduce(x)
+                if time.time() > 9:
+                    accelerator.set_trigger()
+                if accelerator.check_trigger():
+                    print("late")
+                    break
+            """,
+            id="beside other work",
+        ),
+        pytest.param(
+            """
+            def train():
+                for epoch in range(3):
+                    for step in range(9):
+                        accelerator.reduce(x)
+                        if time.time() < 9:
+                            print(step)
+                        else:
+                            return step
+
+
+            train()
+            """,
+            """
+            def train():
+                for epoch in range(3):
+                    for step in range(9):
+                        accelerator.reduce(x)
+                        if time.time() >= 9:
+                            accelerator.set_trigger()
+                        if not accelerator.check_trigger():
+                            print(step)
+                        else:
+                            return step
+
+
+            train()
+            """,
+            id="a return in the else, out of two loops",
+        ),
+    ],
+)
+def test_accelerate_has_a_trigger(before: str, after: str) -> None:
+    text = repaired(ACCELERATED + dedent(before).lstrip("\n"))
+    assert text.partition("x = torch.ones(1)\n")[2] == dedent(after).lstrip("\n")
 
 
 @pytest.mark.parametrize(
@@ -261,6 +381,14 @@ def test_repaired(before: str, after: str) -> None:
         ),
         pytest.param(
             """
+            with local_rank_zero_download_and_wait("data"):
+                if rank == 0:
+                    dist.all_reduce(x)
+            """,
+            id="the ranks take turns there",
+        ),
+        pytest.param(
+            """
             def stop(rank):
                 while True:
                     dist.all_reduce(x)
@@ -278,6 +406,30 @@ def test_repaired(before: str, after: str) -> None:
 def test_no_certain_repair(body: str) -> None:
     source = HEAD + dedent(body).lstrip("\n")
     assert findings(source), "nothing to repair: the test says nothing"
+    assert repaired(source) == source
+
+
+def test_what_is_seldom_so_is_shown_only() -> None:
+    (script,) = (s for s in scripts("bugs") if s.name.endswith("__file_probe"))
+    assert [fix.applicability for fix in fixes(script.source)] == ["displayonly"]
+    assert repaired(script.source, preview=True) == script.source
+
+
+def test_an_exception_of_one_rank_is_shown_only() -> None:
+    source = HEAD + dedent("""
+        def prepared(path):
+            try:
+                return torch.load(path)
+            except (OSError, RuntimeError):
+                return None
+
+
+        for path in paths:
+            batch = prepared(path)
+            if batch:
+                dist.all_reduce(x)
+        """)
+    assert [fix.applicability for fix in fixes(source)] == ["displayonly"]
     assert repaired(source) == source
 
 

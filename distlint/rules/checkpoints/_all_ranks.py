@@ -66,7 +66,11 @@ def _is_rank_0(draft: Draft, at: cst.CSTNode) -> str:
             if draft.names.class_of(ir.Name(name), scope) == _ACCELERATOR:
                 if names.available(draft, name, at):
                     return f"{name}.is_main_process"
-    return f"{imports.imported(draft, 'torch.distributed', 'get_rank', at)}() == 0"
+    first = f"{imports.imported(draft, 'torch.distributed', 'get_rank', at)}() == 0"
+    if ranks.joined_before(draft, at):
+        return first
+    alone = f"not {imports.imported(draft, 'torch.distributed', 'is_initialized', at)}()"
+    return f"{alone} or {first}"  # a run of one process may have no group
 
 
 def _is_first_or_alone(draft: Draft, test: cst.BaseExpression) -> bool:

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
+import libcst as cst
+
 from distlint.analyzer import ir
+from distlint.fixers import agree, imports, names, ranks, statements
+from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.checkpoints._all_ranks import on_all_ranks
-from distlint.source.finding import Finding, Severity
+from distlint.source.finding import Finding, Fix, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from distlint.analyzer.objects import CallSite
     from distlint.analyzer.positions import Locators
     from distlint.analyzer.project import Module
     from distlint.catalogue.catalogue import Catalogue
+    from distlint.fixers.statements import Statement
     from distlint.source.document import Document
 
 _DATASETS = ("torchvision.datasets.", "torchaudio.datasets.", "torchtext.datasets.")
@@ -46,6 +53,13 @@ class DownloadOnAllRanks(SourceRule):
     dist.barrier()
     dataset = CIFAR10(root)
     ```
+
+    ## Fix
+
+    Unsafe: the statement goes under `with main_process_first("node"):`, with Accelerate under that
+    of the accelerator. One rank of each node then fetches, and the others, which wait for it, find
+    the data. A plain fetch has to look for the file first, for it would write it again. Not offered
+    in front of `init_process_group`, or where Lightning joins the processes later.
 
     ## When it is silent
 
@@ -125,6 +139,31 @@ dist.barrier()
 """,
         ),
         Example(
+            title="All ranks look for the file at the same time",
+            effect="wrong data",
+            code="""\
+import os
+import time
+import urllib.request
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+rank = dist.get_rank()
+if rank == 0:
+    with open("origin.bin", "wb") as file:
+        file.write(bytes(1_000_000))
+dist.barrier()
+source = "file://" + os.path.abspath("origin.bin")
+slow = lambda *block: time.sleep(0.01 * rank)
+if not os.path.exists("data.bin"):
+    time.sleep(0.3 * rank)
+    urllib.request.urlretrieve(source, "data.bin", slow)  # expect: DST415
+time.sleep(0.6 - 0.6 * rank)
+print("complete =", os.path.getsize("data.bin") == 1_000_000)
+dist.barrier()
+""",
+        ),
+        Example(
             title="download=True on every rank",
             needs=("torchvision",),
             effect="static",
@@ -169,7 +208,51 @@ def worker(rank, world):
                     place=locators.of(module.key).place(site.call.site),
                     effect="on the first run the ranks write into one file together",
                     advice="download on one rank of each node, then let all meet in a barrier",
+                    fix=partial(
+                        _fix,
+                        site,
+                        called in _FETCHES,
+                        frozenset(module.imported_roots),
+                        Draft(locators.of(module.key), module, catalogue),
+                    ),
                 )
+
+
+def _fix(site: CallSite, fetches: bool, roots: frozenset[str], draft: Draft) -> Fix:
+    call = draft.node(site.call.site, cst.Call)
+    statement = statements.statement_of(draft, call)
+    if isinstance(statement, cst.BaseCompoundStatement):
+        raise Doubt("the statement does more than to download")
+    if fetches:
+        statement = _asking_first(draft, call, statement)
+    ranks.require_all(draft, statement)
+    helper = agree.accelerator_at(draft, statement)
+    if helper is None and (_STARTED_LATER & roots or ranks.joins_later(draft, statement)):
+        raise Doubt("the processes do not know each other yet")
+    if helper is not None:
+        statements.wrap(draft, f"with {helper}.local_main_process_first():", statement)
+    else:
+        first = imports.imported(draft, draft.catalogue.runtime, "main_process_first", statement)
+        statements.wrap(draft, f'with {first}("node"):', statement)
+    return draft.fix("unsafe", "Let one rank of each node download first")
+
+
+def _asking_first(draft: Draft, call: cst.Call, statement: Statement) -> Statement:
+    """The statement, or the branch around it that looks for the file."""
+    for around in draft.ancestors(statement):
+        if isinstance(around, cst.FunctionDef):
+            break
+        if isinstance(around, cst.If) and _LOOKS & {
+            name.value for name in names.inside(around.test) if isinstance(name, cst.Name)
+        }:
+            return around
+    raise Doubt("each rank would fetch it again")
+
+
+_STARTED_LATER = frozenset({"lightning", "pytorch_lightning", "lightning_fabric"})
+"""What makes the processes known to each other by itself, behind such a place."""
+
+_LOOKS = frozenset({"exists", "isfile", "is_file"})
 
 
 def _dataset_names(module: Module) -> Iterable[str]:

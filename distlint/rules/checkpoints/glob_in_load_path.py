@@ -39,6 +39,10 @@ class GlobInLoadPath(SourceRule):
     `sorted(glob.glob(pattern))`, and choose one of them. The newest checkpoint of DeepSpeed is
     named in the file `latest` beside it.
 
+    ## Fix
+
+    None: which of the files is meant is for you to say.
+
     ## When it is silent
 
     - The pattern goes through `glob` first.

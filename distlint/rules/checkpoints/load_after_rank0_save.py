@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING
+
+import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.bindings import Point
 from distlint.analyzer.guards import asks_rank, guards_of, is_distributed
 from distlint.analyzer.names import Around, calls_of, expressions_in, placed
 from distlint.analyzer.objects import CallSite
+from distlint.fixers import agree, imports, ranks, statements
+from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.collectives._following import Step, following
-from distlint.source.finding import Finding, Related, Severity
+from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -55,6 +60,12 @@ class LoadAfterRank0Save(SourceRule):
 
     A barrier behind the write: `dist.barrier()`, `accelerator.wait_for_everyone()`. A folder can be
     made on all ranks with `exist_ok=True`. A small value is better broadcast than written.
+
+    ## Fix
+
+    Unsafe: a barrier behind the branch that writes: `dist.barrier()` where the process group was
+    made in front of it for certain, `accelerator.wait_for_everyone()` with Accelerate, otherwise
+    `named_barrier("...")`, which does nothing in a run of one process.
 
     ## When it is silent
 
@@ -196,6 +207,7 @@ dist.barrier()
                 continue
             told.add(use.site)
             locator = locators.of(module.key)
+            draft = Draft(locator, module, catalogue)
             what = "folder" if guards.objects.called(write) in _MAKES else "file"
             yield self.finding(
                 message=f"all ranks come here, and the {what} is written on one rank with nothing "
@@ -205,7 +217,23 @@ dist.barrier()
                 related=(Related("written on one rank", locator.place(write.call.site)),),
                 effect=f"the {what} is missing or half written on the other ranks",
                 advice="let the ranks meet in a barrier behind the write",
+                fix=partial(_fix, block, what, draft),
             )
+
+
+def _fix(around: tuple[Around, ...], what: str, draft: Draft) -> Fix:
+    branch = draft.node(around[-1].block[around[-1].index].site, cst.If)
+    ranks.require_all(draft, branch)
+    helper = agree.accelerator_at(draft, branch)
+    if helper is not None:
+        meet = f"{helper}.wait_for_everyone()"
+    elif ranks.joined_before(draft, branch):
+        meet = f"{imports.imported(draft, 'torch.distributed', 'barrier', branch)}()"
+    else:
+        barrier = imports.imported(draft, draft.catalogue.runtime, "named_barrier", branch)
+        meet = f'{barrier}("the {what} is written")'
+    statements.insert_after(draft, branch, meet)
+    return draft.fix("unsafe", "Let all ranks wait until it is written")
 
 
 def _guarded_writes(guards: Guards) -> Iterator[tuple[CallSite, tuple[Around, ...]]]:

@@ -154,6 +154,24 @@ Trainer(torch.nn.Linear(2, 2), "snapshot.pt")
 """,
         ),
         Example(
+            title="A file of a GPU that is not here",
+            effect="fail",
+            code="""\
+import torch
+import torch.distributed as dist
+
+device = "cuda" if torch.cuda.is_available() else "cpu"
+dist.init_process_group("gloo")
+model = torch.nn.Linear(2, 2).to(device)
+if dist.get_rank() == 0:
+    torch.serialization.location_tag = lambda storage: "cuda:7"  # what its eighth GPU would write
+    torch.save(model.state_dict(), "model.pt")
+dist.barrier()
+model.load_state_dict(torch.load("model.pt", weights_only=True))  # expect: DST404
+dist.barrier()
+""",
+        ),
+        Example(
             title="Straight into the model",
             effect="static",
             why_static="on CPU all ranks share one device; with GPUs all copies land on GPU 0",

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
+
+import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.guards import is_distributed
 from distlint.analyzer.objects import CallSite, objects_of
+from distlint.fixers import names
+from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.checkpoints._wrapped import wrapper_of
-from distlint.source.finding import Finding, Severity
+from distlint.source.finding import Finding, Fix, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,6 +47,12 @@ class PickledModule(SourceRule):
     ## What to do
 
     `torch.save(model.state_dict(), path)`, of a wrapped model `model.module.state_dict()`.
+
+    ## Fix
+
+    Unsafe: the state dict of the model is saved, of a wrapper that of the model inside. Whoever
+    loads the file has to make the model first; so nothing is offered where the file itself loads
+    something that does not go straight into `load_state_dict`.
 
     ## When it is silent
 
@@ -103,6 +114,31 @@ model = torch.load("model.pt", map_location="cpu")
 """,
         ),
         Example(
+            title="A class that pickle does not find",
+            effect="fail",
+            code="""\
+import torch
+import torch.distributed as dist
+
+
+def main():
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = torch.nn.Linear(2, 2)
+
+    dist.init_process_group("gloo")
+    model = Net()
+    if dist.get_rank() == 0:
+        torch.save(model, "model.pt")  # expect: DST409
+    dist.barrier()
+    model.load_state_dict(torch.load("model.pt", weights_only=True))
+
+
+main()
+""",
+        ),
+        Example(
             title="The wrapper",
             effect="fail",
             code="""\
@@ -152,7 +188,31 @@ torch.load("model.pt", map_location="cpu", weights_only=not trusted)
                     effect="torch.load refuses the file, or runs what is in it; it breaks when the "
                     "code moves",
                     advice="save model.state_dict()",
+                    fix=partial(
+                        _fix, objects, site, Draft(locators.of(module.key), module, catalogue)
+                    ),
                 )
+
+
+def _fix(objects: Objects, site: CallSite, draft: Draft) -> Fix:
+    for load in objects.calls({"load"}):
+        if objects.called(load) == "torch.load" and not _goes_into_a_model(draft, load):
+            raise Doubt("the file may be loaded here, as an object")
+    what = objects.argument(site, "obj", 0).value
+    assert what is not None
+    call = draft.node(site.call.site, cst.Call)
+    given = next(a for a in call.args if a.keyword is None or a.keyword.value == "obj").value
+    wrapper = wrapper_of(objects, what, site.point)
+    if wrapper is not None and (not wrapper.certain or wrapper.what == "Accelerator.prepare"):
+        raise Doubt("how to come to the model inside is not certain")
+    inner = f".{wrapper.prefix.rstrip('.')}" if wrapper is not None else ""
+    draft.replace(given, f"{draft.text(given)}{inner}.state_dict()")
+    return draft.fix("unsafe", "Save the state dict")
+
+
+def _goes_into_a_model(draft: Draft, load: CallSite) -> bool:
+    around = draft.around(draft.node(load.call.site, cst.Call), cst.Call)
+    return around is not None and (names.dotted(around.func) or "").endswith("load_state_dict")
 
 
 def _is_module(objects: Objects, node: ir.Expr, site: CallSite) -> bool:

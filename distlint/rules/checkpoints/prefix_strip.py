@@ -11,10 +11,11 @@ from distlint.analyzer import ir
 from distlint.analyzer.names import expressions_in, nodes_of
 from distlint.analyzer.objects import objects_of
 from distlint.fixers import calls, names
-from distlint.fixers.draft import Draft
+from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.checkpoints._wrapped import wrapper_of
 from distlint.source.finding import Finding, Fix, Related, Severity
+from distlint.source.requirements import runs_on_older_python
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -54,7 +55,8 @@ class PrefixStrip(SourceRule):
     ## Fix
 
     Unsafe: `replace("module.", "")` becomes `removeprefix("module.")`. Names whose prefix stands
-    further inside keep it, as those of a module wrapped inside another do.
+    further inside keep it, as those of a module wrapped inside another do. Not offered in a project
+    that runs on Python 3.8, which lacks it.
 
     ## When it is silent
 
@@ -212,6 +214,8 @@ model.load_state_dict(state)  # expect: DST402
 
 
 def _fix(site: CallSite, draft: Draft) -> Fix:
+    if runs_on_older_python(draft.document.path, "3.9"):
+        raise Doubt("removeprefix is not there")
     call = draft.node(site.call.site, cst.Call)
     names.rename(draft, call.func, "removeprefix")
     calls.remove_argument(draft, call, call.args[1])

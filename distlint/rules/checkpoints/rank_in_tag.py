@@ -49,6 +49,11 @@ class RankInTag(SourceRule):
     Give the same name on all ranks: a step, an epoch. Files that are meant to be the rank's own are
     written by `torch.save`.
 
+    ## Fix
+
+    None: whoever loads the checkpoint has to name the same folder, and which name is meant is
+    for you to say.
+
     ## When it is silent
 
     - The name is the same on all ranks.

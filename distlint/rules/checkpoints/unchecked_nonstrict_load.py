@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
+import libcst as cst
+
 from distlint.analyzer import ir
-from distlint.analyzer.names import expressions_in
+from distlint.analyzer.bindings import path_of
+from distlint.analyzer.names import expressions_in, nodes_of
 from distlint.analyzer.objects import CallSite, objects_of
+from distlint.fixers import imports
+from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.checkpoints._wrapped import WRAPPERS, wrapper_of
-from distlint.source.finding import Finding, Severity
+from distlint.source.finding import Finding, Fix, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -46,10 +52,17 @@ class UncheckedNonstrictLoad(SourceRule):
 
     Or `distlint.runtime.load_checkpoint`, which refuses a file from which nothing fits.
 
+    ## Fix
+
+    Unsafe: `strip_prefixes(state)` takes off what wrappers have put before all names, and leaves
+    other files as they are. Offered where the model that loads is made in the file and not wrapped
+    itself. Names that do not fit for another reason are passed over as before.
+
     ## When it is silent
 
     - The result is kept, or the prefix is taken care of in the module.
     - The state is put together in the program: adapters, parts of another model.
+    - A weight is taken out of the state by its name, so that the names are known.
     - Nothing in the file wraps a model.
     """
 
@@ -135,14 +148,54 @@ assert (fresh.weight == 7.0).all(), "still random"
                 continue
             if objects.constant(objects.argument(site, "strict", 1), site.point, True) is not False:
                 continue
-            if site.call.args and _from_file(objects, site.call.args[0].value, site):
+            state = site.call.args[0].value if site.call.args else None
+            if state is None or _is_known_by_name(objects, state, site):
+                continue
+            if _from_file(objects, state, site):
                 yield self.finding(
                     message="names that do not fit are passed over here, and nobody looks which",
                     severity=Severity.WARNING,
                     place=locators.of(module.key).place(site.call.site),
                     effect="a file of a wrapped model fits nowhere, and the weights stay random",
                     advice="keep what it returns, and refuse unexpected names",
+                    fix=partial(
+                        _fix, objects, site, Draft(locators.of(module.key), module, catalogue)
+                    ),
                 )
+
+
+def _fix(objects: Objects, site: CallSite, draft: Draft) -> Fix:
+    model = site.call.func
+    assert isinstance(model, ir.Attribute)
+    origins = objects.origins(model.value, site.point)
+    made = [each for each in origins if isinstance(each.node, ir.Call) and not each.attributes]
+    if len(made) != len(origins) or wrapper_of(objects, model.value, site.point) is not None:
+        raise Doubt("the model that loads may be a wrapper, whose names have the prefix")
+    if any(objects.called(CallSite(each.node, each.point)) in _MAY_WRAP for each in made):  # type: ignore[arg-type]
+        raise Doubt("what prepares the model may wrap it")
+    call = draft.node(site.call.site, cst.Call)
+    state = call.args[0]
+    if state.keyword is not None or state.star:
+        raise Doubt("the state is passed in another way")
+    strip = imports.imported(draft, draft.catalogue.runtime, "strip_prefixes", call)
+    draft.replace(state.value, f"{strip}({draft.text(state.value, brackets=False)})")
+    return draft.fix("unsafe", "Take the prefix of a wrapper off the names")
+
+
+_MAY_WRAP = frozenset({"accelerate.Accelerator.prepare", "accelerate.Accelerator.prepare_model"})
+
+
+def _is_known_by_name(objects: Objects, state: ir.Expr, site: CallSite) -> bool:
+    """Does the function ask the state for a weight by its name, which then has no prefix?"""
+    path = path_of(state)
+    return path is not None and any(
+        isinstance(item, ir.Subscript)
+        and path_of(item.value) == path
+        and isinstance(item.index, ir.Literal)
+        for point in objects.points
+        if point.scope is site.point.scope
+        for item in nodes_of(point.statement)
+    )
 
 
 def _wraps(objects: Objects) -> bool:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
+import libcst as cst
+
 from distlint.analyzer.objects import objects_of
+from distlint.fixers import calls, names
+from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
-from distlint.source.finding import Finding, Severity
+from distlint.source.finding import Finding, Fix, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from distlint.analyzer.objects import CallSite
     from distlint.analyzer.positions import Locators
     from distlint.analyzer.project import Module
     from distlint.catalogue.catalogue import Catalogue
@@ -34,6 +40,11 @@ class WeightsOnly(SourceRule):
     `weights_only=True` for state dicts. Classes of your own that have to be in the file are allowed
     one by one with `torch.serialization.add_safe_globals`. Where the file is known to be yours, say
     so in a comment that allows this rule.
+
+    ## Fix
+
+    Unsafe: `weights_only=True` where the result goes straight into `load_state_dict`, and so is a
+    state dict. A file that holds more than tensors and plain containers is refused from then on.
 
     ## When it is silent
 
@@ -76,6 +87,28 @@ torch.save({"state": Surprise()}, "state.pt")
 state = torch.load("state.pt", weights_only=False)  # expect: DST405
 """,
         ),
+        Example(
+            title="In place of a state dict",
+            effect="fail",
+            ranks=1,
+            code="""\
+import pickle
+import torch
+
+
+class Surprise:
+    def __reduce__(self):
+        return (exec, ("raise SystemExit('code from the file')",))
+
+
+torch.save({"weight": Surprise()}, "state.pt")
+model = torch.nn.Linear(2, 1)
+try:
+    model.load_state_dict(torch.load("state.pt", weights_only=False))  # expect: DST405
+except pickle.UnpicklingError:
+    print("refused")
+""",
+        ),
     )
 
     def check(
@@ -95,4 +128,16 @@ state = torch.load("state.pt", weights_only=False)  # expect: DST405
                     place=locators.of(module.key).place(site.call.site),
                     effect="whoever can write the file can run code on every rank",
                     advice="pass weights_only=True, and allow classes of your own one by one",
+                    fix=partial(_fix, site, Draft(locators.of(module.key), module, catalogue)),
                 )
+
+
+def _fix(site: CallSite, draft: Draft) -> Fix:
+    call = draft.node(site.call.site, cst.Call)
+    load = draft.around(call, cst.Call)
+    if load is None or (names.dotted(load.func) or "").rpartition(".")[2] != "load_state_dict":
+        raise Doubt("what the file has to hold is not known")
+    if not load.args or load.args[0].value is not call:
+        raise Doubt("a part of the file is loaded")
+    calls.set_keyword(draft, call, "weights_only", "True")
+    return draft.fix("unsafe", "Pass weights_only=True")

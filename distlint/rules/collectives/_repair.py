@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from distlint.fixers import agree, calls, hoist, names, ranks
+from distlint.fixers import agree, calls, hoist, imports, names, ranks
 from distlint.fixers.draft import Doubt
 
 if TYPE_CHECKING:
@@ -191,10 +191,48 @@ def agreed_loop(witness: Witness, draft: Draft) -> Fix:
     """Let a loop end on all ranks when it ends on one."""
     _require_world(witness)
     loop = draft.node(witness.cause.site, cst.While)
-    if not isinstance(loop.test, (cst.Comparison, cst.UnaryOperation)):
+    if not _compares(draft, loop.test):
         raise Doubt("the loop may be over data of its own")
     agree.on_condition(draft, loop.test, "all_ranks")
     return draft.fix("unsafe", "End the loop on all ranks when it ends on one")
+
+
+def equal_steps(witness: Witness, draft: Draft) -> Fix:
+    """Let a loop over batches end on all ranks when the first has none left."""
+    _require_world(witness)
+    loop = draft.node(witness.cause.site, cst.For)
+    ranks.require_all(draft, loop)
+    function = imports.imported(draft, draft.catalogue.runtime, "equal_steps", loop.iter)
+    draft.replace(loop.iter, f"{function}({draft.text(loop.iter, brackets=False)})")
+    return draft.fix("unsafe", "End the loop on all ranks when the first has no batches left")
+
+
+def _compares(draft: Draft, test: cst.BaseExpression) -> bool:
+    """Is a condition made of comparisons and flags, none of which stands for data?"""
+    if isinstance(test, cst.BooleanOperation):
+        return _compares(draft, test.left) and _compares(draft, test.right)
+    if isinstance(test, cst.Name):
+        return _is_flag(draft, test)
+    return isinstance(test, (cst.Comparison, cst.UnaryOperation))
+
+
+def _is_flag(draft: Draft, name: cst.Name) -> bool:
+    """Is a variable only ever true or false?"""
+    targets = [
+        found
+        for found in names.used(draft, names.scope_of(draft, name))
+        if found.value == name.value and names.binds(draft, found)
+    ]
+    values = [
+        statement.value
+        for target in targets
+        if isinstance(statement := draft.parent(draft.parent(target)), cst.Assign)
+    ]
+    return len(values) == len(targets) > 0 and all(
+        isinstance(value, (cst.Comparison, cst.UnaryOperation))
+        or (isinstance(value, cst.Name) and value.value in ("True", "False"))
+        for value in values
+    )
 
 
 def out_of_region(witness: Witness, draft: Draft) -> Fix:

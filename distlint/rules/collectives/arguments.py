@@ -37,6 +37,11 @@ class MismatchedCollectiveArguments(WitnessRule):
     Pass the same value everywhere. To send from every rank in turn, loop over the roots on all
     ranks: `for src in range(world): dist.broadcast(parts[src], src=src)`.
 
+    ## Fix
+
+    None: which of the values is the right one, or whether a loop over all roots is meant, is
+    for you to say.
+
     ## When it is silent
 
     - The argument is computed but the same on all ranks (`src=world - 1`, an option).

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING
+
+import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.names import Names, Scope, calls_of, expressions_in, placed
+from distlint.fixers import names as written
+from distlint.fixers import ranks, statements
+from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
-from distlint.source.finding import Finding, Severity
+from distlint.source.finding import Finding, Fix, Severity
 
 if TYPE_CHECKING:
     from distlint.analyzer.positions import Locators
     from distlint.analyzer.project import Module
     from distlint.catalogue.catalogue import Catalogue
+    from distlint.fixers.statements import Statement
     from distlint.source.document import Document
 
 _MAKER = "torch.distributed.new_group"
@@ -39,6 +46,11 @@ class GroupInLoop(SourceRule):
     ## What to do
 
     Make the group once, before the loop. A group of all ranks is there already: leave `group=` out.
+
+    ## Fix
+
+    Unsafe: the group is made in front of the loop, with the assignments that its arguments come
+    from. Offered where they stand directly in the loop.
 
     ## When it is silent
 
@@ -100,6 +112,24 @@ for size in range(1, dist.get_world_size() + 1):
 
     bad = (
         Example(
+            title="Groups pile up",
+            effect="fail",
+            code="""\
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+for step in range(3):
+    ranks = [0, 1]
+    # those that add up
+    group = dist.new_group(ranks)  # expect: DST120
+    total = torch.tensor([float(step)])
+    dist.all_reduce(total, group=group)
+groups = len(dist.distributed_c10d._world.pg_map)
+assert groups == 2, f"{groups} groups"
+""",
+        ),
+        Example(
             title="A group of all ranks in every step",
             effect="static",
             why_static="a few steps finish; a long run loses a communicator with each of them",
@@ -125,17 +155,50 @@ for step in range(3):
         if "new_group" not in module.tokens:
             return
         names = Names(module, catalogue)
-        for call in _repeated(names):
+        for call, loop in _repeated(names):
             yield self.finding(
                 message="the same process group is made anew in every turn of this loop",
                 severity=Severity.WARNING,
                 place=locators.of(module.key).place(call.site),
                 effect="each turn waits for all ranks, and keeps one more communicator for good",
                 advice="make the group once, before the loop",
+                fix=partial(_fix, call, loop, Draft(locators.of(module.key), module, catalogue)),
             )
 
 
-def _repeated(names: Names) -> Iterator[ir.Call]:
+def _fix(call: ir.Call, loop: ir.For | ir.While, draft: Draft) -> Fix:
+    around = draft.locator.node(loop.site)
+    assert isinstance(around, (cst.For, cst.While))
+    ranks.require_all(draft, around)
+    making = statements.statement_of(draft, draft.node(call.site, cst.Call))
+    body = statements.siblings(draft, making)
+    if draft.parent(statements.block_of(draft, making)) is not around:
+        raise Doubt("the group is not made in every turn")
+    moved = _with_operands(draft, body, making)
+    own = written.bound(draft, *moved)
+    others = [each for each in body if each not in moved]
+    if own & written.stored(draft, *others):
+        raise Doubt("something else changes what is moved")
+    statements.move_before(draft, around, *moved)
+    return draft.fix("unsafe", "Make the group once, before the loop")
+
+
+def _with_operands(draft: Draft, body: list[Statement], making: Statement) -> list[Statement]:
+    """A statement with the assignments of a loop's body that its operands come from, in order."""
+    chosen = {making}
+    size = 0
+    while size != len(chosen):
+        size = len(chosen)
+        wanted = written.read(draft, *chosen)
+        for each in body[: body.index(making)]:
+            if written.bound(draft, each) & wanted:
+                if not isinstance(each, cst.Assign):
+                    raise Doubt("an operand is made by more than an assignment")
+                chosen.add(each)
+    return [each for each in body if each in chosen]
+
+
+def _repeated(names: Names) -> Iterator[tuple[ir.Call, ir.For | ir.While]]:
     for scope in names.scopes:
         if scope.function is not None and "new_group" not in scope.function.tokens:
             continue
@@ -149,7 +212,7 @@ def _repeated(names: Names) -> Iterator[ir.Call]:
             if isinstance(call, ir.Call) and names.dotted(call.func, scope) == _MAKER:
                 group = frozenset().union(*map(ir.names_bound, statement.targets))
                 if _is_same_in_every_turn(call, loop) and _is_used_up(group, loop, names, scope):
-                    yield call
+                    yield call, loop
 
 
 def _is_same_in_every_turn(call: ir.Call, loop: ir.For | ir.While) -> bool:

@@ -47,6 +47,8 @@ class CollectiveBehindLocalCondition(WitnessRule):
 
     Unsafe: with `any_rank(...)` around the condition all ranks take the branch when one of them
     does; a trigger or another collective inside the condition moves to the front of its `and`.
+    Shown only: where the condition rests on a file that may be there on one node alone, or on an
+    exception that one rank alone may meet.
 
     ## When it is silent
 

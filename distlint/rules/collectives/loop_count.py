@@ -44,8 +44,9 @@ class RankDependentLoopCount(WitnessRule):
 
     ## Fix
 
-    Unsafe: `all_ranks(...)` around the comparison of a `while` ends the loop on all ranks when it
-    ends on one. None for a loop over data of its own, whose rest would be lost.
+    Unsafe: `all_ranks(...)` around the condition of a `while`, if that compares or asks for flags,
+    ends the loop on all ranks when it ends on one. None for a loop over data of its own, whose rest
+    would be lost.
 
     ## When it is silent
 

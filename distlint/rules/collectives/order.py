@@ -30,6 +30,10 @@ class DivergentCollectiveOrder(WitnessRule):
     Issue the same collectives in the same order on all ranks. Where roles differ, let the rank
     choose the argument, not the call: `dist.broadcast(tensor, src=0)` both sends and receives.
 
+    ## Fix
+
+    None: which of the orders is meant is for you to say.
+
     ## When it is silent
 
     - The arms issue the same sequence, whatever the tensors are.

@@ -45,6 +45,11 @@ class SwallowedRankException(WitnessRule):
     An error inside the backward itself cannot be repaired this way: some of its reductions have
     run. Restart from a checkpoint, or choose the batch size so that it does not happen.
 
+    ## Fix
+
+    None: an exception in the middle of a step leaves collectives behind that some ranks
+    have run; whether to end, to skip or to begin anew is for you to say.
+
     ## When it is silent
 
     - The handler raises again or exits with an error.

@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distlint.rules.base import Example, WitnessRule
+from distlint.rules.collectives._repair import equal_steps
 from distlint.rules.collectives._wording import condition, contrast, proviso, steps
 
 if TYPE_CHECKING:
     from distlint.analyzer.witness import Witness
+    from distlint.fixers.draft import Draft
+    from distlint.source.finding import Fix
 
 
 class UnevenInputs(WitnessRule):
@@ -31,6 +34,12 @@ class UnevenInputs(WitnessRule):
     - Use `DistributedSampler` or `accelerator.prepare`, which give each rank the same number.
     - Or run the loop in `with Join([model]):` (`accelerator.join_uneven_inputs([model])`).
     - Or stop at a count that all ranks agreed on.
+
+    ## Fix
+
+    Unsafe: `equal_steps(...)` around what the loop goes through ends it on all ranks when the first
+    of them has nothing left; what the others have left over is not seen in this epoch. Each step
+    costs a small all-reduce.
 
     ## When it is silent
 
@@ -211,3 +220,6 @@ accelerator.wait_for_everyone()
             "Divide the data evenly (DistributedSampler, accelerator.prepare), or run the loop "
             "inside `join()`."
         )
+
+    def fix(self, witness: Witness, draft: Draft) -> Fix | None:
+        return equal_steps(witness, draft)

@@ -45,7 +45,8 @@ class UnsyncedBreak(WitnessRule):
 
     Unsafe: all ranks leave as soon as one wants to, which costs a small all-reduce in each
     iteration. With Accelerate it is `set_trigger()` and `check_trigger()`, otherwise
-    `any_rank(...)` around the condition, or a flag behind the branch when that does other work.
+    `any_rank(...)` around the condition (`all_ranks(...)` for an exit in the `else`), or a flag
+    behind the branch when another condition inside decides as well.
 
     ## When it is silent
 

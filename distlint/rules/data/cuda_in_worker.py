@@ -42,6 +42,11 @@ class CudaInWorker(SourceRule):
     Return CPU tensors, and move the batch in the training loop: `pin_memory=True` in the loader and
     `batch.to(device, non_blocking=True)`.
 
+    ## Fix
+
+    None: what is not moved here has to be moved wherever a batch is used, and that may be in
+    another file.
+
     ## When it is silent
 
     - `num_workers` is 0 or not given: then it runs in the main process.

@@ -5,15 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
+
+import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.objects import Objects, objects_of
+from distlint.fixers import imports, names
+from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.data._differences import difference
 from distlint.rules.data._shards import own_shard_of
 from distlint.rules.training import WRAPPERS, Made, goes_elsewhere, loaders
-from distlint.source.finding import Finding, Related, Severity
+from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,7 +29,7 @@ if TYPE_CHECKING:
     from distlint.source.document import Document
 
 _STREAM = "torch.utils.data.IterableDataset"
-_WORKER = re.compile(r"worker")
+_WORKER = re.compile(r"worker|^shard_iter$")
 _RANK = re.compile(r"rank|process_index|world|shard|split|partition|num_replicas|part_?id")
 _DRAWS = re.compile(
     r"^(?:rand\w*|random\w*|choices?|shuffle\w*|sample\w*|uniform|normal|default_rng|generator|rng"
@@ -61,6 +66,12 @@ class IterableNotSharded(SourceRule):
 
     `distlint.runtime.shard_iter(items)` does this. The ranks then may differ by one sample: see
     DST113 for that.
+
+    ## Fix
+
+    Unsafe: what `__iter__` goes through is divided, `for item in shard_iter(self.items):`. Offered
+    where one loop, `yield from` or `iter()` yields everything; in a loop inside of a loop it is not
+    clear which of them divides into equal parts.
 
     ## When it is silent
 
@@ -124,6 +135,7 @@ assert sum(len(batch) for batch in loader) == 16
         Example(
             title="Each worker reads everything",
             effect="fail",
+            ranks=1,
             code="""\
 import torch
 from torch.utils.data import DataLoader, IterableDataset
@@ -182,12 +194,11 @@ assert seen.item() == 16, f"of 16 numbers the ranks saw {seen.item():.0f}"
                 if cls in streams and "__iter__" in cls.methods:
                     who = _repeated_by(objects, loader, cls, wrapped)
                     if who:
-                        yield self._finding(loader, cls, who, module, locators)
+                        draft = Draft(locators.of(module.key), module, catalogue)
+                        yield self._finding(loader, cls, who, draft)
 
-    def _finding(
-        self, loader: Made, cls: ir.Class, who: str, module: Module, locators: Locators
-    ) -> Finding:
-        locator = locators.of(module.key)
+    def _finding(self, loader: Made, cls: ir.Class, who: str, draft: Draft) -> Finding:
+        locator = draft.locator
         method = locator.place(cls.methods["__iter__"].site)
         finding = self.finding(
             message=f"`{cls.name}` yields all of its data {who}: nothing in it divides them",
@@ -196,8 +207,44 @@ assert seen.item() == 16, f"of 16 numbers the ranks saw {seen.item():.0f}"
             related=(Related("the data are read here", method),),
             effect="samples come several times in each epoch",
             advice="Take every n-th item, by rank and worker; distlint.runtime.shard_iter does it.",
+            fix=partial(_fix, cls, draft),
         )
         return replace(finding, preview=_READS.isdisjoint(_tokens(cls)))
+
+
+def _fix(cls: ir.Class, draft: Draft) -> Fix:
+    if "__len__" in cls.methods:
+        raise Doubt("the length that it tells would be wrong")
+    items = _source_of(draft, draft.node(cls.methods["__iter__"].site, cst.FunctionDef))
+    divided = imports.imported(draft, draft.catalogue.runtime, "shard_iter", items)
+    draft.replace(items, f"{divided}({draft.text(items, brackets=False)})")
+    return draft.fix("unsafe", "Divide the data among ranks and workers")
+
+
+def _source_of(draft: Draft, method: cst.FunctionDef) -> cst.BaseExpression:
+    """What the items of an ``__iter__`` come from, if that is one thing which is gone through once.
+
+    Raises:
+        Doubt: if it is not.
+    """
+    own = [n for n in names.inside(method.body) if draft.around(n, cst.FunctionDef) is method]
+    yields = [node for node in own if isinstance(node, cst.Yield)]
+    returns = [n for n in own if isinstance(n, cst.Return) and n.value is not None]
+    if len(yields) + len(returns) != 1:
+        raise Doubt("items come from several places")
+    made = (yields or returns)[0]
+    loops = [n for n in draft.ancestors(made) if isinstance(n, (cst.For, cst.While))]
+    loops = [n for n in loops if draft.around(n, cst.FunctionDef) is method]
+    value = made.value
+    if isinstance(value, cst.From) and not loops:
+        return value.item
+    if isinstance(made, cst.Return) and not loops and isinstance(value, cst.Call):
+        if names.dotted(value.func) == "iter" and len(value.args) == 1:
+            return value.args[0].value
+    if isinstance(made, cst.Yield) and len(loops) == 1 and isinstance(loops[0], cst.For):
+        if not isinstance(value, cst.From) and not isinstance(loops[0].iter, cst.Tuple):
+            return loops[0].iter
+    raise Doubt("it is not clear what to divide")
 
 
 def _classes(objects: Objects, loader: Made) -> Iterator[ir.Class]:

@@ -10,7 +10,7 @@ import libcst as cst
 
 from distlint.analyzer.objects import Objects, objects_of
 from distlint.fixers import calls
-from distlint.fixers.draft import Draft
+from distlint.fixers.draft import Applicability, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.training import (
     Made,
@@ -64,7 +64,8 @@ class MissingDropLast(SourceRule):
     ## Fix
 
     Unsafe: `drop_last=True` is added. Some samples are then left out of each epoch, and of a data
-    set that is smaller than a batch nothing remains.
+    set that is smaller than a batch nothing remains. Where a `DistributedSampler` alone is the
+    reason it is shown only.
 
     ## When it is silent
 
@@ -164,15 +165,15 @@ assert len(shapes) == 1, f"compiled once for each of {shapes}"
             place=draft.locator.place(loader.options.call.site),
             effect=effect or "all ranks have the same number of batches; only shapes differ",
             advice="Set drop_last=True in loaders for training.",
-            fix=partial(_dropping, loader, draft),
+            fix=partial(_dropping, loader, draft, "displayonly" if plain else "unsafe"),
         )
         return replace(finding, preview=plain)
 
 
-def _dropping(loader: Made, draft: Draft) -> Fix:
+def _dropping(loader: Made, draft: Draft, applicability: Applicability) -> Fix:
     call = draft.node(loader.options.call.site, cst.Call)
     calls.set_keyword(draft, call, "drop_last", "True", loader.params.index("drop_last"))
-    return draft.fix("unsafe", "Drop the last batch")
+    return draft.fix(applicability, "Drop the last batch")
 
 
 def _has_remainder(loader: Made) -> bool:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
+
+import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.objects import CallSite, Objects, objects_of
+from distlint.fixers import imports, names, ranks, statements
+from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.data._differences import difference
-from distlint.source.finding import Finding, Severity
+from distlint.source.finding import Finding, Fix, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -58,6 +63,12 @@ class RunPathDiffers(SourceRule):
 
     Let one rank choose and tell the others: `distlint.runtime.agreed_path(path)`, or
     `broadcast_object_list`. Or name the run on the command line.
+
+    ## Fix
+
+    Unsafe: `from_main(...)` around the name gives all ranks that of rank 0. Offered where the name
+    is made behind `init_process_group`; what is named before the processes know each other, as for
+    an argument of `Accelerator(...)`, cannot be agreed on there.
 
     ## When it is silent
 
@@ -153,7 +164,40 @@ accelerator.wait_for_everyone()
                     "files",
                     advice="Let one rank choose the name and broadcast it; "
                     "distlint.runtime.agreed_path does it.",
+                    fix=partial(
+                        _fix, site, folder, Draft(locators.of(module.key), module, catalogue)
+                    ),
                 )
+
+
+def _fix(site: CallSite, folder: ir.Expr, draft: Draft) -> Fix:
+    call = draft.node(site.call.site, cst.Call)
+    given = call.args[0]
+    if not isinstance(folder, ir.Name):
+        raise Doubt("the name is made where it is used, and may be made again")
+    made = _made(draft, folder.id, call)
+    ranks.require_all(draft, made)
+    if given.star or not ranks.joined_before(draft, made):
+        raise Doubt("the processes do not know each other yet")
+    function = imports.imported(draft, draft.catalogue.runtime, "from_main", made.value)
+    draft.replace(made.value, f"{function}({draft.text(made.value, brackets=False)})")
+    return draft.fix("unsafe", "Take the name from rank 0")
+
+
+def _made(draft: Draft, name: str, at: cst.CSTNode) -> cst.Assign:
+    """The one assignment that binds a name, in the scope of a place and in front of it."""
+    scope = names.scope_of(draft, at)
+    found = [
+        each
+        for each in names.used(draft, scope)
+        if each.value == name and names.binds(draft, each) and names.scope_of(draft, each) is scope
+    ]
+    statement = statements.statement_of(draft, found[0]) if len(found) == 1 else None
+    if not isinstance(statement, cst.Assign) or draft.parent(found[0]) is not statement.targets[0]:
+        raise Doubt("the name is bound in several ways")
+    if len(statement.targets) != 1 or not names.available(draft, name, at):
+        raise Doubt("the name may come from somewhere else")
+    return statement
 
 
 def _folders(objects: Objects) -> Iterator[tuple[CallSite, ir.Expr]]:

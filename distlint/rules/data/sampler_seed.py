@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
+import libcst as cst
+
 from distlint.analyzer.objects import objects_of
+from distlint.fixers import calls, imports, ranks, statements
+from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.data._differences import difference
 from distlint.rules.training import samplers
-from distlint.source.finding import Finding, Severity
+from distlint.source.finding import Finding, Fix, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,6 +21,7 @@ if TYPE_CHECKING:
     from distlint.analyzer.positions import Locators
     from distlint.analyzer.project import Module
     from distlint.catalogue.catalogue import Catalogue
+    from distlint.rules.training import Made
     from distlint.source.document import Document
 
 
@@ -37,6 +43,11 @@ class SamplerSeedDiffers(SourceRule):
 
     Give all ranks the same seed. Seeds that depend on the rank are right for augmentation and
     dropout: `torch.manual_seed(seed + rank)`. A seed from a clock has to be broadcast first.
+
+    ## Fix
+
+    Unsafe: a rank that is added right there goes, `seed + rank` becomes `seed`; any other seed is
+    that of the first rank, `agreed_seed(seed)`. The order of the samples changes.
 
     ## When it is silent
 
@@ -106,6 +117,20 @@ assert len(seen) == 32, f"of 32 samples the ranks drew {len(seen)}"
 """,
         ),
         Example(
+            title="Right where the sampler is made",
+            effect="wrong data",
+            code="""\
+import torch.distributed as dist
+from torch.utils.data import DistributedSampler
+
+dist.init_process_group("gloo")
+rank = dist.get_rank()
+sampler = DistributedSampler(range(32), seed=7 + rank)  # expect: DST211
+print("seed =", sampler.seed)
+dist.barrier()
+""",
+        ),
+        Example(
             title="Each process asks its own clock",
             effect="wrong data",
             code="""\
@@ -140,4 +165,29 @@ dist.barrier()
                     place=locators.of(module.key).place(sampler.call.site),
                     effect="some samples are drawn by several ranks, others by none",
                     advice="Give all ranks the same seed.",
+                    fix=partial(_fix, sampler, Draft(locators.of(module.key), module, catalogue)),
                 )
+
+
+def _fix(sampler: Made, draft: Draft) -> Fix:
+    call = draft.node(sampler.call.site, cst.Call)
+    given = calls.argument(call, "seed", sampler.params.index("seed"))
+    if given is None:
+        raise Doubt("the seed is passed in another way")
+    ranks.require_all(draft, statements.statement_of(draft, call))
+    seed = given.value
+    kept = _without_rank(draft, seed)
+    if kept is not None:
+        draft.replace(seed, draft.text(kept))
+    else:
+        agreed = imports.imported(draft, draft.catalogue.runtime, "agreed_seed", call)
+        draft.replace(seed, f"{agreed}({draft.text(seed, brackets=False)})")
+    return draft.fix("unsafe", "Give all ranks the same seed")
+
+
+def _without_rank(draft: Draft, seed: cst.BaseExpression) -> cst.BaseExpression | None:
+    """What the rank is added to, if that is all there is to the seed."""
+    if not isinstance(seed, cst.BinaryOperation) or not isinstance(seed.operator, cst.Add):
+        return None
+    own = [side for side in (seed.left, seed.right) if not ranks.asks_rank(draft, side)]
+    return own[0] if len(own) == 1 else None

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
+
+import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.bindings import ELEMENT, Point, path_of
 from distlint.analyzer.names import expressions_in
 from distlint.analyzer.objects import CallSite, Objects, Origin, objects_of
+from distlint.fixers import names, statements
+from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.training import DDP
-from distlint.source.finding import Finding, Related, Severity
+from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -43,6 +48,12 @@ class ParametersChangedAfterWrap(SourceRule):
 
     Thaw before the wrap; or wrap again after a change, on all ranks and at the same step, and make
     the optimizer anew.
+
+    ## Fix
+
+    Unsafe: the change moves in front of the wrap, and is made on the model that is wrapped. Offered
+    where both stand in one block and nothing between them uses the model: a thaw after some steps
+    has to wrap again, and when is for you to say.
 
     ## When it is silent
 
@@ -144,7 +155,58 @@ dist.barrier()
                 related=related,
                 effect="each rank trains them alone; the replicas drift apart without a message",
                 advice="Thaw before the wrap, or wrap again.",
+                fix=partial(_fix, point, wrap, Draft(locator, module, catalogue)),
             )
+
+
+def _fix(point: Point, wrap: CallSite | None, draft: Draft) -> Fix:
+    if wrap is None:
+        raise Doubt("the wrap is somewhere else")
+    call = draft.node(wrap.call.site, cst.Call)
+    wrapping = statements.statement_of(draft, call)
+    model, net = _names_of(draft, wrapping, call)
+    block = statements.siblings(draft, wrapping)
+    change = next(
+        (s for s in block if any(n is s for n in _around(draft, point.statement.site))), None
+    )
+    if change is None or block.index(change) < block.index(wrapping):
+        raise Doubt("the change is not beside the wrap")
+    between = block[block.index(wrapping) + 1 : block.index(change)]
+    if names.read(draft, *between) & {model, net}:
+        raise Doubt("the model is used in between")
+    inner = [
+        node
+        for node in names.inside(change)
+        if isinstance(node, cst.Attribute) and names.dotted(node) == f"{model}.{_INNER}"
+    ]
+    uses = [name for name in names.used(draft, change) if name.value == model]
+    if len(uses) != len(inner) or not names.read(draft, change).isdisjoint(
+        names.stored(draft, *between)
+    ):
+        raise Doubt("the change needs more than the model inside")
+    indent = statements.indent_of(draft, change)
+    text = statements.moved_text(draft, change, indent, indent)
+    if text.count(f"{model}.{_INNER}") != len(inner):
+        raise Doubt("the text does not tell the model from others")
+    statements.prepend(draft, wrapping, text.replace(f"{model}.{_INNER}", net))
+    statements.remove(draft, change, comments=True)
+    return draft.fix("unsafe", "Thaw in front of the wrap")
+
+
+def _names_of(draft: Draft, wrapping: cst.CSTNode, call: cst.Call) -> tuple[str, str]:
+    """What the wrapper and the model inside are called."""
+    if isinstance(wrapping, cst.Assign) and wrapping.value is call and call.args:
+        target, given = wrapping.targets[0].target, call.args[0]
+        if len(wrapping.targets) == 1 and isinstance(target, cst.Name):
+            if isinstance(given.value, cst.Name) and given.keyword is None and not given.star:
+                return target.value, given.value.value
+    raise Doubt("the model has no plain name")
+
+
+def _around(draft: Draft, site: int) -> Iterator[cst.CSTNode]:
+    node = draft.locator.node(site)
+    yield node
+    yield from draft.ancestors(node)
 
 
 def _flags(objects: Objects) -> Iterator[tuple[Point, object, ir.Expr]]:

@@ -51,6 +51,10 @@ class ModuleReplacedOnOneRank(SourceRule):
     Do it on all ranks. DDP sends rank 0's weights to the others when it is made, so that even
     random ones agree then.
 
+    ## Fix
+
+    None: what stands in the block beside the new layer may be meant for one rank.
+
     ## When it is silent
 
     - The other ranks replace the same layer in the `else` branch.

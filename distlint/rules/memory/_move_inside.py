@@ -1,4 +1,7 @@
-"""The repair of DST301: what is built outside of a retried function is built inside of it."""
+"""The repair of DST301: what is built outside of a retried function is built inside of it.
+
+What is needed behind the call comes back as a result: ``model, optimizer = train()``.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +20,10 @@ _FREES = frozenset({"free_memory", "clear", "release_memory"})
 def moved_inside(draft: Draft, site: int, outer: Iterable[str]) -> Fix:
     """Move the statements that make these names, in their order, to the start of a function.
 
+    Names that are used behind the call of the function are returned and unpacked there.
+
     Raises:
-        Doubt: if something else uses the names, or the statements are not all beside the function.
+        Doubt: if anything else uses the names, or the statements are not all beside the function.
     """
     function = draft.node(site, cst.FunctionDef)
     if not isinstance(function.body, cst.IndentedBlock):
@@ -26,8 +31,10 @@ def moved_inside(draft: Draft, site: int, outer: Iterable[str]) -> Fix:
     beside = statements.siblings(draft, function)
     before = beside[: beside.index(function)]
     moved, gone = _belonging(draft, before, set(outer))
-    _require_alone(draft, function, moved, gone)
+    used = _used_elsewhere(draft, function, moved, gone)
     _require_inputs(draft, function, moved, gone)
+    if used:
+        _hand_back(draft, function, used, _in_order(draft, moved, used))
     target, freed = _target(function, gone, draft)
     inner = statements.indent_of(draft, target)
     text = "".join(_text(draft, statement, inner, function) for statement in moved)
@@ -65,12 +72,13 @@ def _belongs(draft: Draft, statement: Statement, gone: set[str]) -> bool:
     )
 
 
-def _require_alone(
+def _used_elsewhere(
     draft: Draft, function: cst.FunctionDef, moved: list[Statement], gone: set[str]
-) -> None:
-    """Nothing but the function and the moved statements may use the names."""
+) -> list[cst.Name]:
+    """Where the names are used by others than the function and the moved statements."""
     scope = names.scope_of(draft, function)
     homes: set[cst.CSTNode] = {function, *moved}
+    elsewhere = []
     for found in names.used(draft, scope):
         if found.value not in gone or not homes.isdisjoint((found, *draft.ancestors(found))):
             continue
@@ -78,7 +86,120 @@ def _require_alone(
         while owner is not scope and found.value not in _own(draft, owner):
             owner = names.scope_of(draft, owner)
         if owner is scope:
-            raise Doubt(f"{found.value} is used elsewhere as well")
+            elsewhere.append(found)
+    return elsewhere
+
+
+def _in_order(draft: Draft, moved: list[Statement], used: list[cst.Name]) -> list[str]:
+    """The names that are used, in the order in which the statements bind them."""
+    wanted = {name.value for name in used}
+    targets = [
+        name
+        for statement in moved
+        for name in names.used(draft, statement)
+        if names.binds(draft, name) and name.value in wanted
+    ]
+    targets.sort(key=lambda name: draft.bounds(name)[0])
+    return list(dict.fromkeys(name.value for name in targets))
+
+
+def _hand_back(
+    draft: Draft, function: cst.FunctionDef, used: list[cst.Name], results: list[str]
+) -> None:
+    """Return the names from the function, and unpack them where it is called."""
+    call = _only_call(draft, function)
+    statement = statements.statement_of(draft, call)
+    _require_behind(draft, function, statement, used)
+    returns = _returns(draft, function, results)
+    plain = all(each.value is None for each in returns)
+    tail = ", ".join(results)
+    for each in returns:
+        if each.value is None:
+            draft.replace(each, f"return {tail}")
+        else:
+            draft.replace(each.value, f"{_as_item(draft, each.value)}, {tail}")
+    last = statements.siblings(draft, _small(function.body.body[-1]))[-1]
+    if not isinstance(last, (cst.Return, cst.Raise)):
+        statements.insert_after(draft, last, f"return {tail}" if plain else f"return None, {tail}")
+    if isinstance(statement, cst.Expr):
+        target = tail if plain else f"_, {tail}"
+        draft.splice(*(draft.bounds(statement)[0],) * 2, f"{target} = ")
+        if not plain and "_" in names.taken_names(draft):
+            raise Doubt("_ means something here")
+    elif isinstance(statement, cst.Assign) and len(statement.targets) == 1 and not plain:
+        first = statement.targets[0].target
+        draft.replace(first, f"{_as_item(draft, first)}, {tail}")
+    else:
+        raise Doubt("what the call is for is not clear")
+
+
+def _only_call(draft: Draft, function: cst.FunctionDef) -> cst.Call:
+    """The one call of the function, a statement of its own scope that does nothing else."""
+    scope = names.scope_of(draft, function)
+    found = [
+        name
+        for name in names.used(draft, draft.tree)
+        if name.value == function.name.value and name is not function.name
+    ]
+    call = draft.parent(found[0]) if len(found) == 1 else None
+    if not isinstance(call, cst.Call) or call.func is not found[0]:
+        raise Doubt("the function is not called once")
+    statement = statements.statement_of(draft, call)
+    if not isinstance(statement, (cst.Expr, cst.Assign)) or statement.value is not call:
+        raise Doubt("the call is part of something else")
+    if names.scope_of(draft, call) is not scope or _loops(draft, call, scope):
+        raise Doubt("the call may be made several times")
+    return call
+
+
+def _require_behind(
+    draft: Draft, function: cst.FunctionDef, statement: Statement, used: list[cst.Name]
+) -> None:
+    """All uses have to follow the call, in its block and in no function of their own."""
+    scope, block = names.scope_of(draft, function), statements.block_of(draft, statement)
+    end = draft.bounds(statement)[1]
+    for name in used:
+        if draft.bounds(name)[0] < end or block not in (*draft.ancestors(name),):
+            raise Doubt(f"{name.value} is used before the call")
+        if names.scope_of(draft, name) is not scope:
+            raise Doubt(f"{name.value} is used by another function")
+
+
+def _returns(draft: Draft, function: cst.FunctionDef, results: list[str]) -> list[cst.Return]:
+    found = []
+    for node in names.inside(function.body):
+        if isinstance(node, cst.Del) and names.root_of(node.target) in results:
+            raise Doubt("the function gives away what is used later")
+        if isinstance(node, (cst.Return, cst.Yield, cst.Await)):
+            if draft.around(node, cst.FunctionDef) is not function:
+                continue
+            if not isinstance(node, cst.Return):
+                raise Doubt("a generator or coroutine has no plain result")
+            found.append(node)
+    return found
+
+
+def _loops(draft: Draft, node: cst.CSTNode, scope: cst.CSTNode) -> bool:
+    for around in draft.ancestors(node):
+        if around is scope:
+            return False
+        if isinstance(around, (cst.For, cst.While)):
+            return True
+    return False
+
+
+def _as_item(draft: Draft, node: cst.CSTNode) -> str:
+    """The text of an expression as one item of a tuple."""
+    bare = isinstance(node, (cst.Tuple, cst.Yield, cst.Lambda, cst.NamedExpr)) and not node.lpar
+    return f"({draft.text(node)})" if bare else draft.text(node)
+
+
+def _small(row: cst.CSTNode) -> Statement:
+    """The first statement of a row."""
+    if isinstance(row, cst.SimpleStatementLine):
+        return row.body[0]
+    assert isinstance(row, cst.BaseCompoundStatement)
+    return row
 
 
 def _own(draft: Draft, scope: cst.CSTNode) -> set[str]:
@@ -107,7 +228,9 @@ def _target(function: cst.FunctionDef, gone: set[str], draft: Draft) -> tuple[St
     """
     freed = False
     for index, row in enumerate(function.body.body):
-        small = row.body[0] if isinstance(row, cst.SimpleStatementLine) else row
+        small = _small(row)
+        if isinstance(row, cst.SimpleStatementLine) and len(row.body) > 1:
+            raise Doubt("statements share a line")
         if isinstance(small, (cst.Nonlocal, cst.Global)):
             declared = {item.name.value for item in small.names}
             if declared <= gone:
@@ -121,7 +244,7 @@ def _target(function: cst.FunctionDef, gone: set[str], draft: Draft) -> tuple[St
             if isinstance(small.value, cst.Call) and _last(small.value.func) in _FREES:
                 freed = True
                 continue
-        return small, freed  # type: ignore[return-value]
+        return small, freed
     raise Doubt("nothing is done inside")
 
 

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
+
+import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.bindings import path_of
 from distlint.analyzer.names import calls_of, expressions_in, placed
 from distlint.analyzer.objects import objects_of
+from distlint.fixers import names, statements
+from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._steps import backwards
 from distlint.rules.training import loops_around
-from distlint.source.finding import Finding, Severity
+from distlint.source.finding import Finding, Fix, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -27,6 +34,7 @@ if TYPE_CHECKING:
 
 _LAST = re.compile(r"last|len|final|end|total|num_batches|is_", re.IGNORECASE)
 _AUTO = "auto_find_batch_size"
+_LOADER = re.compile(r"loader$", re.IGNORECASE)
 _MANAGED = frozenset({"accumulate", "no_backward_sync", "deepspeed", "manual_backward"})
 
 
@@ -62,6 +70,13 @@ class GradAccumulation(SourceRule):
     ```
 
     `distlint.runtime.accumulate` and Accelerate's `accumulate` do that.
+
+    ## Fix
+
+    Unsafe: the forward in front of `no_sync()` moves inside, with what stands between; the count
+    begins at one, `(step + 1) % n == 0`, and the last batch of a loader with a length steps as
+    well. Weights come out otherwise than before, as they were meant to. Shown only: a step at the
+    last batch where that alone is missing, for the schedule may count on the steps that there are.
 
     ## When it is silent
 
@@ -151,6 +166,83 @@ assert torch.equal(model.module.weight.grad, own), "the gradients were sent all 
 """,
         ),
         Example(
+            title="no_sync around the backward of a micro-batch",
+            effect="fail",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+dist.init_process_group("gloo")
+model = DDP(torch.nn.Linear(2, 1, bias=False))
+sent = []
+model.register_comm_hook(None, lambda state, bucket: sent.append(1) or done(bucket.buffer()))
+
+
+def done(buffer):
+    future = torch.futures.Future()
+    future.set_result(buffer)
+    return future
+
+
+for index, batch in enumerate(torch.ones(4, 1, 2)):
+    if (index + 1) % 2:
+        loss = model(batch).mean()
+        loss = loss / 2
+        with model.no_sync():  # expect: DST308
+            loss.backward()
+    else:
+        (model(batch).mean() / 2).backward()
+        model.zero_grad()
+assert len(sent) == 2, f"sent {len(sent)} times in two windows"
+""",
+        ),
+        Example(
+            title="Windows of a loader",
+            effect="fail",
+            ranks=1,
+            code="""\
+import torch
+from torch.utils.data import DataLoader
+
+model = torch.nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+loader = DataLoader(torch.ones(6, 2), batch_size=1)
+windows, size = [], 0
+for step, batch in enumerate(loader):
+    (model(batch).mean() / 4).backward()
+    size += 1
+    if step % 4 == 0:  # expect: DST308
+        optimizer.step()
+        optimizer.zero_grad()
+        windows.append(size)
+        size = 0
+assert windows == [4, 2], f"windows of {windows}"
+""",
+        ),
+        Example(
+            title="The last window of a loader",
+            effect="fail",
+            ranks=1,
+            code="""\
+import torch
+from torch.utils.data import DataLoader
+
+model = torch.nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+loader = DataLoader(torch.ones(6, 2), batch_size=1)
+waiting = 0
+for step, batch in enumerate(loader):
+    (model(batch).mean() / 4).backward()
+    waiting += 1
+    if (step + 1) % 4 == 0:  # expect: DST308
+        optimizer.step()
+        optimizer.zero_grad()
+        waiting = 0
+assert waiting == 0, f"{waiting} batches are lost"
+""",
+        ),
+        Example(
             title="The first window has one batch",
             effect="fail",
             ranks=1,
@@ -203,7 +295,7 @@ assert waiting == 0, f"{waiting} batches are lost"
         objects = objects_of(module, catalogue)
         found = {
             (site, message): finding
-            for finding, site, message in self._found(objects, locators, module)
+            for finding, site, message in self._found(objects, locators, module, catalogue)
         }
         yield from found.values()
 
@@ -228,21 +320,30 @@ assert waiting == 0, f"{waiting} batches are lost"
                 )
 
     def _found(
-        self, objects: Objects, locators: Locators, module: Module
+        self, objects: Objects, locators: Locators, module: Module, catalogue: Catalogue
     ) -> Iterator[tuple[Finding, int, str]]:
         for backward in backwards(objects):
-            for site, message, effect, advice, preview in _mistakes(backward, objects):
+            for mistake in _mistakes(backward, objects):
+                draft = Draft(locators.of(module.key), module, catalogue)
                 finding = self.finding(
-                    message=message,
-                    severity=Severity.INFO if preview else Severity.WARNING,
-                    place=locators.of(module.key).place(site),
-                    effect=effect,
-                    advice=advice,
+                    message=mistake.message,
+                    severity=Severity.INFO if mistake.preview else Severity.WARNING,
+                    place=locators.of(module.key).place(mistake.site),
+                    effect=mistake.effect,
+                    advice=mistake.advice,
+                    fix=partial(mistake.repair, draft),
                 )
-                yield replace(finding, preview=preview), site, message
+                yield replace(finding, preview=mistake.preview), mistake.site, mistake.message
 
 
-_Mistake = tuple[int, str, str, str, bool]
+@dataclass(frozen=True, slots=True)
+class _Mistake:
+    site: int
+    message: str
+    effect: str
+    advice: str
+    repair: Callable[[Draft], Fix]
+    preview: bool = False
 
 
 def _mistakes(backward: Backward, objects: Objects) -> Iterator[_Mistake]:
@@ -250,12 +351,12 @@ def _mistakes(backward: Backward, objects: Objects) -> Iterator[_Mistake]:
     for here in point.around:
         if isinstance(here.owner, ir.With) and _is_no_sync(here.owner.context):
             if not _runs_forward(here.owner):
-                yield (
+                yield _Mistake(
                     here.owner.site,
                     "`no_sync()` is around the backward and not around the forward",
                     "it does nothing: every micro-batch is sent to the other ranks",
                     "put the call of the model inside as well",
-                    False,
+                    partial(_with_forward, here.owner),
                 )
     if not _MANAGED.isdisjoint(objects.module.words):
         return
@@ -291,12 +392,12 @@ def _window_mistakes(backward: Backward, loop: ir.For, objects: Objects) -> Iter
         if site.point.scope is backward.site.point.scope and _is_optimizer(site.call)
     ]
     if path_of(remainder.left) == (index,) and _is_zero(statement.test):
-        yield (
+        yield _Mistake(
             statement.site,
             f"`{index}` counts from zero, so that the first step is taken after a single batch",
             "the first window has one batch, and every other one is shifted",
             f"test ({index} + 1) % n == 0",
-            False,
+            partial(_counted_from_one, loop, statement, objects),
         )
         return
     inside = {id(each) for each, _ in placed(loop.body)}
@@ -307,13 +408,83 @@ def _window_mistakes(backward: Backward, loop: ir.For, objects: Objects) -> Iter
         and isinstance(statement.test, ir.Compare)
         and not any(map(_LAST.search, tokens))
     ):
-        yield (
+        yield _Mistake(
             statement.site,
             "the last window of the loop is never stepped when it is not full",
             "its gradients are lost, or added to the first window of the next epoch",
             "step at the last batch as well: `or index + 1 == len(loader)`",
-            True,
+            partial(_with_the_last, loop, statement, objects),
+            preview=True,
         )
+
+
+def _with_forward(block: ir.With, draft: Draft) -> Fix:
+    """Move the call of the model, and what stands between, into ``with model.no_sync():``."""
+    item = draft.node(block.site, cst.WithItem)
+    region, context = draft.around(item, cst.With), item.item
+    if region is None or len(region.items) != 1:
+        raise Doubt("more than no_sync is entered")
+    if not isinstance(context, cst.Call) or not isinstance(context.func, cst.Attribute):
+        raise Doubt("whose no_sync it is is not known")
+    model = names.dotted(context.func.value)
+    before = statements.siblings(draft, region)
+    before = before[: before.index(region)]
+    calling = [
+        index
+        for index, statement in enumerate(before)
+        for node in names.inside(statement)
+        if isinstance(node, cst.Call) and model is not None and names.dotted(node.func) == model
+    ]
+    if not calling or not isinstance(region.body, cst.IndentedBlock):
+        raise Doubt("the forward is somewhere else")
+    moved = before[calling[-1] :]
+    if calling.count(calling[-1]) != len(calling) or not all(
+        isinstance(each, (cst.Assign, cst.AugAssign)) for each in moved
+    ):
+        raise Doubt("there is more between the forward and the backward")
+    row = region.body.body[0]
+    first = row.body[0] if isinstance(row, cst.SimpleStatementLine) else row
+    statements.move_before(draft, first, *moved)  # type: ignore[arg-type]
+    return draft.fix("unsafe", "Call the model inside of no_sync() as well")
+
+
+def _counted_from_one(loop: ir.For, test: ir.If, objects: Objects, draft: Draft) -> Fix:
+    branch = draft.node(test.site, cst.If)
+    if not isinstance(branch.test, cst.Comparison):
+        raise Doubt("the test is written in another way")
+    remainder = branch.test.left
+    if not isinstance(remainder, cst.BinaryOperation) or not isinstance(remainder.left, cst.Name):
+        raise Doubt("the test is written in another way")
+    index = remainder.left.value
+    draft.replace(remainder.left, f"({index} + 1)")
+    with contextlib.suppress(Doubt):  # a loop without a length
+        _or_at_the_end(draft, branch, index, _length(loop, objects, draft))
+    return draft.fix("unsafe", "Count the batches of a window from one")
+
+
+def _with_the_last(loop: ir.For, test: ir.If, objects: Objects, draft: Draft) -> Fix:
+    index = _index_of(loop)
+    if not index:
+        raise Doubt("the count does not start from zero")
+    branch = draft.node(test.site, cst.If)
+    _or_at_the_end(draft, branch, index, _length(loop, objects, draft))
+    return draft.fix("displayonly", "Step at the last batch as well")
+
+
+def _or_at_the_end(draft: Draft, branch: cst.If, index: str, length: str) -> None:
+    end = draft.bounds(branch.test)[1]
+    draft.splice(end, end, f" or {index} + 1 == {length}")
+
+
+def _length(loop: ir.For, objects: Objects, draft: Draft) -> str:
+    """How many turns a loop over ``enumerate(loader)`` takes."""
+    node = draft.node(loop.site, cst.For).iter
+    if isinstance(node, cst.Call) and names.dotted(node.func) == "enumerate" and node.args:
+        loader = names.dotted(node.args[0].value)
+        if loader is not None and _LOADER.search(loader):
+            if "IterableDataset" not in objects.module.words:
+                return f"len({loader})"
+    raise Doubt("the number of turns is not known")
 
 
 def _window_test(loop: ir.For) -> tuple[ir.Binary, ir.If] | None:

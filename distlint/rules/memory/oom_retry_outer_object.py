@@ -70,9 +70,10 @@ class OomRetryOuterObject(SourceRule):
     ## Fix
 
     Unsafe: the statements that make the objects move into the function in their order, behind
-    `free_memory()`, and a loader among them gets the batch size that is tried. Offered where they
-    stand beside the function and nothing else uses the objects; whether what they are made from is
-    used up by an attempt is for you to say.
+    `free_memory()`, and a loader among them gets the batch size that is tried. What is used behind
+    the call comes back as its result, `model = train()`. Offered where the statements stand beside
+    the function, which is called once, and nothing else uses the objects; whether what they are
+    made from is used up by an attempt is for you to say.
 
     ## When it is silent
 
@@ -220,6 +221,42 @@ def train(batch_size):  # expect: DST301
 
 
 train()
+""",
+        ),
+        Example(
+            title="What is needed later",
+            effect="fail",
+            needs=("accelerate",),
+            ranks=1,
+            code="""\
+import torch
+from accelerate.utils import find_executable_batch_size
+
+
+def main():
+    batches = []
+    model = torch.nn.Linear(2, 1, bias=False)
+    torch.nn.init.zeros_(model.weight)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
+
+    @find_executable_batch_size(starting_batch_size=4)
+    def train(batch_size):  # expect: DST301
+        for step in range(3):
+            if step == 2 and batch_size > 3:
+                raise RuntimeError("CUDA out of memory.")
+            model(torch.ones(batch_size, 2)).mean().backward()
+            optimizer.step()
+            optimizer.zero_grad()
+            batches.append(batch_size)
+        return batch_size
+
+    size = train()
+    print("size =", size)
+    torch.save({"weights": model.state_dict(), "moments": optimizer.state_dict()}, "last.pt")
+    assert model.weight[0, 0].item() == -3.0, "more steps than the attempt that came through"
+
+
+main()
 """,
         ),
         Example(

@@ -36,6 +36,10 @@ class OomRetrySignature(SourceRule):
 
     Make the batch size the first parameter.
 
+    ## Fix
+
+    None: a parameter alone would not make the function use the size that is tried.
+
     ## When it is silent
 
     - The first parameter is a batch size by its name, or no other one is.

@@ -13,6 +13,7 @@ from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.memory._retry import DECORATOR, Retried, retried, trains
 from distlint.source.finding import Finding, Fix, Severity
+from distlint.source.requirements import is_source_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -60,7 +61,7 @@ class OomRetryUnsynced(SourceRule):
 
     Unsafe: the decorator becomes that of `distlint.runtime`. It ends the process groups of a failed
     attempt and makes them anew, so that groups and wrapped models made outside are not to be used
-    afterwards.
+    afterwards. Not offered in the repository of Accelerate itself.
 
     ## When it is silent
 
@@ -179,6 +180,8 @@ print("size =", train())
 
 
 def _fix(retry: Retried, draft: Draft) -> Fix:
+    if is_source_of(draft.document.path, "accelerate"):
+        raise Doubt("the library shows its own decorator")
     function = draft.node(retry.function.site, cst.FunctionDef)
     for decorator in function.decorators:
         call = decorator.decorator

@@ -11,7 +11,8 @@ from distlint.analyzer import ir
 from distlint.analyzer.bindings import path_of
 from distlint.analyzer.names import calls_of, placed
 from distlint.analyzer.objects import objects_of
-from distlint.fixers.draft import Draft
+from distlint.fixers import names
+from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.training import loops_around
 from distlint.source.finding import Finding, Fix, Severity
@@ -53,7 +54,8 @@ class Rank0GpuAccumulation(SourceRule):
 
     ## Fix
 
-    Unsafe: `.cpu()` on what is kept. What is done with the list afterwards happens on the CPU.
+    Unsafe: `.cpu()` on what is kept. What is done with the list afterwards happens on the CPU. Not
+    offered for a whole batch, which may be a dict.
 
     ## When it is silent
 
@@ -184,5 +186,10 @@ def _is_emptied(loop: ir.For | ir.While, kept: Path) -> bool:
 
 def _fix(site: CallSite, draft: Draft) -> Fix:
     value = draft.node(site.call.site, cst.Call).args[0].value
+    loop = draft.around(value, cst.For)
+    if isinstance(value, cst.Call) and loop is not None:
+        targets = {name.value for name in names.inside(loop.target) if isinstance(name, cst.Name)}
+        if any(draft.text(arg.value) in targets for arg in value.args):
+            raise Doubt("a batch may be a dict, which has no cpu()")
     draft.replace(value, f"{draft.text(value)}.cpu()")
     return draft.fix("unsafe", "Keep it on the CPU")

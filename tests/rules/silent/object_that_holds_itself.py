@@ -1,4 +1,4 @@
-"""An object that holds itself in a list is handed to a function, with a value of each rank's own."""
+"""An object that holds itself in a list is handed to a function, with a value of each rank's."""
 
 import torch
 import torch.distributed as dist
@@ -20,7 +20,7 @@ def describe(runner, loss):
 
 dist.init_process_group("gloo")
 runner = Runner(dist.get_rank())
-for step in range(2):
+for _ in range(2):
     text = describe(runner, torch.rand(1).item())
     if text and not runner.finished():
         print(text)
