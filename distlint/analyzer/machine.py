@@ -617,8 +617,8 @@ class Machine(Calls):
             )
         if isinstance(test, Unknown):
             if test.op == "not":
-                return v.phi(test.args[0], orelse, then)
-            return v.phi(test, then, orelse)
+                return v.joined(test.args[0], orelse, then)
+            return v.joined(test, then, orelse)
         return then if self._truth(test) else orelse
 
     def do_for(self, s: ir.For, k: Cont) -> str | None:

@@ -542,7 +542,7 @@ def _joined(
             return None
         one = left.get(key) or unknown("unset", str(key[1]))
         two = right.get(key) or unknown("unset", str(key[1]))
-        value = v.phi(atom, one, two)
+        value = v.joined(atom, one, two)
         if not isinstance(value, v.Phi) and not (v.is_plain(one) and v.is_plain(two)):
             if crowd is None or not (v.is_own_number(one) and v.is_own_number(two)):
                 return None

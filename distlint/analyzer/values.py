@@ -22,7 +22,7 @@ _NOTHING: frozenset[Any] = frozenset()
 MAX_TERM_DEPTH = 14
 MAX_PHI_DEPTH = 4
 MAX_OPEN_DEPTH = 1
-"""The same for unknown values with which ranks can do nothing but test them, all alike."""
+"""The same for what joined ways leave: unknowns that ranks can only test, all alike."""
 LOST = "lost"
 """Operator of the unknowns that stand for what each rank had, where too many ways were joined."""
 
@@ -258,10 +258,6 @@ def phi(test: Unknown, then: Value, orelse: Value) -> Value:
     if then is orelse:
         return then
     depth = 1 + max(_phi_depth(then), _phi_depth(orelse))
-    plain = not test.local and is_plain(then) and is_plain(orelse)
-    known = is_known(then) and is_known(orelse)
-    if plain and not known and (depth > MAX_OPEN_DEPTH or type(then) is type(orelse) is Unknown):
-        return unknown("either", test, then, orelse)
     if depth > MAX_PHI_DEPTH:
         return unknown("either", test, then, orelse)
     key = (Phi, test, then, orelse)
@@ -276,11 +272,21 @@ def phi(test: Unknown, then: Value, orelse: Value) -> Value:
         found.wrapped = getattr(then, "wrapped", _NOTHING) | getattr(orelse, "wrapped", _NOTHING)
         found.atoms = test.atoms | then.atoms | orelse.atoms
         found.weak = _are_weak((test, then, orelse))
-        found.plain = plain
-        found.known = known
+        found.plain = not found.local and is_plain(then) and is_plain(orelse)
+        found.known = is_known(then) and is_known(orelse)
         _TABLE[key] = found
     result: Phi = found
     return result
+
+
+def joined(test: Unknown, then: Value, orelse: Value) -> Value:
+    """What two ways have left in a variable: two unknowns, the same on all ranks, become one."""
+    value = phi(test, then, orelse)
+    if not isinstance(value, Phi) or value.known or not value.plain:
+        return value
+    if value.depth > MAX_OPEN_DEPTH or type(value.then) is type(value.orelse) is Unknown:
+        return unknown("either", test, then, orelse)
+    return value
 
 
 def _are_weak(parts: Iterable[Value]) -> bool:
