@@ -164,8 +164,14 @@ class Repairman:
         self.settings = settings
         self.allowed = allowed
         self.rounds: list[Round] = []
-        self.notices: list[Notice] = []
-        self._refused: set[object] = set()
+        self._refused: dict[object, Notice] = {}
+        self._retry = False  # has the text changed since something was refused?
+        self._left: list[Notice] = []
+
+    @property
+    def notices(self) -> list[Notice]:
+        """What was not applied, and why."""
+        return [*self._refused.values(), *self._left]
 
     def repaired(self, document: Document, proposed: Sequence[Finding]) -> Document:
         """The document with all fixes that prove right.
@@ -179,13 +185,17 @@ class Repairman:
             return document
         for _ in range(MAX_ROUNDS):
             chosen = list(self._compatible(state, unused))
-            if not chosen:
+            if not chosen and not self._retry:
                 return state.document
+            if not chosen:  # what was refused may prove right behind what was applied since
+                self._refused.clear()
+                self._retry = False
+                continue
             if len(chosen) <= FEW:
                 del chosen[1:]
             state = self._applied(state, chosen)
         left = f"fixes still follow from fixes after {MAX_ROUNDS} rounds; the rest is left"
-        self.notices.append(Notice("warning", left, document.path))
+        self._left.append(Notice("warning", left, document.path))
         return state.document
 
     def _compatible(self, state: State, unused: set[object]) -> Iterator[Finding]:
@@ -211,7 +221,7 @@ class Repairman:
     def _applied(self, state: State, chosen: Sequence[Finding]) -> State:
         after, _ = self._proven(state, chosen)
         if after is not None:
-            self.rounds.append(Round(state.document.text, tuple(chosen)))
+            self._keep(state, chosen)
             return after
         kept: list[Finding] = []
         result = state
@@ -223,14 +233,17 @@ class Repairman:
             else:
                 self._refuse(finding, problem, state.document)
         if kept:
-            self.rounds.append(Round(state.document.text, tuple(kept)))
+            self._keep(state, kept)
         return result
 
+    def _keep(self, state: State, chosen: Sequence[Finding]) -> None:
+        self.rounds.append(Round(state.document.text, tuple(chosen)))
+        self._retry = bool(self._refused)
+
     def _refuse(self, finding: Finding, problem: str, document: Document) -> None:
-        self._refused.add(_identity(finding, document))
         row = finding.place.span.row
         message = f"the fix of {finding.code} in line {row} was not applied: {problem}"
-        self.notices.append(Notice("warning", message, document.path))
+        self._refused[_identity(finding, document)] = Notice("warning", message, document.path)
 
     def _proven(self, state: State, chosen: Sequence[Finding]) -> tuple[State | None, str]:
         """The state after some fixes, or what speaks against them."""

@@ -118,6 +118,21 @@ def test_what_does_not_prove_right_is_taken_back(
     assert [notice.message for notice in repairs.notices] == [message]
 
 
+def test_what_another_fix_makes_possible_is_tried_again(analysis: Analysis, project: Path) -> None:
+    def analyse(document: Document, project: Project) -> Found:
+        found = fixing(without_mark)(document, project)
+        if document.lines[0] == "fine = 1" and document.lines[1].startswith("BUG"):
+            found.findings.append(finding(document.path, code="DST102", row=1))
+        return found
+
+    analysis(analyse)
+    path = project / "a.py"
+    path.write_text("BUG = 1\nBUG = 2\n")
+    repairs = run(path)
+    assert path.read_text() == "fine = 1\nfine = 1\n"
+    assert repairs.notices == []
+
+
 def test_what_cannot_be_written_in_the_encoding(analysis: Analysis, project: Path) -> None:
     def make(document: Document, row: int) -> tuple[str, list[Edit]]:
         return "Try", [line(row, "fine = '€'", document)]
