@@ -1,8 +1,8 @@
 """How long an editor waits: from an edit to the diagnostics of the text that it makes.
 
-Starts ``distlint server``, opens a file and types at its end, one edit after another, each after the
-answer to the one before it. Also measures how long the server takes to answer something else while
-it analyses.
+Starts ``distlint server``, opens a file and types at its end, one edit after another, each after
+the answer to the one before it. Also measures how long the server takes to answer something else
+while it analyses.
 
     python -m benchmarks.server_latency FILE... [--edits 9]
 """

@@ -41,7 +41,7 @@ class Editor:
         settings: Callable[[str | None], object] = lambda scope: None,
     ) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "distlint", "server"],
+            [Path(sys.executable).with_name("distlint"), "server"],  # as editors start it
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd=folders[0],
