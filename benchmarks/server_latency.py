@@ -16,6 +16,9 @@ from pathlib import Path
 
 from tests.server.client import Editor
 
+BETWEEN = 0.1
+"""Seconds between two edits of somebody who types fast."""
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -35,10 +38,12 @@ def report(file: Path, edits: int) -> None:
         opened = time.perf_counter() - start
         waits = [edit(editor, file, f"{text}\nvalue = {n}\n") for n in range(edits)]
         pauses = [pause(editor, file, f"{text}\nother = {n}\n") for n in range(edits)]
+        typed = burst(editor, file, text)
     rows = len(text.splitlines())
     print(f"{file.name}, {rows:,} lines: opened in {_ms(opened)}")
     print(f"  edit to diagnostics: median {_ms(statistics.median(waits))} of {edits}", end="")
     print(f" ({_ms(min(waits))} to {_ms(max(waits))})")
+    print(f"  ten edits, one every {_ms(BETWEEN)}: {_ms(typed)} after the last")
     print(f"  another question meanwhile: median {_ms(statistics.median(pauses))}", end="")
     print(f", at most {_ms(max(pauses))}")
 
@@ -47,6 +52,16 @@ def edit(editor: Editor, file: Path, text: str) -> float:
     """Seconds from an edit to its diagnostics."""
     start = time.perf_counter()
     editor.change(file, text)
+    editor.diagnostics(file)
+    return time.perf_counter() - start
+
+
+def burst(editor: Editor, file: Path, text: str) -> float:
+    """Seconds from the last of many quick edits to its diagnostics."""
+    for n in range(10):
+        time.sleep(BETWEEN)
+        editor.change(file, f"{text}\ntyped = {n}\n")
+    start = time.perf_counter()
     editor.diagnostics(file)
     return time.perf_counter() - start
 

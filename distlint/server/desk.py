@@ -131,6 +131,9 @@ class Desk:
         from distlint.engine.tracing import trace_document
 
         self._take()
+        now = self._buffers.get(analysis.document.path)
+        if now is None or now.text != analysis.document.text:
+            return []
         key = (analysis.serial, function)
         if key not in self._traces:
             if len(self._traces) > 32:

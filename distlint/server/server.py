@@ -12,6 +12,7 @@ import contextlib
 import gc
 import os
 import threading
+import traceback
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -31,6 +32,7 @@ from distlint.server.columns import Columns
 from distlint.server.desk import Analysis, Desk
 from distlint.server.options import Options
 from distlint.server.translate import SOURCE, Translator, text_edits
+from distlint.source.document import Document
 from distlint.source.edits import difference
 
 FIX_ALL = f"{types.CodeActionKind.SourceFixAll.value}.distlint"
@@ -116,11 +118,14 @@ class Server(LanguageServer):
         if path is None or path not in self.uris:
             return
         self.desk.post(path, None)
+        unsaved = path in self.analyses and not _on_disk(self.analyses[path].document)
         for table in (self.uris, self.versions, self.analyses, self.dirty):
             table.pop(path, None)
         self.announce()
         if not self.pulls:
             self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
+        if unsaved:  # those who import it get what is on the disk again
+            self.mark_all()
 
     def mark(self, path: Path, *, own: bool) -> None:
         """A file is to be analysed anew: first if its own text has changed, else after others."""
@@ -162,7 +167,14 @@ class Server(LanguageServer):
 
     async def analyse(self, path: Path) -> None:
         version = self.versions.get(path)
-        analysis = await self.run(lambda: self.desk.check(path))
+        try:
+            analysis = await self.run(lambda: self.desk.check(path))
+        except Exception as error:  # a mistake of ours ends one analysis and not the server
+            self.dirty.pop(path, None)
+            self.announce()
+            self.say(f"{path}: internal error: {type(error).__name__}: {error}")
+            self.log("".join(traceback.format_exception(error)))
+            return
         if path not in self.uris:
             self.dirty.pop(path, None)
         elif self.versions.get(path) == version:
@@ -547,6 +559,14 @@ def _path(uri: str | None) -> Path | None:
         return None
     name = uris.to_fs_path(uri)
     return Path(os.path.abspath(name)) if name else None
+
+
+def _on_disk(document: Document) -> bool:
+    """Is a document saved as it is?"""
+    try:
+        return document.path.read_bytes() == document.data
+    except OSError:
+        return False
 
 
 def _raw(value: object) -> object:

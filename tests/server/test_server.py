@@ -204,9 +204,48 @@ def test_an_unsaved_import_counts(tmp_path: Path) -> None:
         editor.change(utils, "def first(rank):\n    return rank == 0\n")
         while codes(editor.diagnostics(train)) != ["DST101"]:
             pass
-        editor.change(utils, "def first(rank):\n    return True\n")
-        while editor.diagnostics(train):
+        editor.notify("textDocument/didClose", textDocument={"uri": utils.as_uri()})
+        while editor.diagnostics(train):  # what is on the disk holds again
             pass
+
+
+def test_an_editor_that_asks_is_told_when_another_file_concerns_it(tmp_path: Path) -> None:
+    train, utils = tmp_path / "train.py", tmp_path / "utils.py"
+    train.write_text(f"import utils\n{BUGGY.replace('dist.get_rank() == 0', 'utils.first()')}")
+    utils.write_text("import torch.distributed as dist\ndef first():\n    return True\n")
+    capabilities = {
+        "textDocument": {"diagnostic": {}},
+        "workspace": {"diagnostics": {"refreshSupport": True}},
+    }
+    with Editor(tmp_path, capabilities=capabilities) as editor:
+        editor.open(train)
+        editor.open(utils)
+        for text, expected in (("dist.get_rank() == 0", ["DST101"]), ("True", [])):
+            told = editor.refreshes
+            editor.change(utils, utils.read_text().replace("True", text))
+            deadline = time.monotonic() + 60
+            found: list[object] = [None]
+            while found != expected and time.monotonic() < deadline:
+                while editor.refreshes == told and time.monotonic() < deadline:
+                    time.sleep(0.01)
+                told = editor.refreshes
+                document = {"uri": train.as_uri()}
+                report = editor.request("textDocument/diagnostic", textDocument=document)
+                found = codes(report["items"])
+            assert found == expected
+
+
+def test_saved_files_that_are_not_open_are_watched(script: Path) -> None:
+    utils = script.with_name("utils.py")
+    utils.write_text("import torch.distributed as dist\ndef first():\n    return True\n")
+    text = f"import utils\n{BUGGY.replace('dist.get_rank() == 0', 'utils.first()')}"
+    with Editor(script.parent) as editor:
+        editor.open(script, text)
+        assert editor.diagnostics(script) == []
+        utils.write_text(utils.read_text().replace("True", "dist.get_rank() == 0"))
+        change = {"uri": utils.as_uri(), "type": 2}
+        editor.notify("workspace/didChangeWatchedFiles", changes=[change])
+        assert codes(editor.diagnostics(script)) == ["DST101"]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])
