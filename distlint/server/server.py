@@ -37,7 +37,7 @@ from distlint.source.edits import difference
 
 FIX_ALL = f"{types.CodeActionKind.SourceFixAll.value}.distlint"
 WATCHED = ("**/*.toml", "**/*.py", "**/requirements*.txt")
-STACK = 256 * 1024 * 1024
+STACK = 64 * 1024 * 1024
 """Bytes of address space for the thread of the engine, which recurses as deep as programs nest."""
 COLLECTED_WHEN_IDLE, MOST_UNCOLLECTED = 8, 40
 """Files that are analysed before garbage is collected: with nothing to do, and with work left."""

@@ -308,12 +308,22 @@ def test_own_catalogue_files_are_watched(script: Path) -> None:
     own = folder / "own.toml"
     own.write_text("")
     with Editor(folder) as editor:
-        editor.open(script, BUGGY.replace("dist.barrier", "meet_all") + "from cluster import *\n")
+        editor.open(script, "import mycluster\n" + BUGGY.replace("dist.barrier", "mycluster.meet"))
         assert editor.diagnostics(script) == []
-        own.write_text('[[collective]]\ncall = "cluster.meet_all"\nkind = "barrier"\n')
+        own.write_text(
+            'modules = ["mycluster"]\n[[collective]]\ncall = "mycluster.meet"\nkind = "barrier"\n'
+        )
         editor.notify("workspace/didChangeWatchedFiles", changes=[{"uri": own.as_uri(), "type": 2}])
-        editor.diagnostics(script)
-        assert not editor.messages
+        assert codes(editor.diagnostics(script)) == ["DST101"], editor.messages
+
+
+def test_a_long_chain_of_branches_is_analysed(script: Path) -> None:
+    chain = "".join(f"elif mode == {n}:\n    pass\n" for n in range(800))
+    text = f"{BUGGY}mode = 5\nif mode:\n    dist.barrier()\n{chain}"
+    with Editor(script.parent) as editor:
+        editor.open(script, text)
+        assert codes(editor.diagnostics(script)) == ["DST101"]
+        assert editor.messages == []
 
 
 def test_excluded_files_are_left_alone(script: Path) -> None:
