@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 
@@ -113,13 +114,14 @@ def _header(node: cst.CSTNode) -> cst.CSTNode:
 class Locators:
     """Locators of the files of a project, made when asked for."""
 
-    def __init__(self) -> None:
+    def __init__(self, read: Callable[[Path], Document] = Document.read) -> None:
+        self._read = read
         self._known: dict[str, Locator] = {}
 
     def of(self, key: str) -> Locator:
         locator = self._known.get(key)
         if locator is None:
-            locator = self._known[key] = Locator(Document.read(Path(key)))
+            locator = self._known[key] = Locator(self._read(Path(key)))
         return locator
 
     def add(self, document: Document) -> None:

@@ -263,6 +263,7 @@ class Project:
         world: nodes and processes per node of the model cluster.
         runtime: the module that fixes import from: distlint's, or the project's vendored one.
         with_weak: may what differs in rare set-ups only differ between ranks?
+        buffers: what is to be read in place of the disk: the unsaved files of an editor.
     """
 
     def __init__(
@@ -274,6 +275,7 @@ class Project:
         runtime: str = RUNTIME,
         *,
         with_weak: bool = True,
+        buffers: Mapping[Path, Document] | None = None,
     ) -> None:
         self.root = root
         self.src = tuple(src) or (root, root / "src")
@@ -281,6 +283,7 @@ class Project:
         self.world = world
         self.runtime = runtime
         self.with_weak = with_weak
+        self.buffers: Mapping[Path, Document] = {} if buffers is None else buffers
         self.memo: dict[object, object] = {}
         """What analyses have found out about the modules, for the files to come."""
         self._catalogues: dict[frozenset[str], Catalogue] = {}
@@ -342,9 +345,20 @@ class Project:
             self._modules[path] = self._built(self._document(path))
         return self._modules[path]
 
+    def read(self, path: Path) -> Document:
+        """A file as it is, saved or not.
+
+        Raises:
+            OSError: if it cannot be read.
+            DocumentError: if it is no text.
+        """
+        return self.buffers[path] if path in self.buffers else Document.read(path)
+
     def _document(self, path: Path) -> Document | None:
         try:
-            return Document.read(path) if path.stat().st_size <= MAX_IMPORTED_SIZE else None
+            if path not in self.buffers and path.stat().st_size > MAX_IMPORTED_SIZE:
+                return None
+            return self.read(path)
         except (OSError, DocumentError):
             return None
 
@@ -406,7 +420,7 @@ class Project:
         known = self._exists.get(path)
         if known is None:
             try:
-                known = path.is_dir() if folder else path.is_file()
+                known = path.is_dir() if folder else path in self.buffers or path.is_file()
             except (OSError, ValueError):
                 known = False
             self._exists[path] = known

@@ -55,7 +55,7 @@ class _Tracer:
         self.project = project
         self.module = module
         self.ranks = ranks
-        self.locators = Locators()
+        self.locators = Locators(project.read)
         self.locators.add(document)
 
     def rehearser(self) -> Rehearser:

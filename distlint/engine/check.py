@@ -62,10 +62,14 @@ class State:
 
 
 class Session:
-    """What the files of a run share: settings and loaded modules."""
+    """What the files of a run share: settings and loaded modules.
 
-    def __init__(self, resolver: Resolver) -> None:
+    ``buffers`` is read in place of the disk: the unsaved files of an editor.
+    """
+
+    def __init__(self, resolver: Resolver, buffers: Mapping[Path, Document] | None = None) -> None:
         self.resolver = resolver
+        self.buffers: Mapping[Path, Document] = {} if buffers is None else buffers
         self._projects: dict[tuple[Path | None, Path], Project] = {}
 
     def check_file(self, target: Target) -> FileResult:
@@ -114,7 +118,7 @@ class Session:
             found = self._find(document, settings)
             findings = tuple(f for f in found.findings if settings.preview or not f.preview)
             over_budget = found.over_budget
-        result = _Sieve(self.resolver, document, settings).result(findings, over_budget)
+        result = self._sieve(document, settings).result(findings, over_budget)
         told = [*result.reported, *(item for item, _ in result.unused)]
         proposed = sorted((item.finding for item in told), key=lambda finding: finding.sort_key)
         return State(document, findings, tuple(proposed), over_budget)
@@ -132,22 +136,31 @@ class Session:
                 settings.world,
                 settings.runtime,
                 with_weak=settings.preview,  # what rests on it is preview
+                buffers=self.buffers,
             )
         return self._projects[key]
+
+    def forget(self, path: Path) -> None:
+        """Let go of a file whose text has changed."""
+        for project in self._projects.values():
+            project.forget(path)
 
     def _check(self, document: Document, settings: Settings) -> FileResult:
         if not worth_analysing(document.data):
             problem = _mistake(document)
             if problem is not None:
                 raise problem
-            return _Sieve(self.resolver, document, settings).result()
+            return self._sieve(document, settings).result()
         excess = too_deep(document.text)
         if excess:
             notice = Notice("skipped", f"not analysed: {excess}", document.path)
             return FileResult(document.path, notices=(notice,), checked=False)
         found = self._find(document, settings)
-        sieve = _Sieve(self.resolver, document, settings)
+        sieve = self._sieve(document, settings)
         return sieve.result(found.findings, found.over_budget, found.roots)
+
+    def _sieve(self, document: Document, settings: Settings) -> _Sieve:
+        return _Sieve(self.resolver, document, settings, self.buffers)
 
     def _find(self, document: Document, settings: Settings) -> Found:
         from distlint.analyzer.lower import ParseError
@@ -195,8 +208,15 @@ class Session:
 class _Sieve:
     """Keeps the findings of a document that are selected and not suppressed."""
 
-    def __init__(self, resolver: Resolver, document: Document, settings: Settings) -> None:
+    def __init__(
+        self,
+        resolver: Resolver,
+        document: Document,
+        settings: Settings,
+        buffers: Mapping[Path, Document],
+    ) -> None:
         self.resolver = resolver
+        self.buffers = buffers
         self.document = document
         self.settings = settings
         self.files: dict[Path, _FileView] = {document.path: _FileView(document, settings)}
@@ -226,7 +246,7 @@ class _Sieve:
         """Comments and lines of a file; a finding may lie in another one than was analysed."""
         if path not in self.files:
             try:
-                document = Document.read(path)
+                document = self.buffers.get(path) or Document.read(path)
             except (OSError, DocumentError):
                 document = Document(path, b"", "", "utf-8", "\n")
             self.files[path] = _FileView(document, self.resolver.of_file(path))

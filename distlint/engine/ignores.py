@@ -79,6 +79,13 @@ def _commented(
     Raises:
         NotWritten: if they would change more than comments.
     """
+    return document_with(document, comments(document, items, resolver, reason))
+
+
+def comments(
+    document: Document, items: Iterable[Reported], resolver: Resolver, reason: str = ""
+) -> list[Edit]:
+    """The edits that put comments to findings."""
     statements = {row: rows for rows in Scan(document.text).statements for row in rows}
     wanted: dict[range, list[str]] = {}
     for item in items:
@@ -88,10 +95,18 @@ def _commented(
             codes.append(item.finding.code)
     known = resolver.of_file(document.path).known
     suppressions = Suppressions(document, known)
-    edits = [
+    return [
         _comment(document, suppressions, rows, sorted(codes), reason)
         for rows, codes in wanted.items()
     ]
+
+
+def document_with(document: Document, edits: Iterable[Edit]) -> Document:
+    """The document with edits that are to touch nothing but comments.
+
+    Raises:
+        NotWritten: if they would change more than comments.
+    """
     text = apply(document.text, edits)
     if list(_tokens(text)) != list(_tokens(document.text)):
         raise NotWritten("it would change more than comments")

@@ -24,15 +24,25 @@ def trace_file(
     Raises:
         ConfigError: if the file cannot be read or parsed, or has no such function or rank.
     """
-    document = _read(path)
+    return trace_document(_read(path), function, ranks, Session(resolver))
+
+
+def trace_document(
+    document: Document, function: str | None, ranks: Sequence[int] | None, session: Session
+) -> list[Trace]:
+    """The same for a text that need not be saved.
+
+    Raises:
+        ConfigError: if it cannot be parsed, or has no such function or rank.
+    """
+    path = document.path
     excess = too_deep(document.text)
     if excess:
         raise ConfigError(f"{display(path)}: not analysed: {excess}")
     from distlint.analyzer.lower import ParseError
     from distlint.analyzer.trace import trace
 
-    settings = resolver.of_file(path)
-    project = Session(resolver).project(settings)
+    project = session.project(session.resolver.of_file(path))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # those of the traced code are for other tools

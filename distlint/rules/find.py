@@ -34,7 +34,7 @@ def find(document: Document, project: Project) -> Found:
     """
     module = project.add(document)
     catalogue = project.catalogue_of(module)
-    locators = Locators()
+    locators = Locators(project.read)
     locators.add(document)
     outcome = Rehearser(project, catalogue, module, project.world).run()
     found = Found(over_budget=outcome.over_budget, roots=outcome.roots)

@@ -64,6 +64,20 @@ class Document:
         first = NEWLINE.search(text)
         return cls(path, data, text, encoding, first.group() if first else "\n")
 
+    @classmethod
+    def of_text(cls, text: str, path: Path) -> Document:
+        """The document that a text will be once it is saved; in UTF-8 if it cannot say how."""
+        encoding = "utf-8"
+        try:
+            encoding = tokenize.detect_encoding(
+                io.BytesIO(text.encode(encoding, "replace")).readline
+            )[0]
+            data = text.encode(encoding)
+        except (SyntaxError, UnicodeEncodeError):
+            data = text.encode(encoding := "utf-8", "replace")
+        first = NEWLINE.search(text)
+        return cls(path, data, text, encoding, first.group() if first else "\n")
+
     @cached_property
     def lines(self) -> list[str]:
         """The lines without their ends, as Python counts them (a form feed ends none)."""

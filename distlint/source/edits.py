@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable, Iterator
 
 from distlint.source.document import NEWLINE
-from distlint.source.finding import Edit
+from distlint.source.finding import Edit, Span
 
 
 class Lines:
@@ -35,6 +35,18 @@ def apply(text: str, edits: Iterable[Edit]) -> str:
         parts += [text[at:start], edit.content]
         at = end
     return "".join([*parts, text[at:]])
+
+
+def difference(before: str, after: str) -> Iterator[Edit]:
+    """Edits of whole lines that make one text another."""
+    old, new = _lines(before), _lines(after)
+    last_row = len(NEWLINE.split(before))
+    for tag, start, end, first, last in difflib.SequenceMatcher(
+        a=old, b=new, autojunk=False
+    ).get_opcodes():
+        if tag != "equal":
+            close = (end + 1, 1) if end < last_row else (end, len(old[-1]) + 1)
+            yield Edit(Span(start + 1, 1, *close), "".join(new[first:last]))
 
 
 def changed_lines(before: str, after: str, context: int) -> Iterator[str]:

@@ -1,0 +1,39 @@
+"""``distlint server``: speak to an editor."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import sys
+from collections.abc import Sequence
+
+from distlint.cli import OK
+from distlint.engine.errors import ConfigError
+
+
+def run(arguments: Sequence[str]) -> int:
+    parser().parse_args(arguments)
+    if importlib.util.find_spec("pygls") is None:
+        raise ConfigError("`distlint server` needs pygls: pip install 'distlint[server]'")
+    from distlint.server.server import make
+
+    # what anything else prints must not get between the messages
+    with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as stdout:
+        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+        make().start_io(stdout=stdout)
+    return OK
+
+
+def parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "distlint server",
+        description="Speak the language server protocol with an editor, on standard input and "
+        "output.",
+        epilog="docs/editors.md tells how to set up editors.",
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "--stdio", action="store_true", help="as always; for editors that insist on saying so"
+    )
+    return parser

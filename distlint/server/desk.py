@@ -1,0 +1,260 @@
+"""The engine at work on open files: in one thread, but for what only takes note of a change."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from distlint.engine.baseline import applied
+from distlint.engine.check import Session
+from distlint.engine.config_file import FILE_NAME, PYPROJECT
+from distlint.engine.discovery import Discovered
+from distlint.engine.errors import ConfigError
+from distlint.engine.run import merge
+from distlint.engine.settings import Overrides, Resolver, Settings
+from distlint.source.document import Document
+from distlint.source.report import Notice, Report, Reported
+from distlint.source.trace import Trace
+
+if TYPE_CHECKING:
+    from distlint.analyzer.project import Project
+
+_serials = count(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What was found in one version of an open file."""
+
+    document: Document
+    version: int
+    settings: Settings | None
+    session: Session | None
+    reported: tuple[Reported, ...] = ()
+    notices: tuple[Notice, ...] = ()
+    problem: str = ""
+    """Why the configuration cannot be used, if so."""
+    serial: int = field(default_factory=lambda: next(_serials))
+
+
+@dataclass(slots=True)
+class _Open:
+    document: Document
+    version: int
+
+
+class Desk:
+    """Open files and the projects that they belong to."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._posted: dict[Path, tuple[str, int] | None] = {}
+        self._stale: set[Path] = set()
+        self._reset = False
+        self._folders: Mapping[Path, Overrides] = {}
+        self._overrides = Overrides()
+        self._open: dict[Path, _Open] = {}
+        self._buffers: dict[Path, Document] = {}
+        self._sessions: dict[Path, Session] = {}
+        self._stamps: dict[Path, dict[Path, int | None]] = {}
+        self._traces: dict[tuple[int, str | None], list[Trace]] = {}
+
+    def post(self, path: Path, text: str | None, version: int = 0) -> None:
+        """A file was opened or edited, or closed (``text`` is None)."""
+        with self._lock:
+            self._posted[path] = None if text is None else (text, version)
+
+    def changed_on_disk(self, path: Path) -> None:
+        with self._lock:
+            self._stale.add(path)
+
+    def reset(
+        self, folders: Mapping[Path, Overrides] | None = None, overrides: Overrides | None = None
+    ) -> None:
+        """Settings, or files that tell about settings, have changed."""
+        with self._lock:
+            self._reset = True
+            self._folders = self._folders if folders is None else folders
+            self._overrides = overrides or self._overrides
+
+    def check(self, path: Path) -> Analysis | None:
+        """The findings in an open file; None when it was closed meanwhile."""
+        self._take()
+        opened = self._open.get(path)
+        if opened is None:
+            return None
+        document, version = opened.document, opened.version
+        try:
+            session = self._session(path)
+            settings = session.resolver.of_file(path)
+            report = self._report(document, session, settings)
+        except ConfigError as error:
+            return Analysis(document, version, None, None, problem=str(error))
+        return Analysis(document, version, settings, session, report.reported, report.notices)
+
+    def concerned(self, path: Path) -> list[Path]:
+        """The other open files that import a file, at any remove."""
+        found = []
+        for other in self._open:
+            if other != path:
+                try:
+                    session = self._session(other)
+                    project = session.project(session.resolver.of_file(other))
+                    if path in _imports(project, other):
+                        found.append(other)
+                except ConfigError:
+                    continue
+        return found
+
+    def repaired(self, path: Path) -> tuple[Document, Document, int] | None:
+        """An open file before and after all safe fixes that prove right, and its version."""
+        from distlint.engine.fix import Repairman
+
+        analysis = self.check(path)
+        if analysis is None or analysis.session is None or analysis.settings is None:
+            return None
+        repairman = Repairman(analysis.session, analysis.settings, frozenset({"safe"}))
+        try:
+            proposed = [item.finding for item in analysis.reported]
+            after = repairman.repaired(analysis.document, proposed)
+        finally:
+            analysis.session.forget(path)
+        return analysis.document, after, analysis.version
+
+    def traces(self, analysis: Analysis, function: str | None) -> list[Trace]:
+        """What each group of ranks does in the script, or in one of its functions."""
+        from distlint.engine.tracing import trace_document
+
+        self._take()
+        now = self._buffers.get(analysis.document.path)
+        if now is None or now.text != analysis.document.text:
+            return []
+        key = (analysis.serial, function)
+        if key not in self._traces:
+            if len(self._traces) > 32:
+                self._traces.clear()
+            found: list[Trace] = []
+            if analysis.session is not None:
+                try:
+                    found = trace_document(analysis.document, function, None, analysis.session)
+                except ConfigError:  # it does not parse, or the function is none of the module's
+                    found = []
+            self._traces[key] = found
+        return self._traces[key]
+
+    def read(self, path: Path) -> Document:
+        """A file as it is, saved or not.
+
+        Raises:
+            OSError, DocumentError: if it cannot be read.
+        """
+        return self._buffers.get(path) or Document.read(path)
+
+    def _report(self, document: Document, session: Session, settings: Settings) -> Report:
+        path = document.path
+        if any(pattern.names(path) for pattern in settings.exclude):
+            return merge([], Discovered())
+        if settings.max_file_size and len(document.data) > settings.max_file_size:
+            return merge([], Discovered())
+        report = merge([session.check_source(document, settings)], Discovered())
+        return applied(report, session.resolver) if session.resolver.has_baseline() else report
+
+    def _take(self) -> None:
+        """Make what was posted since the last time what is read from now on."""
+        with self._lock:
+            posted, self._posted = self._posted, {}
+            stale, self._stale = self._stale, set()
+            reset, self._reset = self._reset, False
+        for path, content in posted.items():
+            known = path in self._open or os.path.exists(path)
+            if content is None:
+                self._open.pop(path, None)
+                self._buffers.pop(path, None)
+                reset |= not os.path.exists(path)
+            else:
+                text, version = content
+                document = Document.of_text(text, path)
+                same = path in self._buffers and self._buffers[path].text == text
+                self._open[path] = _Open(document, version)
+                self._buffers[path] = document
+                reset |= not known
+                if same:
+                    continue
+            stale.add(path)
+        if reset:
+            self._sessions.clear()
+            self._stamps.clear()
+            self._traces.clear()
+        for session in self._sessions.values():
+            for path in stale:
+                session.forget(path)
+
+    def _session(self, path: Path) -> Session:
+        folder = self._folder_of(path)
+        if any(_stamp(file) != was for file, was in self._stamps.get(folder, {}).items()):
+            del self._sessions[folder]
+            del self._stamps[folder]
+        if folder not in self._sessions:
+            overrides = self._folders.get(folder, self._overrides)
+            resolver = Resolver(overrides, cwd=folder)
+            self._sessions[folder] = Session(resolver, self._buffers)
+            self._stamps[folder] = {}
+        session = self._sessions[folder]
+        stamps = self._stamps[folder]
+        for file in _decisive(path, None):
+            if file not in stamps:
+                stamps[file] = _stamp(file)
+        for file in _decisive(path, session.resolver.of_file(path)):
+            if file not in stamps:
+                stamps[file] = _stamp(file)
+        return session
+
+    def _folder_of(self, path: Path) -> Path:
+        inside = [folder for folder in self._folders if folder in path.parents]
+        return max(inside, key=lambda folder: len(folder.parts), default=path.parent)
+
+
+def _decisive(path: Path, settings: Settings | None) -> Iterator[Path]:
+    """The files, there or not, that decide about the settings of a file."""
+    if settings is None:
+        for folder in path.parents:
+            yield folder / FILE_NAME
+            yield folder / PYPROJECT
+        return
+    if settings.baseline is not None:
+        yield settings.baseline
+    yield from settings.rules
+    yield from (entry for entry in settings.catalogue if isinstance(entry, Path))
+
+
+def _stamp(path: Path) -> int | None:
+    try:
+        return os.stat(path).st_mtime_ns
+    except OSError:
+        return None
+
+
+def _imports(project: Project, start: Path) -> set[Path]:
+    """The files of a project that a file imports, and what these import."""
+    from distlint.analyzer import ir
+
+    found: set[Path] = set()
+    pending = [project.by_key(str(start))]
+    while pending:
+        module = pending.pop()
+        for statement in module.statements() if module is not None else ():
+            if not isinstance(statement, ir.Import):
+                continue
+            for _, dotted, attr in statement.bindings:
+                below = f"{dotted}{'' if dotted.endswith('.') else '.'}{attr}"
+                for name in (dotted, *([below] if attr else [])):
+                    path = project.find(name, module.path) if module is not None else None
+                    if path is not None and path not in found:
+                        found.add(path)
+                        pending.append(project.module(path))
+    return found

@@ -1,0 +1,113 @@
+"""What is said about the place under the cursor: rules, and which ranks come there."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+from distlint.engine.explain import rule_text
+from distlint.engine.settings import Resolver
+from distlint.engine.suppression import Suppressions
+from distlint.server.desk import Analysis
+from distlint.server.translate import explanation
+from distlint.source.finding import Span
+from distlint.source.trace import Trace
+
+_NAME = re.compile(r"[\w.]+(?=\s*\()")
+
+Tracer = Callable[[str | None], Iterable[Trace]]
+"""The traces of a script, or of one of its functions."""
+
+
+def text(analysis: Analysis, row: int, column: int, traces: Tracer) -> str:
+    """Markdown about a place, or nothing."""
+    parts = [*_ranks(analysis, row, column, traces)]
+    codes = []
+    for item in analysis.reported:
+        finding = item.finding
+        if finding.place.path == analysis.document.path and _holds(finding.place.span, row, column):
+            parts.append(explanation(finding))
+            codes.append(finding.code)
+    codes += _commented(analysis, row, column)
+    resolver = analysis.session.resolver if analysis.session is not None else Resolver()
+    for code in dict.fromkeys(codes):
+        rule = rule_text(code, resolver)
+        if rule is not None:
+            parts.append(f"### {rule.name} ({rule.code})\n\n{rule.documentation}")
+    return "\n\n---\n\n".join(parts)
+
+
+def reached(traces: Iterable[Trace], path: Path) -> dict[Span, str]:
+    """The collectives of a file that are traced, and which ranks come to each."""
+    found: dict[Span, str] = {}
+    for trace in traces:
+        for cells in trace.rows:
+            for place in {cell.place for cell in cells if cell and cell.place}:
+                if place.path == path:
+                    lanes = [
+                        lane
+                        for lane, cell in zip(trace.lanes, cells, strict=True)
+                        if cell and cell.place == place
+                    ]
+                    found.setdefault(place.span, _who(lanes, trace.lanes))
+    return found
+
+
+def _who(lanes: Sequence[str], every: Sequence[str]) -> str:
+    others = ", ".join(lane for lane in every if lane not in lanes)
+    return f"{', '.join(lanes)}, not {others}" if others else "all ranks"
+
+
+def _ranks(analysis: Analysis, row: int, column: int, traces: Tracer) -> Iterator[str]:
+    """Which ranks come to the collective under the cursor."""
+    line = analysis.document.lines[row - 1]
+    name = next((m[0] for m in _NAME.finditer(line) if m.start() < column <= m.end() + 1), None)
+    if name is None:
+        return
+    for function in (None, _function(analysis.document.text, row)):
+        places = reached(traces(function), analysis.document.path)
+        spans = [span for span in places if _holds(span, row, column)]
+        if spans:
+            span = max(spans)
+            where = "the script" if function is None else f"`{function}`"
+            yield f"`{name}` is reached by **{places[span]}** as {where} is traced"
+            return
+        if function is None and _function(analysis.document.text, row) is None:
+            return
+
+
+def _function(text: str, row: int) -> str | None:
+    """The function of the module, or the method, that a row lies in."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    for node in tree.body:
+        members = node.body if isinstance(node, ast.ClassDef) else [node]
+        for member in members:
+            if isinstance(member, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                if member.lineno <= row <= (member.end_lineno or member.lineno):
+                    owner = f"{node.name}." if isinstance(node, ast.ClassDef) else ""
+                    return owner + member.name
+    return None
+
+
+def _commented(analysis: Analysis, row: int, column: int) -> list[str]:
+    """The code in a suppression comment under the cursor."""
+    if analysis.settings is None:
+        return []
+    found = Suppressions(analysis.document, analysis.settings.known)
+    return [
+        item.code
+        for directive in found.directives
+        if directive.row == row
+        for item in directive.items
+        if item.code is not None and item.start <= column <= item.end
+    ]
+
+
+def _holds(span: Span, row: int, column: int) -> bool:
+    start, end = (span.row, span.column), (span.end_row, span.end_column)
+    return start <= (row, column) < end or start == end == (row, column)

@@ -1,0 +1,80 @@
+"""What the editor sets: on top of the configuration, like options of the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from distlint.engine.errors import ConfigError, did_you_mean
+from distlint.engine.selection import Layer
+from distlint.engine.settings import Overrides, explicit_config
+
+SECTION = "distlint"
+LISTS = ("select", "extendSelect", "ignore", "extendIgnore")
+FLAGS = ("preview", "unsafeFixes", "inlayHints")
+TEXTS = ("configuration",)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The editor's settings for a folder."""
+
+    overrides: Overrides = field(default_factory=Overrides)
+    unsafe_fixes: bool = True
+    """Are unsafe fixes offered, each said to be so?"""
+    inlay_hints: bool = False
+
+
+def read(given: object, folder: Path | None) -> Options:
+    """The settings that an editor sent; None and an empty table leave all as it is.
+
+    Raises:
+        ConfigError: naming the setting that is unknown or of the wrong kind.
+    """
+    if given is None:
+        return Options()
+    if not isinstance(given, Mapping):
+        raise ConfigError(f"the editor's settings are no table: {given!r}")
+    table = {key: value for key, value in given.items() if value is not None}
+    if set(table) == {SECTION} and isinstance(table[SECTION], Mapping):
+        return read(table[SECTION], folder)
+    for key in table:
+        if key not in (*LISTS, *FLAGS, *TEXTS):
+            hint = did_you_mean(str(key), (*LISTS, *FLAGS, *TEXTS))
+            raise ConfigError(f"unknown setting `{key}` of the editor{hint}")
+    return Options(
+        Overrides(
+            layer=Layer(
+                select=_list(table, "select") if "select" in table else None,
+                extend_select=_list(table, "extendSelect"),
+                ignore=_list(table, "ignore"),
+                extend_ignore=_list(table, "extendIgnore"),
+            ),
+            preview=_flag(table, "preview"),
+            config=_configuration(table, folder),
+        ),
+        unsafe_fixes=_flag(table, "unsafeFixes") is not False,
+        inlay_hints=_flag(table, "inlayHints") is True,
+    )
+
+
+def _list(table: Mapping[str, object], key: str) -> tuple[str, ...]:
+    value = table.get(key, ())
+    if not isinstance(value, (list, tuple)) or not all(isinstance(item, str) for item in value):
+        raise ConfigError(f"the editor's setting `{key}` is no list of rules: {value!r}")
+    return tuple(value)
+
+
+def _flag(table: Mapping[str, object], key: str) -> bool | None:
+    value = table.get(key)
+    if value is not None and not isinstance(value, bool):
+        raise ConfigError(f"the editor's setting `{key}` is neither true nor false: {value!r}")
+    return value
+
+
+def _configuration(table: Mapping[str, object], folder: Path | None) -> Path | None:
+    value = table.get("configuration", "")
+    if not isinstance(value, str):
+        raise ConfigError(f"the editor's setting `configuration` is no path: {value!r}")
+    return explicit_config((folder or Path.cwd()) / Path(value).expanduser()) if value else None

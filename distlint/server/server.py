@@ -1,0 +1,590 @@
+"""The protocol: what the editor tells and asks, and who does it.
+
+Whatever concerns the engine runs in one thread of its own, one job at a time, so that the protocol
+is answered meanwhile. An edit marks its file; when the thread is free it takes the file that was
+edited last, in its newest version. What was found in a version that is no longer there is dropped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+import os
+import threading
+import traceback
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from lsprotocol import types
+from pygls import uris
+from pygls.lsp.server import LanguageServer
+
+from distlint import __version__
+from distlint.engine.errors import ConfigError
+from distlint.engine.ignores import comments, document_with
+from distlint.engine.writing import NotWritten
+from distlint.server import hover, options
+from distlint.server.columns import Columns
+from distlint.server.desk import Analysis, Desk
+from distlint.server.options import Options
+from distlint.server.translate import SOURCE, Translator, text_edits
+from distlint.source.document import Document
+from distlint.source.edits import difference
+
+FIX_ALL = f"{types.CodeActionKind.SourceFixAll.value}.distlint"
+WATCHED = ("**/*.toml", "**/*.py", "**/requirements*.txt")
+STACK = 64 * 1024 * 1024
+"""Bytes of address space for the thread of the engine, which recurses as deep as programs nest."""
+COLLECTED_WHEN_IDLE, MOST_UNCOLLECTED = 8, 40
+"""Files that are analysed before garbage is collected: with nothing to do, and with work left."""
+PATIENCE = 5.0
+"""Seconds that an editor may take to tell its settings."""
+
+T = TypeVar("T")
+
+
+class Server(LanguageServer):
+    """distlint as a language server."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "distlint", __version__, text_document_sync_kind=types.TextDocumentSyncKind.Full
+        )
+        self.desk = Desk()
+        self.engine = _one_thread()
+        self.options: dict[Path | None, Options] = {None: Options()}
+        self.initial: object = None
+        self.uris: dict[Path, str] = {}
+        self.versions: dict[Path, int] = {}
+        self.analyses: dict[Path, Analysis] = {}
+        self.dirty: dict[Path, bool] = {}
+        """Files to be analysed, the most urgent last, and whether their own text has changed."""
+        self.working: asyncio.Task[None] | None = None
+        self.news = asyncio.Event()
+        self.configured = asyncio.Event()
+        self.told: set[str] = set()
+        self.analysed = 0
+        """Files since garbage was last collected."""
+
+    @property
+    def pulls(self) -> bool:
+        """Does the editor ask for diagnostics, rather than wait for them?"""
+        text = self.client_capabilities.text_document
+        return text is not None and text.diagnostic is not None
+
+    @property
+    def translator(self) -> Translator:
+        text = self.client_capabilities.text_document
+        publish = text.publish_diagnostics if text else None
+        return Translator(
+            Columns(self.server_capabilities.position_encoding),
+            self.uri_of,
+            self.desk.read,
+            related=self.pulls or bool(publish and publish.related_information),
+        )
+
+    def uri_of(self, path: Path) -> str:
+        return self.uris.get(path) or uris.from_fs_path(str(path)) or ""
+
+    def folders(self) -> list[Path]:
+        named = [_path(uri) for uri in self.workspace.folders]
+        root = _path(self.workspace.root_uri) if self.workspace.root_uri else None
+        found = [path for path in named if path is not None]
+        return found or ([root] if root is not None else [])
+
+    def options_of(self, path: Path) -> Options:
+        inside = [folder for folder in self.options if folder and folder in path.parents]
+        return self.options[max(inside, key=lambda each: len(each.parts), default=None)]
+
+    # --- what changes
+
+    def edited(self, uri: str) -> None:
+        """A file was opened or changed."""
+        path = _path(uri)
+        if path is None:
+            return
+        document = self.workspace.get_text_document(uri)
+        self.uris[path] = uri
+        self.versions[path] = document.version or 0
+        self.desk.post(path, document.source, self.versions[path])
+        self.mark(path, own=True)
+
+    def closed(self, uri: str) -> None:
+        path = _path(uri)
+        if path is None or path not in self.uris:
+            return
+        self.desk.post(path, None)
+        unsaved = path in self.analyses and not _on_disk(self.analyses[path].document)
+        for table in (self.uris, self.versions, self.analyses, self.dirty):
+            table.pop(path, None)
+        self.announce()
+        if not self.pulls:
+            self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
+        if unsaved:  # those who import it get what is on the disk again
+            self.mark_all()
+
+    def mark(self, path: Path, *, own: bool) -> None:
+        """A file is to be analysed anew: first if its own text has changed, else after others."""
+        before = self.dirty.pop(path, False)
+        if own or before:
+            self.dirty[path] = True
+        else:
+            self.dirty = {path: False, **self.dirty}
+        if self.working is None or self.working.done():
+            self.working = asyncio.get_running_loop().create_task(self.work())
+
+    def mark_all(self) -> None:
+        for path in self.uris:
+            self.mark(path, own=False)
+        self.ask_to_pull()
+
+    def announce(self) -> None:
+        self.news.set()
+        self.news = asyncio.Event()
+
+    # --- the work
+
+    async def work(self) -> None:
+        await self.configured.wait()
+        while self.dirty:
+            self.analysed += 1
+            path, own = next(reversed(self.dirty.items()))
+            await self.analyse(path)
+            if own and path not in self.dirty and path in self.uris:
+                concerned = await self.run(partial(self.desk.concerned, path))
+                for other in concerned:
+                    if other in self.uris:
+                        self.mark(other, own=False)
+                if concerned:
+                    self.ask_to_pull()
+            if self.analysed >= (MOST_UNCOLLECTED if self.dirty else COLLECTED_WHEN_IDLE):
+                self.analysed = 0
+                await self.run(gc.collect)
+
+    async def analyse(self, path: Path) -> None:
+        version = self.versions.get(path)
+        try:
+            analysis = await self.run(lambda: self.desk.check(path))
+        except Exception as error:  # a mistake of ours ends one analysis and not the server
+            self.dirty.pop(path, None)
+            self.announce()
+            self.say(f"{path}: internal error: {type(error).__name__}: {error}")
+            self.log("".join(traceback.format_exception(error)))
+            return
+        if path not in self.uris:
+            self.dirty.pop(path, None)
+        elif self.versions.get(path) == version:
+            self.dirty.pop(path, None)
+            if analysis is not None and analysis.version == version:
+                self.analyses[path] = analysis
+                self.publish(path, analysis)
+        self.announce()
+
+    async def run(self, job: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self.engine, job)
+
+    async def settled(self, uri: str) -> Analysis | None:
+        """What was found in the newest version of a file, as soon as it is known."""
+        path = _path(uri)
+        if path is None:
+            return None
+        while path in self.dirty:
+            await self.news.wait()
+        return self.analyses.get(path)
+
+    # --- what is told
+
+    def publish(self, path: Path, analysis: Analysis) -> None:
+        self.tell(analysis)
+        if not self.pulls:
+            self.text_document_publish_diagnostics(
+                types.PublishDiagnosticsParams(
+                    self.uri_of(path), self.diagnostics(analysis), analysis.version
+                )
+            )
+
+    def diagnostics(self, analysis: Analysis) -> list[types.Diagnostic]:
+        unsafe = self.options_of(analysis.document.path).unsafe_fixes
+        return self.translator.diagnostics(analysis, unsafe)
+
+    def tell(self, analysis: Analysis) -> None:
+        """A configuration that cannot be used, or a failure of ours, is said once."""
+        if analysis.problem:
+            self.say(analysis.problem)
+        for notice in analysis.notices:
+            text = f"{notice.path}: {notice.message}" if notice.path else notice.message
+            if notice.kind == "failed" and text not in self.told:
+                self.say(text)
+                self.log(notice.detail)
+
+    def say(self, text: str) -> None:
+        if text not in self.told:
+            self.told.add(text)
+            self.window_show_message(
+                types.ShowMessageParams(types.MessageType.Error, f"distlint: {text}")
+            )
+
+    def log(self, text: str) -> None:
+        self.window_log_message(types.LogMessageParams(types.MessageType.Error, text))
+
+    def ask_to_pull(self) -> None:
+        workspace = self.client_capabilities.workspace
+        if workspace and workspace.diagnostics and workspace.diagnostics.refresh_support:
+            self.workspace_diagnostic_refresh(None)
+        if workspace and workspace.inlay_hint and workspace.inlay_hint.refresh_support:
+            self.workspace_inlay_hint_refresh(None)
+
+    # --- settings
+
+    async def read_settings(self, pushed: object = None) -> None:
+        """Ask the editor for its settings, if it can be asked, else take what it sent."""
+        folders = self.folders()
+        workspace = self.client_capabilities.workspace
+        given: list[object] = [pushed] * (len(folders) + 1)
+        if workspace and workspace.configuration:
+            items = [types.ConfigurationItem(section=options.SECTION)]
+            items += [
+                types.ConfigurationItem(scope_uri=self.uri_of(folder), section=options.SECTION)
+                for folder in folders
+            ]
+            with contextlib.suppress(Exception):  # an editor that says it can and then cannot
+                request = self.workspace_configuration_async(types.ConfigurationParams(items))
+                given = list(await asyncio.wait_for(request, PATIENCE))
+        found: dict[Path | None, Options] = {}
+        self.told.clear()
+        for folder, table in zip((None, *folders), given, strict=False):
+            try:
+                found[folder] = options.read(_raw(table) or self.initial, folder)
+            except ConfigError as error:
+                self.say(str(error))
+                found[folder] = Options()
+        self.options = found
+        self.desk.reset(
+            {folder: each.overrides for folder, each in found.items() if folder is not None},
+            found.get(None, Options()).overrides,
+        )
+        self.configured.set()
+        self.mark_all()
+
+    async def watch_files(self) -> None:
+        workspace = self.client_capabilities.workspace
+        watching = workspace.did_change_watched_files if workspace else None
+        if watching is None or not watching.dynamic_registration:
+            return
+        watchers = [types.FileSystemWatcher(pattern) for pattern in WATCHED]
+        registration = types.Registration(
+            "distlint-files",
+            types.WORKSPACE_DID_CHANGE_WATCHED_FILES,
+            types.DidChangeWatchedFilesRegistrationOptions(watchers),
+        )
+        with contextlib.suppress(Exception):
+            await self.client_register_capability_async(types.RegistrationParams([registration]))
+
+    # --- code actions
+
+    def actions(self, params: types.CodeActionParams, analysis: Analysis) -> list[types.CodeAction]:
+        wanted = params.context.only
+        found: list[types.CodeAction] = []
+        if _asked(types.CodeActionKind.QuickFix.value, wanted):
+            for diagnostic in params.context.diagnostics:
+                if diagnostic.source == SOURCE:
+                    found += self.quick_fixes(diagnostic, params.text_document.uri, analysis)
+        return found
+
+    def quick_fixes(
+        self, diagnostic: types.Diagnostic, uri: str, analysis: Analysis
+    ) -> list[types.CodeAction]:
+        """The fix that a diagnostic carries, and a comment that switches it off."""
+        data = _raw(diagnostic.data)
+        if not isinstance(data, Mapping) or data.get("version") != analysis.version:
+            return []  # of a text that is no longer there
+        found = []
+        fix = data.get("fix")
+        if isinstance(fix, Mapping):
+            with contextlib.suppress(KeyError, TypeError, ValueError):
+                safe = fix["applicability"] == "safe"
+                found.append(
+                    types.CodeAction(
+                        f"{fix['message']}{'' if safe else ' (unsafe)'}",
+                        kind=types.CodeActionKind.QuickFix,
+                        diagnostics=[diagnostic],
+                        is_preferred=safe,
+                        edit=self.edit(uri, analysis.version, text_edits(fix)),
+                    )
+                )
+        comment = self.comment(diagnostic, data, analysis)
+        if comment:
+            found.append(
+                types.CodeAction(
+                    f"Ignore {diagnostic.code} ({data.get('name')}) on this line",
+                    kind=types.CodeActionKind.QuickFix,
+                    diagnostics=[diagnostic],
+                    edit=self.edit(uri, analysis.version, comment),
+                )
+            )
+        return found
+
+    def comment(
+        self, diagnostic: types.Diagnostic, data: Mapping[str, object], analysis: Analysis
+    ) -> list[types.TextEdit]:
+        """The edit that writes a suppression comment; none where no comment can."""
+        document = analysis.document
+        items = [
+            item
+            for item in analysis.reported
+            if item.finding.code == diagnostic.code
+            and item.finding.place.span.row == data.get("row")
+            and item.finding.place.path == document.path
+            and item.finding.code not in ("DST000", "DST001")
+        ]
+        if not items or analysis.session is None:
+            return []
+        try:
+            edits = comments(document, items[:1], analysis.session.resolver)
+            document_with(document, edits)
+        except (NotWritten, ConfigError):
+            return []
+        return self.translator.edits(document, edits)
+
+    def edit(self, uri: str, version: int, edits: list[types.TextEdit]) -> types.WorkspaceEdit:
+        workspace = self.client_capabilities.workspace
+        if workspace and workspace.workspace_edit and workspace.workspace_edit.document_changes:
+            document = types.OptionalVersionedTextDocumentIdentifier(uri, version)
+            return types.WorkspaceEdit(
+                document_changes=[types.TextDocumentEdit(document, list(edits))]
+            )
+        return types.WorkspaceEdit(changes={uri: edits})
+
+    async def fix_all(self, uri: str) -> types.WorkspaceEdit | None:
+        """All safe fixes together, proven as ``distlint fix`` proves them."""
+        path = _path(uri)
+        if path is None:
+            return None
+        result = await self.run(lambda: self.desk.repaired(path))
+        if result is None:
+            return None
+        before, after, version = result
+        edits = list(difference(before.text, after.text))
+        return self.edit(uri, version, self.translator.edits(before, edits)) if edits else None
+
+
+def make() -> Server:
+    """The server with all that it can do."""
+    server = Server()
+    _synchronise(server)
+    _report(server)
+    _explain(server)
+    _act(server)
+    return server
+
+
+def _synchronise(server: Server) -> None:
+    @server.feature(types.INITIALIZE)
+    def initialize(params: types.InitializeParams) -> None:
+        server.initial = _raw(params.initialization_options)
+        gc.freeze()
+        gc.disable()  # a sixth of the time of an analysis; `work` collects in between
+
+    @server.feature(types.INITIALIZED)
+    async def initialized(params: types.InitializedParams) -> None:
+        await server.read_settings()
+        await server.watch_files()
+
+    @server.feature(types.SHUTDOWN)
+    def shutdown(*_: object) -> None:
+        server.engine.shutdown(wait=False, cancel_futures=True)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
+    async def opened(params: types.DidOpenTextDocumentParams) -> None:
+        if params.text_document.language_id == "python":
+            server.edited(params.text_document.uri)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
+    async def changed(params: types.DidChangeTextDocumentParams) -> None:
+        if _path(params.text_document.uri) in server.uris:
+            server.edited(params.text_document.uri)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
+    async def saved(params: types.DidSaveTextDocumentParams) -> None:
+        path = _path(params.text_document.uri)
+        if path is not None and path.suffix == ".toml":
+            server.desk.reset()
+            server.mark_all()
+
+    @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
+    async def closed(params: types.DidCloseTextDocumentParams) -> None:
+        server.closed(params.text_document.uri)
+
+    @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
+    async def configured(params: types.DidChangeConfigurationParams) -> None:
+        await server.read_settings(params.settings)
+
+    @server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
+    async def folders(params: types.DidChangeWorkspaceFoldersParams) -> None:
+        await server.read_settings()
+
+    @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
+    async def files(params: types.DidChangeWatchedFilesParams) -> None:
+        concern = False
+        for change in params.changes:
+            path = _path(change.uri)
+            if path is None:
+                continue
+            if path.suffix != ".py" or change.type != types.FileChangeType.Changed:
+                server.desk.reset()  # also what imports lead to
+                concern = True
+            elif path not in server.uris:
+                server.desk.changed_on_disk(path)
+                concern = True
+        if concern:
+            server.told.clear()
+            server.mark_all()
+
+
+def _report(server: Server) -> None:
+    @server.feature(
+        types.TEXT_DOCUMENT_DIAGNOSTIC,
+        types.DiagnosticOptions(
+            inter_file_dependencies=True, workspace_diagnostics=False, identifier=SOURCE
+        ),
+    )
+    async def diagnostic(
+        params: types.DocumentDiagnosticParams,
+    ) -> types.RelatedFullDocumentDiagnosticReport | types.RelatedUnchangedDocumentDiagnosticReport:
+        analysis = await server.settled(params.text_document.uri)
+        if analysis is None:
+            return types.RelatedFullDocumentDiagnosticReport(items=[])
+        result = str(analysis.serial)
+        if result == params.previous_result_id:
+            return types.RelatedUnchangedDocumentDiagnosticReport(result_id=result)
+        return types.RelatedFullDocumentDiagnosticReport(
+            items=server.diagnostics(analysis), result_id=result
+        )
+
+
+def _explain(server: Server) -> None:
+    @server.feature(types.TEXT_DOCUMENT_HOVER)
+    async def hovered(params: types.HoverParams) -> types.Hover | None:
+        analysis = await server.settled(params.text_document.uri)
+        if analysis is None:
+            return None
+        lines = analysis.document.lines
+        row, column = server.translator.columns.place(lines, params.position)
+        text = await server.run(
+            lambda: hover.text(
+                analysis,
+                row,
+                column,
+                lambda function: server.desk.traces(analysis, function),
+            )
+        )
+        markup = types.MarkupContent(types.MarkupKind.Markdown, text)
+        return types.Hover(markup) if text else None
+
+    @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
+    async def hints(params: types.InlayHintParams) -> list[types.InlayHint] | None:
+        analysis = await server.settled(params.text_document.uri)
+        if analysis is None or not server.options_of(analysis.document.path).inlay_hints:
+            return None
+        traces = await server.run(lambda: server.desk.traces(analysis, None))
+        lines = analysis.document.lines
+        columns = server.translator.columns
+        first, last = params.range.start.line + 1, params.range.end.line + 1
+        return [
+            types.InlayHint(
+                columns.position(lines, span.end_row, span.end_column), who, padding_left=True
+            )
+            for span, who in sorted(hover.reached(traces, analysis.document.path).items())
+            if first <= span.end_row <= last
+        ]
+
+
+def _act(server: Server) -> None:
+    @server.feature(
+        types.TEXT_DOCUMENT_CODE_ACTION,
+        types.CodeActionOptions(
+            code_action_kinds=[types.CodeActionKind.QuickFix, FIX_ALL], resolve_provider=True
+        ),
+    )
+    async def act(params: types.CodeActionParams) -> list[types.CodeAction] | None:
+        uri = params.text_document.uri
+        analysis = await server.settled(uri)
+        if analysis is None:
+            return None
+        found = server.actions(params, analysis)
+        fixable = any(
+            item.finding.fix and item.finding.fix.applicability == "safe"
+            for item in analysis.reported
+        )
+        if fixable and _asked(FIX_ALL, params.context.only):
+            action = types.CodeAction("distlint: apply all safe fixes", kind=FIX_ALL)
+            if _resolves(server.client_capabilities):
+                action.data = {"uri": uri}
+            else:
+                action.edit = await server.fix_all(uri)
+            if action.data or action.edit:
+                found.append(action)
+        return found
+
+    @server.feature(types.CODE_ACTION_RESOLVE)
+    async def resolve(action: types.CodeAction) -> types.CodeAction:
+        data = _raw(action.data)
+        if action.edit is None and isinstance(data, Mapping):
+            action.edit = await server.fix_all(str(data.get("uri")))
+        return action
+
+
+def _resolves(capabilities: types.ClientCapabilities) -> bool:
+    """Does the editor ask for the edit of an action only once it was chosen?"""
+    text = capabilities.text_document
+    support = text.code_action.resolve_support if text and text.code_action else None
+    return support is not None and "edit" in support.properties
+
+
+def _asked(kind: str, only: object) -> bool:
+    """Is a kind of action wanted? A kind stands for all below it."""
+    if not isinstance(only, (list, tuple)) or not only:
+        return True
+    kinds = [getattr(each, "value", each) for each in only]
+    return any(kind == each or kind.startswith(f"{each}.") for each in kinds)
+
+
+def _path(uri: str | None) -> Path | None:
+    """The file of a URI; None for what is no file."""
+    if not uri or not uri.startswith("file:"):
+        return None
+    name = uris.to_fs_path(uri)
+    return Path(os.path.abspath(name)) if name else None
+
+
+def _on_disk(document: Document) -> bool:
+    """Is a document saved as it is?"""
+    try:
+        return document.path.read_bytes() == document.data
+    except OSError:
+        return False
+
+
+def _raw(value: object) -> object:
+    """JSON as plain tables and lists, in whatever shape the protocol's library hands it on."""
+    if hasattr(value, "_asdict"):
+        return {key: _raw(item) for key, item in value._asdict().items()}
+    if isinstance(value, Mapping):
+        return {key: _raw(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_raw(item) for item in value]
+    return value
+
+
+def _one_thread() -> ThreadPoolExecutor:
+    before = threading.stack_size(STACK)
+    try:
+        engine = ThreadPoolExecutor(max_workers=1, thread_name_prefix="distlint")
+        engine.submit(lambda: None).result()  # it is made now, with this stack
+    finally:
+        threading.stack_size(before)
+    return engine

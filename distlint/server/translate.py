@@ -1,0 +1,159 @@
+"""Findings in the words of the protocol: diagnostics, edits, and what is shown on hover."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from lsprotocol import types
+
+from distlint.rules.table import UNUSED_SUPPRESSION
+from distlint.server.columns import Columns
+from distlint.server.desk import Analysis
+from distlint.source.document import Document, DocumentError
+from distlint.source.finding import Edit, Explanation, Finding, Place, Severity, Span, Step
+from distlint.source.report import Reported
+
+SOURCE = "distlint"
+
+_SEVERITIES = {
+    Severity.ERROR: types.DiagnosticSeverity.Error,
+    Severity.WARNING: types.DiagnosticSeverity.Warning,
+    Severity.INFO: types.DiagnosticSeverity.Information,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Translator:
+    """Speaks to one editor: its columns, what it can show, and how it names files."""
+
+    columns: Columns
+    uri_of: Callable[[Path], str]
+    read: Callable[[Path], Document]
+    related: bool
+    """Does the editor show related information?"""
+
+    def diagnostics(self, analysis: Analysis, unsafe: bool) -> list[types.Diagnostic]:
+        return [self._diagnostic(item, analysis, unsafe) for item in analysis.reported]
+
+    def span(self, finding: Finding, document: Document) -> Span:
+        """Where a finding is shown in a document; it may have been made in a file imported."""
+        places = [finding.place, *(related.place for related in finding.related)]
+        here = [place.span for place in places if place.path == document.path]
+        return here[0] if here else Span(1, 1, 1, 1)
+
+    def edits(self, document: Document, edits: Iterable[Edit]) -> list[types.TextEdit]:
+        return [
+            types.TextEdit(self.columns.range(document.lines, edit.span), edit.content)
+            for edit in edits
+        ]
+
+    def _diagnostic(self, item: Reported, analysis: Analysis, unsafe: bool) -> types.Diagnostic:
+        finding = item.finding
+        document = analysis.document
+        told = list(_told(finding))
+        message = finding.message
+        if not self.related:
+            message += "".join(f"\n  {text} (line {place.span.row})" for text, place in told)
+        return types.Diagnostic(
+            range=self.columns.range(document.lines, self.span(finding, document)),
+            message=message,
+            severity=_SEVERITIES[finding.severity],
+            code=finding.code,
+            source=SOURCE,
+            tags=[types.DiagnosticTag.Unnecessary] if _idle(finding) else None,
+            related_information=list(self._information(told)) if self.related else None,
+            data=self._data(item, analysis, unsafe),
+        )
+
+    def _information(
+        self, told: Iterable[tuple[str, Place]]
+    ) -> Iterator[types.DiagnosticRelatedInformation]:
+        for text, place in told:
+            try:
+                lines = self.read(place.path).lines
+            except (OSError, DocumentError):
+                continue
+            location = types.Location(
+                self.uri_of(place.path), self.columns.range(lines, place.span)
+            )
+            yield types.DiagnosticRelatedInformation(location, text)
+
+    def _data(self, item: Reported, analysis: Analysis, unsafe: bool) -> dict[str, object]:
+        """What a code action needs, so that nothing has to be analysed again for it."""
+        finding = item.finding
+        data: dict[str, object] = {
+            "version": analysis.version,
+            "name": finding.name,
+            "row": finding.place.span.row,
+        }
+        fix = finding.fix
+        offered = {"safe", "unsafe"} if unsafe else {"safe"}
+        if fix is not None and fix.applicability in offered:
+            data["fix"] = {
+                "message": fix.message,
+                "applicability": fix.applicability,
+                "edits": [
+                    {"range": _plain_range(edit.range), "newText": edit.new_text}
+                    for edit in self.edits(analysis.document, fix.edits)
+                ],
+            }
+        return data
+
+
+def explanation(finding: Finding) -> str:
+    """The ways of the groups of ranks and the decisions, as Markdown."""
+    lines = [f"**{finding.code}** {finding.name}: {finding.message}", ""]
+    lines += [f"- {text} (line {place.span.row})" for text, place in _told(finding)]
+    if isinstance(finding.explanation, Explanation):
+        lines += ["", finding.explanation.effect, "", finding.explanation.advice]
+    return "\n".join(lines)
+
+
+def text_edits(data: Mapping[str, object]) -> list[types.TextEdit]:
+    """The edits of a fix that a diagnostic carries.
+
+    Raises:
+        KeyError, TypeError, ValueError: if the editor did not keep them as they were.
+    """
+    edits = data["edits"]
+    if not isinstance(edits, list):
+        raise TypeError("edits")
+    return [
+        types.TextEdit(
+            types.Range(
+                types.Position(edit["range"]["start"]["line"], edit["range"]["start"]["character"]),
+                types.Position(edit["range"]["end"]["line"], edit["range"]["end"]["character"]),
+            ),
+            edit["newText"],
+        )
+        for edit in edits
+    ]
+
+
+def _told(finding: Finding) -> Iterator[tuple[str, Place]]:
+    """The path of each group of ranks and what they decided, each with its place."""
+    why = finding.explanation
+    if why is None or not why.lanes:
+        yield from ((related.message, related.place) for related in finding.related)
+        return
+    steps: list[tuple[str, Step | None]] = [("last in common", why.common)]
+    steps += [(lane.ranks, step) for lane in why.lanes for step in lane.steps]
+    for who, step in steps:
+        if step is not None:
+            yield f"{who}: {step.text}", step.place or finding.place
+    for decision in why.decisions:
+        if decision.place is not None:
+            yield f"because {decision.text}: {decision.outcome}", decision.place
+
+
+def _idle(finding: Finding) -> bool:
+    return finding.code == UNUSED_SUPPRESSION and "nothing" in finding.message
+
+
+def _plain_range(range_: types.Range) -> dict[str, dict[str, int]]:
+    return {
+        "start": {"line": range_.start.line, "character": range_.start.character},
+        "end": {"line": range_.end.line, "character": range_.end.character},
+    }

@@ -1,0 +1,201 @@
+"""An editor, as far as the server can tell: JSON over the server's standard input and output."""
+
+from __future__ import annotations
+
+import json
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+PATIENCE = 60.0
+"""Seconds to wait for what has to come; machines that run tests can be slow."""
+
+RICH = {
+    "general": {"positionEncodings": ["utf-16"]},
+    "textDocument": {
+        "publishDiagnostics": {"relatedInformation": True},
+        "codeAction": {"resolveSupport": {"properties": ["edit"]}},
+    },
+    "workspace": {
+        "configuration": True,
+        "workspaceEdit": {"documentChanges": True},
+        "didChangeWatchedFiles": {"dynamicRegistration": True},
+    },
+}
+
+Json = Any
+
+
+class Editor:
+    """Starts a server and talks to it; ``settings`` is what it answers when asked for settings."""
+
+    def __init__(
+        self,
+        *folders: Path,
+        capabilities: Mapping[str, object] = RICH,
+        options: Mapping[str, object] | None = None,
+        settings: Callable[[str | None], object] = lambda scope: None,
+    ) -> None:
+        self.process = subprocess.Popen(
+            [Path(sys.executable).with_name("distlint"), "server"],  # as editors start it
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            cwd=folders[0],
+        )
+        self.settings = settings
+        self.registered: list[Json] = []
+        self.messages: list[str] = []
+        self.refreshes = 0
+        self.published: queue.Queue[Json] = queue.Queue()
+        self.versions: dict[str, int] = {}
+        self._answers: dict[int, queue.Queue[Json]] = {}
+        self._lock = threading.Lock()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+        named = [{"uri": folder.as_uri(), "name": folder.name} for folder in folders]
+        self.server = self.request(
+            "initialize",
+            processId=None,
+            rootUri=folders[0].as_uri(),
+            capabilities=capabilities,
+            workspaceFolders=named,
+            initializationOptions=options,
+        )["capabilities"]
+        self.notify("initialized")
+
+    def __enter__(self) -> Editor:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            self.request("shutdown")
+            self.notify("exit")
+            self.process.wait(PATIENCE)
+        finally:
+            self.process.kill()
+            self.process.wait()
+            for stream in (self.process.stdin, self.process.stdout):
+                if stream is not None:
+                    stream.close()
+
+    def request(self, method: str, **params: object) -> Json:
+        return self.answer(self.ask(method, **params))
+
+    def ask(self, method: str, **params: object) -> int:
+        number = len(self._answers) + 1
+        self._answers[number] = queue.Queue()
+        self._send({"id": number, "method": method, "params": params})
+        return number
+
+    def answer(self, number: int) -> Json:
+        message = self._answers[number].get(timeout=PATIENCE)
+        assert "error" not in message, message["error"]
+        return message["result"]
+
+    def notify(self, method: str, **params: object) -> None:
+        self._send({"method": method, "params": params})
+
+    def open(self, path: Path, text: str | None = None) -> None:
+        self.versions[path.as_uri()] = 1
+        self.notify(
+            "textDocument/didOpen",
+            textDocument={
+                "uri": path.as_uri(),
+                "languageId": "python",
+                "version": 1,
+                "text": path.read_text("utf-8") if text is None else text,
+            },
+        )
+
+    def change(self, path: Path, text: str) -> None:
+        self.versions[path.as_uri()] += 1
+        self.notify(
+            "textDocument/didChange",
+            textDocument={"uri": path.as_uri(), "version": self.versions[path.as_uri()]},
+            contentChanges=[{"text": text}],
+        )
+
+    def diagnostics(self, path: Path, version: int | None = None) -> list[Json]:
+        """What the server says next about the newest version of a file, or about another one."""
+        while True:
+            told = self.published.get(timeout=PATIENCE)
+            wanted = self.versions[path.as_uri()] if version is None else version
+            if told["uri"] == path.as_uri() and told.get("version") == wanted:
+                found: list[Json] = told["diagnostics"]
+                return found
+
+    def actions(self, path: Path, diagnostics: list[Json], *only: str) -> list[Json]:
+        context: dict[str, object] = {"diagnostics": diagnostics}
+        if only:
+            context["only"] = list(only)
+        where = diagnostics[0]["range"] if diagnostics else _START
+        document = {"uri": path.as_uri()}
+        found = self.request(
+            "textDocument/codeAction", textDocument=document, range=where, context=context
+        )
+        return list(found or ())
+
+    def hover(self, path: Path, line: int, character: int) -> str:
+        found = self.request(
+            "textDocument/hover",
+            textDocument={"uri": path.as_uri()},
+            position={"line": line, "character": character},
+        )
+        return str(found["contents"]["value"]) if found else ""
+
+    def _send(self, message: Mapping[str, object]) -> None:
+        data = json.dumps({"jsonrpc": "2.0", **message}).encode()
+        assert self.process.stdin is not None
+        with self._lock:
+            self.process.stdin.write(b"Content-Length: %d\r\n\r\n%b" % (len(data), data))
+            self.process.stdin.flush()
+
+    def _read(self) -> None:
+        stream = self.process.stdout
+        assert stream is not None
+        while header := stream.readline():
+            length = int(header.split(b":")[1])
+            while stream.readline().strip():
+                pass
+            self._received(json.loads(stream.read(length)))
+
+    def _received(self, message: Json) -> None:
+        if "method" not in message:
+            self._answers[message["id"]].put(message)
+            return
+        method, params = message["method"], message.get("params")
+        result: object = None
+        if method == "textDocument/publishDiagnostics":
+            self.published.put(params)
+        elif method == "window/showMessage":
+            self.messages.append(params["message"])
+        elif method == "client/registerCapability":
+            self.registered += params["registrations"]
+        elif method == "workspace/diagnostic/refresh":
+            self.refreshes += 1
+        elif method == "workspace/configuration":
+            result = [self.settings(item.get("scopeUri")) for item in params["items"]]
+        if "id" in message:
+            self._send({"id": message["id"], "result": result})
+
+
+_START = {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 0}}
+
+
+def edited(text: str, edits: list[Json]) -> str:
+    """A text in ASCII with the server's edits, as an editor makes them."""
+    starts = [0]
+    for line in text.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+
+    def offset(position: Json) -> int:
+        return int(min(starts[position["line"]] + position["character"], len(text)))
+
+    for edit in sorted(edits, key=lambda each: offset(each["range"]["start"]), reverse=True):
+        start, end = offset(edit["range"]["start"]), offset(edit["range"]["end"])
+        text = text[:start] + edit["newText"] + text[end:]
+    return text

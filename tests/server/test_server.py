@@ -1,0 +1,382 @@
+"""``distlint server``, as an editor and its user notice it."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.server.client import RICH, Editor, edited
+
+BUGGY = """\
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+if dist.get_rank() == 0:
+    dist.barrier()
+dist.destroy_process_group()
+"""
+CLEAN = BUGGY.replace("if dist.get_rank() == 0:\n    dist", "dist")
+LONG = "".join(
+    f"def f{n}(rank):\n    if rank == {n}:\n        dist.barrier()\n" for n in range(300)
+)
+"""Takes seconds to analyse."""
+ROW, COLUMN = 3, 0
+"""Where the branch of BUGGY stands, counted from 0 as the protocol does."""
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Path:
+    path = tmp_path / "train.py"
+    path.write_text(BUGGY)
+    return path
+
+
+def codes(diagnostics: list[dict[str, object]]) -> list[object]:
+    return [each["code"] for each in diagnostics]
+
+
+def quick_fix(actions: list[dict[str, object]], word: str) -> dict[str, object]:
+    return next(each for each in actions if word in str(each["title"]))
+
+
+def test_findings_are_shown_with_the_path_of_the_other_ranks(script: Path) -> None:
+    with Editor(script.parent) as editor:
+        editor.open(script)
+        (found,) = editor.diagnostics(script)
+        assert found["code"] == "DST101"
+        assert found["source"] == "distlint"
+        assert found["severity"] == 1
+        assert found["range"]["start"] == {"line": ROW, "character": COLUMN}
+        told = {each["message"]: each["location"] for each in found["relatedInformation"]}
+        assert any(text.startswith("every other rank: ") for text in told)
+        assert told["rank 0: barrier: dist.barrier()"]["uri"] == script.as_uri()
+        assert told["rank 0: barrier: dist.barrier()"]["range"]["start"]["line"] == ROW + 1
+
+
+def test_an_editor_that_shows_no_related_places_reads_them_in_the_message(script: Path) -> None:
+    with Editor(script.parent, capabilities={}) as editor:
+        editor.open(script)
+        (found,) = editor.diagnostics(script)
+        assert "rank 0: barrier: dist.barrier() (line 5)" in found["message"]
+        assert found.get("relatedInformation") is None
+
+
+def test_an_edit_takes_the_finding_away_and_closing_clears_it(script: Path) -> None:
+    with Editor(script.parent) as editor:
+        editor.open(script)
+        assert codes(editor.diagnostics(script)) == ["DST101"]
+        editor.change(script, CLEAN)
+        assert editor.diagnostics(script) == []
+        editor.change(script, "def (")
+        assert codes(editor.diagnostics(script)) == ["DST000"]
+        editor.notify("textDocument/didClose", textDocument={"uri": script.as_uri()})
+        while editor.published.get(timeout=60).get("version") is not None:
+            pass
+
+
+def test_the_newest_version_wins(script: Path) -> None:
+    with Editor(script.parent) as editor:
+        editor.open(script)
+        editor.diagnostics(script)
+        for _ in range(3):  # each comes while the one before is analysed
+            editor.change(script, BUGGY + LONG)
+            time.sleep(0.1)
+        editor.change(script, CLEAN)
+        told = editor.published.get(timeout=60)
+        assert (told["version"], told["diagnostics"]) == (5, [])
+
+
+def test_an_editor_may_ask_for_diagnostics(script: Path) -> None:
+    capabilities = {
+        "textDocument": {"diagnostic": {}},
+        "workspace": {"diagnostics": {"refreshSupport": True}},
+    }
+    document = {"uri": script.as_uri()}
+    with Editor(script.parent, capabilities=capabilities) as editor:
+        editor.open(script)
+        report = editor.request("textDocument/diagnostic", textDocument=document)
+        assert codes(report["items"]) == ["DST101"]
+        again = editor.request(
+            "textDocument/diagnostic", textDocument=document, previousResultId=report["resultId"]
+        )
+        assert again == {"kind": "unchanged", "resultId": report["resultId"]}
+        editor.change(script, CLEAN)
+        report = editor.request("textDocument/diagnostic", textDocument=document)
+        assert report["items"] == []
+        assert editor.published.empty()
+
+
+def test_the_quick_fix_makes_the_text_right(script: Path) -> None:
+    with Editor(script.parent) as editor:
+        editor.open(script)
+        found = editor.diagnostics(script)
+        fix = quick_fix(editor.actions(script, found, "quickfix"), "unsafe")
+        (change,) = fix["edit"]["documentChanges"]  # type: ignore[index]
+        assert change["textDocument"] == {"uri": script.as_uri(), "version": 1}
+        editor.change(script, edited(BUGGY, change["edits"]))
+        assert editor.diagnostics(script) == []
+        assert editor.actions(script, found, "quickfix") == []  # they are of another text
+
+
+def test_unsafe_fixes_can_be_kept_back(script: Path) -> None:
+    with Editor(script.parent, options={"unsafeFixes": False}) as editor:
+        editor.open(script)
+        titles = [each["title"] for each in editor.actions(script, editor.diagnostics(script))]
+        assert titles == ["Ignore DST101 (collective-in-rank-branch) on this line"]
+
+
+def test_ignore_on_this_line(script: Path) -> None:
+    with Editor(script.parent) as editor:
+        editor.open(script)
+        action = quick_fix(editor.actions(script, editor.diagnostics(script)), "Ignore")
+        edits = action["edit"]["documentChanges"][0]["edits"]  # type: ignore[index]
+        text = edited(BUGGY, edits)
+        assert text.splitlines()[ROW].endswith(":  # distlint: ignore[DST101]")
+        editor.change(script, text)
+        assert editor.diagnostics(script) == []
+
+
+@pytest.mark.parametrize("resolves", [True, False])
+def test_fix_all_applies_the_safe_fixes_only(script: Path, resolves: bool) -> None:
+    text = "x = 1  # distlint: ignore[DST101]\n" + BUGGY + "y = 1  # distlint: ignore[DST102]\n"
+    capabilities = RICH if resolves else {}
+    with Editor(script.parent, capabilities=capabilities) as editor:
+        editor.open(script, text)
+        editor.diagnostics(script)
+        (action,) = editor.actions(script, [], "source.fixAll")
+        assert action["kind"] == "source.fixAll.distlint"
+        if resolves:
+            assert "edit" not in action
+            action = editor.request("codeAction/resolve", **action)
+            edits = action["edit"]["documentChanges"][0]["edits"]
+        else:
+            edits = action["edit"]["changes"][script.as_uri()]
+        assert edited(text, edits) == "x = 1\n" + BUGGY + "y = 1\n"
+
+
+def test_hover_explains_a_finding_and_an_ignore_comment(script: Path) -> None:
+    with Editor(script.parent) as editor:
+        editor.open(script)
+        shown = editor.hover(script, ROW, COLUMN)
+        assert "rank 0: barrier: dist.barrier()" in shown
+        assert "## What it finds" in shown
+        editor.change(script, "x = 1  # distlint: ignore[unsynced-break]\n")
+        assert "unsynced-break (DST102)" in editor.hover(script, 0, 30)
+        assert editor.hover(script, 0, 0) == ""
+
+
+def test_hover_on_a_collective_tells_which_ranks_reach_it(script: Path) -> None:
+    with Editor(script.parent) as editor:
+        editor.open(script)
+        assert "reached by **rank 0, not ranks 1-3**" in editor.hover(script, ROW + 1, 12)
+        editor.change(script, CLEAN)
+        assert "reached by **all ranks**" in editor.hover(script, ROW, 8)
+        editor.change(script, f"{CLEAN}\ndef unused():\n    dist.all_reduce(1)\n")
+        assert "reached by **all ranks** as `unused`" in editor.hover(script, ROW + 4, 12)
+
+
+def test_inlay_hints_are_there_when_asked_for(script: Path) -> None:
+    everything = {"start": {"line": 0, "character": 0}, "end": {"line": 99, "character": 0}}
+    for wanted in (True, False):
+        with Editor(script.parent, options={"inlayHints": wanted}) as editor:
+            editor.open(script)
+            hints = editor.request(
+                "textDocument/inlayHint",
+                textDocument={"uri": script.as_uri()},
+                range=everything,
+            )
+            labels = [(each["position"]["line"], each["label"]) for each in hints or ()]
+            assert ((ROW + 1, "rank 0, not ranks 1-3") in labels) is wanted
+
+
+def test_an_unsaved_import_counts(tmp_path: Path) -> None:
+    train, middle, utils = (tmp_path / f"{name}.py" for name in ("train", "middle", "utils"))
+    train.write_text(
+        "import torch.distributed as dist\nfrom middle import main\n"
+        "dist.init_process_group()\nif main():\n    dist.barrier()\n"
+    )
+    middle.write_text(
+        "import torch.distributed as dist\nimport utils\ndef main():\n"
+        "    return utils.first(dist.get_rank())\n"
+    )
+    utils.write_text("def first(rank):\n    return True\n")
+    with Editor(tmp_path) as editor:
+        editor.open(train)
+        assert editor.diagnostics(train) == []
+        editor.open(utils)
+        editor.change(utils, "def first(rank):\n    return rank == 0\n")
+        while codes(editor.diagnostics(train)) != ["DST101"]:
+            pass
+        editor.notify("textDocument/didClose", textDocument={"uri": utils.as_uri()})
+        while editor.diagnostics(train):  # what is on the disk holds again
+            pass
+
+
+def test_an_editor_that_asks_is_told_when_another_file_concerns_it(tmp_path: Path) -> None:
+    train, utils = tmp_path / "train.py", tmp_path / "utils.py"
+    train.write_text(f"import utils\n{BUGGY.replace('dist.get_rank() == 0', 'utils.first()')}")
+    utils.write_text("import torch.distributed as dist\ndef first():\n    return True\n")
+    capabilities = {
+        "textDocument": {"diagnostic": {}},
+        "workspace": {"diagnostics": {"refreshSupport": True}},
+    }
+    with Editor(tmp_path, capabilities=capabilities) as editor:
+        editor.open(train)
+        editor.open(utils)
+        for text, expected in (("dist.get_rank() == 0", ["DST101"]), ("True", [])):
+            told = editor.refreshes
+            editor.change(utils, utils.read_text().replace("True", text))
+            deadline = time.monotonic() + 60
+            found: list[object] = [None]
+            while found != expected and time.monotonic() < deadline:
+                while editor.refreshes == told and time.monotonic() < deadline:
+                    time.sleep(0.01)
+                told = editor.refreshes
+                document = {"uri": train.as_uri()}
+                report = editor.request("textDocument/diagnostic", textDocument=document)
+                found = codes(report["items"])
+            assert found == expected
+
+
+def test_saved_files_that_are_not_open_are_watched(script: Path) -> None:
+    utils = script.with_name("utils.py")
+    utils.write_text("import torch.distributed as dist\ndef first():\n    return True\n")
+    text = f"import utils\n{BUGGY.replace('dist.get_rank() == 0', 'utils.first()')}"
+    with Editor(script.parent) as editor:
+        editor.open(script, text)
+        assert editor.diagnostics(script) == []
+        utils.write_text(utils.read_text().replace("True", "dist.get_rank() == 0"))
+        change = {"uri": utils.as_uri(), "type": 2}
+        editor.notify("workspace/didChangeWatchedFiles", changes=[change])
+        assert codes(editor.diagnostics(script)) == ["DST101"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])
+def test_columns_are_in_the_units_that_were_agreed_on(script: Path, encoding: str) -> None:
+    text = BUGGY.replace("if dist", "if '😀é' and dist")
+    capabilities = {**RICH, "general": {"positionEncodings": [encoding]}}
+    with Editor(script.parent, capabilities=capabilities) as editor:
+        assert editor.server["positionEncoding"] == encoding
+        editor.open(script, text)
+        (found,) = editor.diagnostics(script)
+        line = text.splitlines()[ROW].removesuffix(":")
+        wide = {"utf-8": line.encode(), "utf-16": line.encode("utf-16-le")}.get(encoding)
+        units = len(line) if wide is None else len(wide) // {"utf-8": 1, "utf-16": 2}[encoding]
+        assert found["range"]["end"]["character"] == units
+        assert "## What it finds" in editor.hover(script, ROW, units - 1)
+        assert editor.hover(script, ROW, units + 1) == ""
+
+
+def test_a_form_feed_ends_no_line(script: Path) -> None:
+    with Editor(script.parent) as editor:
+        editor.open(script, f"# \x0c \x0b\u2028\n{BUGGY}")
+        (found,) = editor.diagnostics(script)
+        assert found["range"]["start"]["line"] == ROW + 1
+
+
+@pytest.mark.parametrize("watches", [True, False])
+def test_a_change_of_the_configuration_is_noticed(script: Path, watches: bool) -> None:
+    with Editor(script.parent, capabilities=RICH if watches else {}) as editor:
+        editor.open(script)
+        assert codes(editor.diagnostics(script)) == ["DST101"]
+        config = script.parent / "distlint.toml"
+        config.write_text('ignore = ["DST101"]\n')
+        if watches:
+            assert editor.registered[0]["method"] == "workspace/didChangeWatchedFiles"
+            change = {"uri": config.as_uri(), "type": 1}
+            editor.notify("workspace/didChangeWatchedFiles", changes=[change])
+        else:
+            editor.change(script, f"{BUGGY}\n")
+        assert editor.diagnostics(script) == []
+
+
+def test_a_broken_configuration_is_said_once_and_mended(script: Path) -> None:
+    config = script.parent / "distlint.toml"
+    config.write_text("ignroe = []\n")
+    with Editor(script.parent) as editor:
+        editor.open(script)
+        assert editor.diagnostics(script) == []
+        editor.change(script, f"{BUGGY}\n")
+        assert editor.diagnostics(script) == []
+        (message,) = editor.messages
+        assert "unknown key `ignroe`; did you mean `ignore`?" in message
+        config.write_text("")
+        editor.change(script, BUGGY)
+        assert codes(editor.diagnostics(script)) == ["DST101"]
+
+
+def test_own_catalogue_files_are_watched(script: Path) -> None:
+    folder = script.parent
+    (folder / "distlint.toml").write_text('catalogue = ["own.toml"]\n')
+    own = folder / "own.toml"
+    own.write_text("")
+    with Editor(folder) as editor:
+        editor.open(script, "import mycluster\n" + BUGGY.replace("dist.barrier", "mycluster.meet"))
+        assert editor.diagnostics(script) == []
+        own.write_text(
+            'modules = ["mycluster"]\n[[collective]]\ncall = "mycluster.meet"\nkind = "barrier"\n'
+        )
+        editor.notify("workspace/didChangeWatchedFiles", changes=[{"uri": own.as_uri(), "type": 2}])
+        assert codes(editor.diagnostics(script)) == ["DST101"], editor.messages
+
+
+def test_a_long_chain_of_branches_is_analysed(script: Path) -> None:
+    chain = "".join(f"elif mode == {n}:\n    pass\n" for n in range(800))
+    text = f"{BUGGY}mode = 5\nif mode:\n    dist.barrier()\n{chain}"
+    with Editor(script.parent) as editor:
+        editor.open(script, text)
+        assert codes(editor.diagnostics(script)) == ["DST101"]
+        assert editor.messages == []
+
+
+def test_excluded_files_are_left_alone(script: Path) -> None:
+    (script.parent / "distlint.toml").write_text('extend-exclude = ["train.py"]\n')
+    with Editor(script.parent) as editor:
+        editor.open(script)
+        assert editor.diagnostics(script) == []
+
+
+def test_each_folder_has_its_own_settings(tmp_path: Path) -> None:
+    folders = [tmp_path / "one", tmp_path / "two"]
+    files = []
+    for folder in folders:
+        folder.mkdir()
+        files.append(folder / "train.py")
+        files[-1].write_text(BUGGY)
+    (folders[0] / "distlint.toml").write_text("")
+
+    def settings(scope: str | None) -> object:
+        return {"ignore": ["DST101"]} if scope and scope.endswith("two") else {}
+
+    with Editor(*folders, settings=settings) as editor:
+        for file in files:
+            editor.open(file)
+            found = editor.diagnostics(file)
+            assert codes(found) == ([] if file == files[1] else ["DST101"])
+
+
+def test_settings_can_change_and_a_misspelt_one_is_named(script: Path) -> None:
+    table: dict[str, object] = {}
+    with Editor(script.parent, settings=lambda scope: dict(table)) as editor:
+        editor.open(script)
+        assert codes(editor.diagnostics(script)) == ["DST101"]
+        table["select"] = ["DST2"]
+        editor.notify("workspace/didChangeConfiguration", settings=None)
+        assert editor.diagnostics(script) == []
+        table["slect"] = []
+        editor.notify("workspace/didChangeConfiguration", settings=None)
+        editor.diagnostics(script)
+        assert any("did you mean `select`?" in message for message in editor.messages)
+
+
+def test_questions_are_answered_while_an_analysis_runs(script: Path) -> None:
+    other = script.with_name("other.txt")
+    with Editor(script.parent) as editor:
+        editor.open(script, BUGGY + LONG)
+        before = time.perf_counter()
+        assert editor.hover(other, 0, 0) == ""
+        answered = time.perf_counter() - before
+        editor.diagnostics(script)
+        assert answered < (time.perf_counter() - before) / 2
