@@ -22,7 +22,7 @@ def run(arguments: Sequence[str]) -> int:
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as stdout:
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
         make().start_io(stdout=stdout)
-    return OK
+    os._exit(OK)  # an analysis that has begun would keep the editor waiting
 
 
 def parser() -> argparse.ArgumentParser:

@@ -371,6 +371,15 @@ def test_settings_can_change_and_a_misspelt_one_is_named(script: Path) -> None:
         assert any("did you mean `select`?" in message for message in editor.messages)
 
 
+def test_the_server_ends_at_once_though_an_analysis_runs(script: Path) -> None:
+    with Editor(script.parent) as editor:
+        editor.open(script, BUGGY + 20 * LONG)
+        time.sleep(0.5)
+        before = time.perf_counter()
+    assert editor.process.returncode == 0
+    assert time.perf_counter() - before < 2
+
+
 def test_questions_are_answered_while_an_analysis_runs(script: Path) -> None:
     other = script.with_name("other.txt")
     with Editor(script.parent) as editor:

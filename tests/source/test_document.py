@@ -74,3 +74,18 @@ def test_lines_are_those_that_python_counts(text: str, newline: str, lines: list
     assert document.newline == newline
     assert document.lines == lines
     assert document.text == text
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding", "data"),
+    [
+        ("é\r\n", "utf-8", b"\xc3\xa9\r\n"),
+        ("# coding: latin-1\né", "iso-8859-1", b"# coding: latin-1\n\xe9"),
+        ("# coding: latin-1\n\u20ac", "utf-8", b"# coding: latin-1\n\xe2\x82\xac"),
+        ("# coding: nonsense\n", "utf-8", b"# coding: nonsense\n"),
+        ("\ud800", "utf-8", b"?"),
+    ],
+)
+def test_a_text_that_is_not_saved_is_a_document(text: str, encoding: str, data: bytes) -> None:
+    document = Document.of_text(text, Path("train.py"))
+    assert (document.text, document.encoding, document.data) == (text, encoding, data)
