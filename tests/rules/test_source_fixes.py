@@ -323,6 +323,19 @@ def test_a_state_whose_names_are_known_is_nobodys_business() -> None:
     assert not reported(known, "DST403")
 
 
+def test_ranks_that_divide_work_by_the_files_that_are_there_write_all_of_them() -> None:
+    source = DISTRIBUTED + (
+        "dist.init_process_group('nccl')\n"
+        "for name in names:\n"
+        "    path = os.path.join('out', name)\n"
+        "    if os.path.exists(path):\n"
+        "        continue\n"
+        "    torch.save(work(name), path)\n"
+    )
+    assert reported(source, "DST406") == []
+    assert reported(source.replace("        continue\n", "        print(path)\n"), "DST406")
+
+
 KEPT = """\
 from accelerate import Accelerator
 

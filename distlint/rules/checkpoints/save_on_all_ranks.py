@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.guards import guards_of
+from distlint.analyzer.names import placed
 from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.checkpoints._all_ranks import on_all_ranks, on_rank_0_only
@@ -34,6 +35,7 @@ _WRITERS = {
 _NAMES = frozenset(name.rpartition(".")[2] for name in _WRITERS)
 
 
+_LOOKS = frozenset({"exists", "isfile", "is_file"})
 _LOCAL = frozenset({"local_rank", "LOCAL_RANK"})
 _GLOBAL = re.compile(
     r"^(global_|world_|node_|group_)?rank$|^get_(global_)?rank$|RANK$|main|master|node|is_rank|zero"
@@ -77,6 +79,7 @@ class SaveOnAllRanks(SourceRule):
     - The path has the rank, a process id or a random name in it, or is a buffer in memory.
     - The save decides by itself who writes: `accelerator.save`, `trainer.save_checkpoint`,
       `torch.distributed.checkpoint`.
+    - A loop passes over the files that are there already: so ranks divide work among them.
     - Nothing in the file shows that several processes come there.
     """
 
@@ -294,6 +297,8 @@ dist.destroy_process_group()
             path = guards.objects.argument(site, keyword, position)
             if path.value is None or guards.is_own(path.value, site.point.scope):
                 continue
+            if _is_shared_work(site, path.value):
+                continue
             yield self.finding(
                 message=f"every rank comes to this `{called.rpartition('.')[2]}` and writes the "
                 "same file",
@@ -305,6 +310,18 @@ dist.destroy_process_group()
                     on_rank_0_only, site, Draft(locators.of(module.key), module, catalogue)
                 ),
             )
+
+
+def _is_shared_work(site: CallSite, path: ir.Expr) -> bool:
+    """Does a loop pass over the files that are there, so that the ranks divide the work by them?"""
+    names = ir.tokens_of(path)
+    for here in site.point.around:
+        for earlier in here.block[: here.index]:
+            if isinstance(earlier, ir.If) and names & ir.tokens_of(earlier.test):
+                leaves = any(isinstance(each, ir.Continue) for each, _ in placed(earlier.body))
+                if leaves and not _LOOKS.isdisjoint(ir.tokens_of(earlier.test)):
+                    return True
+    return False
 
 
 def _asks_local_rank(guards: Guards, site: CallSite) -> bool:
