@@ -336,6 +336,15 @@ def test_ranks_that_divide_work_by_the_files_that_are_there_write_all_of_them() 
     assert reported(source.replace("        continue\n", "        print(path)\n"), "DST406")
 
 
+def test_no_guard_before_a_file_that_all_ranks_read_again() -> None:
+    unchanged(
+        DISTRIBUTED + "def finish(model, path):\n    torch.save(model.state_dict(), path)\n"
+        "    model.load_state_dict(torch.load(path, map_location='cpu'))\n\n\n"
+        "model = DDP(net)\nfinish(model.module, 'last.pt')\n",
+        "DST406",
+    )
+
+
 KEPT = """\
 from accelerate import Accelerator
 

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 from distlint.analyzer import ir
 from distlint.analyzer.guards import guards_of
 from distlint.analyzer.names import placed
-from distlint.fixers.draft import Draft
+from distlint.analyzer.objects import path_of
+from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.checkpoints._all_ranks import on_all_ranks, on_rank_0_only
-from distlint.source.finding import Finding, Severity
+from distlint.source.finding import Finding, Fix, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -35,6 +36,7 @@ _WRITERS = {
 _NAMES = frozenset(name.rpartition(".")[2] for name in _WRITERS)
 
 
+_READS = frozenset({"load", "open", "load_file", "from_pretrained", "read_text"})
 _LOOKS = frozenset({"exists", "isfile", "is_file"})
 _LOCAL = frozenset({"local_rank", "LOCAL_RANK"})
 _GLOBAL = re.compile(
@@ -70,7 +72,7 @@ class SaveOnAllRanks(SourceRule):
     ## Fix
 
     Unsafe: the statement goes under a test of the rank. Whether others have to wait for it is for
-    you to say, and a script that runs without a process group has no rank to ask for.
+    you to say; nothing is offered where the function reads the file again.
 
     ## When it is silent
 
@@ -307,9 +309,21 @@ dist.destroy_process_group()
                 effect="the file is a mixture, or what the slowest rank had",
                 advice="write on rank 0 only, or put the rank into the name of the file",
                 fix=partial(
-                    on_rank_0_only, site, Draft(locators.of(module.key), module, catalogue)
+                    _fix,
+                    guards,
+                    site,
+                    path.value,
+                    Draft(locators.of(module.key), module, catalogue),
                 ),
             )
+
+
+def _fix(guards: Guards, site: CallSite, path: ir.Expr, draft: Draft) -> Fix:
+    for read in guards.objects.calls(_READS):
+        if read.point.scope is site.point.scope and read.call.site > site.call.site:
+            if any(path_of(a.value) == path_of(path) is not None for a in read.call.args):
+                raise Doubt("the others would read what is not written yet")
+    return on_rank_0_only(site, draft)
 
 
 def _is_shared_work(site: CallSite, path: ir.Expr) -> bool:
