@@ -34,3 +34,20 @@ def test_a_file_that_may_be_on_one_node_only_is_for_preview(tmp_path: Path) -> N
     assert check_paths([script], Resolver()).findings == ()
     shown = check_paths([script], Resolver(Overrides(preview=True))).findings
     assert [finding.code for finding in shown] == ["DST103"]
+
+
+def test_nothing_is_reported_behind_a_raise_on_all_ranks() -> None:
+    """Whatever the option says, no rank comes to the collective."""
+    script = """\
+import argparse
+import random
+
+import torch.distributed as dist
+
+args = argparse.ArgumentParser().parse_args()
+if not args.final_eval or args.final_eval:
+    raise RuntimeError("unexpected")
+if random.random() > 0.9:
+    dist.barrier()
+"""
+    assert findings(script) == []
