@@ -8,9 +8,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
+from distlint.analyzer.bindings import path_of
 from distlint.analyzer.guards import guards_of
 from distlint.analyzer.names import placed
-from distlint.analyzer.objects import path_of
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.checkpoints._all_ranks import on_all_ranks, on_rank_0_only
