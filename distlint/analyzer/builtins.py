@@ -296,7 +296,7 @@ class Builtins(Expressions):
         )
 
     def b_next(self, args: list[Value], _keywords: Any, site: int, *_: Any) -> Value | None:
-        return self.loop_item(self.settle(args[0]), 0, site) if args else None
+        return self.loop_item(self.settle(args[0]), 0, self.here(site)) if args else None
 
     # ---- introspection
 

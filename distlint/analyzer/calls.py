@@ -187,24 +187,33 @@ class Calls(Collectives):
         if target.bound is not None:
             args = [target.bound, *args]
         label = (function.name, function.site, function.module)
-        if self.skips(function, args, keywords) or self.only_yields(function):
-            return unknown("call", *label, *args, *keywords.values())
+        given = (*args, *keywords.values())
+        if self.only_yields(function) or self.skips(function, given):
+            if self.rehearsal.raises(function) and any(map(v.is_own_number, given)):
+                self.may_fail(self.site)
+            return unknown("call", *label, *given)
         depth = self.frame.depth + 1
         is_counted = any(isinstance(arg, Const) and type(arg.value) is int for arg in args)
         most = COUNTED_RECURSION if is_counted else RECURSION
         if not self.rehearsal.follows(function, depth) or self.active(function) >= most:
-            value = unknown("call", *label, *args, *keywords.values())
-            return self.pass_over(function, label, value, key)
-        module = self.rehearsal.module_by_key(function.module)
-        outer = self.rehearsal.frames.get(target.scope)
+            return self.pass_over(function, label, unknown("call", *label, *given), key)
+        self.rehearsal.enter(function)
+        frame = self.activation(target, site)
+        self.bind_arguments(frame, function, args, keywords)
+        raise Enter(frame, function.body, key)
+
+    def activation(self, target: v.Func, site: int) -> Frame:
+        """The frame of a function that is called at a site in this turn of the loops."""
+        function = target.function
         scope = self.number("call", self.here(site), function.site, function.module)
         frame = self.rehearsal.frames.get(scope)
         if frame is None or frame.function is not function:
-            frame = Frame(scope, module, function, depth, outer, target.bound)
+            module = self.rehearsal.module_by_key(function.module)
+            outer = self.rehearsal.frames.get(target.scope)
+            depth = self.frame.depth + 1
+            frame = Frame(scope, module, function, depth, outer, target.bound, self.turns())
             self.rehearsal.frames[scope] = frame
-        self.rehearsal.enter(function)
-        self.bind_arguments(frame, function, args, keywords)
-        raise Enter(frame, function.body, key)
+        return frame
 
     def pass_over(
         self, function: ir.Function, label: tuple[Any, ...], value: Value, key: Any
@@ -215,23 +224,18 @@ class Calls(Collectives):
         match = (OPAQUE, *map(str, label))
         raise self.for_all(function.label, match, self.site, key, certain=False, value=value)
 
-    def skips(self, function: ir.Function, args: list[Value], keywords: dict[str, Value]) -> bool:
+    def skips(self, function: ir.Function, given: tuple[Value, ...]) -> bool:
         """Need the body not be run? True if no rank can be seen to differ in it.
 
         What is worked out from a value of this rank's own, and nothing else, is its own as well.
         """
-        values = (*args, *keywords.values())
         if hooks.may_be_hook(function) or self.rehearsal.does_something(function):
             return False
-        if any(self.telling(value) and not v.is_own_number(value) for value in values):
+        if any(self.telling(value) and not v.is_own_number(value) for value in given):
             return False
-        if not any(map(v.is_own_number, values)):
-            return not self.rehearsal.matters(function)
-        if self.rehearsal.changes_something(function):
-            return False
-        if self.rehearsal.raises(function):
-            self.may_fail(self.site)
-        return True
+        if any(map(v.is_own_number, given)):
+            return not self.rehearsal.changes_something(function)
+        return not self.rehearsal.matters(function)
 
     def only_yields(self, function: ir.Function) -> bool:
         """Is it a generator that meets nobody? Its items are unknown; calling it runs nothing."""
@@ -446,7 +450,7 @@ class Calls(Collectives):
                 (),
             )
             try:
-                if self.skips(function, args, keywords):
+                if self.skips(function, (*args, *keywords.values())):
                     return created
                 self.call_function(target, args, keywords, site, (site, self.inner))
             except Enter as enter:

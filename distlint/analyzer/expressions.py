@@ -422,7 +422,9 @@ class Expressions(Lookup):
         outer = self.inner
         for index in range(len(exact) if exact is not None else LOOP_BOUND):
             self.inner = (*outer, (node.site, level, index))
-            item = exact[index] if exact is not None else self.loop_item(iterable, index, node.site)
+            item = (
+                exact[index] if exact is not None else self.loop_item(iterable, index, self.turns())
+            )
             events = len(self.results)
             kept: bool | None = True
             try:
@@ -512,20 +514,20 @@ class Expressions(Lookup):
             return all(self.is_uneven(self.settle(arg)) for arg in iterable.args)
         return UNEVEN in getattr(iterable, "tokens", ())
 
-    def loop_item(self, iterable: Value, index: int, site: int) -> Value:
-        """The item of an iteration over something unknown."""
+    def loop_item(self, iterable: Value, index: int, turn: tuple[Any, ...]) -> Value:
+        """The item of an iteration over something unknown; ``turn`` tells it from others."""
         if isinstance(iterable, Unknown) and iterable.op == "enumerate":
             inner = iterable.args[0]
-            number = unknown("step", inner, index, self.here(site), fresh=True)
-            return v.seq("tuple", [number, self.loop_item(inner, index, site)])
+            number = unknown("step", inner, index, turn, fresh=True)
+            return v.seq("tuple", [number, self.loop_item(inner, index, turn)])
         if isinstance(iterable, Unknown) and iterable.op == "zip":
-            return v.seq("tuple", [self.loop_item(arg, index, site) for arg in iterable.args])
+            return v.seq("tuple", [self.loop_item(arg, index, turn) for arg in iterable.args])
         if isinstance(iterable, v.Obj) and not iterable.marks & {"sharded", "shuffle=True"}:
             if self.catalogue.subclass_of(iterable.kind, "torch.utils.data.DataLoader"):
-                return unknown("item", iterable, index, self.here(site), SAME, fresh=True)
+                return unknown("item", iterable, index, turn, SAME, fresh=True)
         own = isinstance(iterable, v.Obj) and "sharded" in iterable.marks
         own = own or UNEVEN in getattr(iterable, "tokens", ())
-        return unknown("item", iterable, index, self.here(site), local=own or None, fresh=True)
+        return unknown("item", iterable, index, turn, local=own or None, fresh=True)
 
     def bind_target(self, target: ir.Expr, value: Value) -> None:
         raise NotImplementedError

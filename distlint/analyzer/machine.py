@@ -249,9 +249,7 @@ class Machine(Calls):
             self.k = self.push(statement.orelse, 0, k.next)
             return None
         self.it = (*outer, index)
-        item = (
-            exact[index] if exact is not None else self.loop_item(iterable, index, statement.site)
-        )
+        item = exact[index] if exact is not None else self.loop_item(iterable, index, self.turns())
         self.bind_target(statement.target, item)
         self.results = {}
         again = self.rehearsal.cont(
@@ -654,7 +652,7 @@ class Machine(Calls):
             for index in range(LOOP_BOUND):
                 self.it = (*outer, index)
                 self.store = turn = Journal(after[-1])
-                self.bind_target(s.target, self.loop_item(iterable, index, s.site))
+                self.bind_target(s.target, self.loop_item(iterable, index, self.turns()))
                 store = self.store_after(s.body)
                 if store is None:
                     self.rehearsal.unmergeable(s)
@@ -811,8 +809,10 @@ class Machine(Calls):
         args, keywords = self.arguments(s.context)
         if target.bound is not None:
             args = [target.bound, *args]
-        if self.skips(target.function, args, keywords) or not self.rehearsal.follows(
-            target.function, self.frame.depth + 1
+        function = target.function
+        given = (*args, *keywords.values())
+        if self.skips(function, given) or not self.rehearsal.follows(
+            function, self.frame.depth + 1
         ):
             return None
         return target, args, keywords
@@ -821,14 +821,8 @@ class Machine(Calls):
         self, s: ir.With, k: Cont, target: v.Func, args: list[Value], keywords: dict[str, Value]
     ) -> str | None:
         function = target.function
-        module = self.rehearsal.module_by_key(function.module)
-        scope = self.number("call", self.here(s.site), function.site, function.module)
-        frame = self.rehearsal.frames.get(scope)
-        if frame is None:
-            outer = self.rehearsal.frames.get(target.scope)
-            frame = Frame(scope, module, function, self.frame.depth + 1, outer, target.bound)
-            self.rehearsal.frames[scope] = frame
         self.rehearsal.enter(function)
+        frame = self.activation(target, s.site)
         self.bind_arguments(frame, function, args, keywords)
         self.done(k)
         back = self.rehearsal.cont("manager", (s, self.frame, self.it), self.frame, self.k)

@@ -61,8 +61,12 @@ class Outflow:
     def sources(self, function: ir.Function) -> Iterator[str]:
         """The names in a function that stand for something of this rank's own."""
         yield from self.reach.sources(function.module, function.tokens)
+        module = self.reach.project.by_key(function.module)
+        others = self.reach.imported(module) if module is not None else ()
         for name in function.tokens - function.locals:
-            if self.is_own(function.module, name):
+            if self.is_own(function.module, name) or any(
+                name in other.definitions and self.is_own(other.key, name) for other in others
+            ):
                 yield name
 
     def is_own(self, key: str, name: str) -> bool:
@@ -79,9 +83,10 @@ class Outflow:
     def _is_made_of_own(self, key: str, node: object) -> bool:
         if isinstance(node, Imported):
             module = self.reach.project.by_key(key)
-            last = node.dotted.rpartition(".")[2]
             origins = self.reach.resolve(module, node) if module is not None else ()
-            return any(self.is_own(origin.key, last) for origin in origins if origin.key != key)
+            return node.attr is not None and any(
+                self.is_own(origin.key, node.attr) for origin in origins if origin.key != key
+            )
         if not isinstance(node, ir.Expr):
             return False
         tokens = ir.tokens_of(node)
@@ -136,9 +141,10 @@ class _Flow:
                 self.assign(node.target, depends or own)
             self.block(node.body, own, loop)
         elif isinstance(node, ir.Try):
-            self.block(node.body, own, loop)
-            self.block(node.orelse, own, loop)
             self.block(node.final, own, loop)
+            may_stop = own or any(handler.swallows for handler in node.handlers)
+            self.block(node.body, may_stop, loop)
+            self.block(node.orelse, may_stop, loop)
             for handler in node.handlers:
                 self.block(handler.body, own or handler.swallows, loop)
         elif isinstance(node, ir.Assign):
@@ -150,7 +156,8 @@ class _Flow:
         elif isinstance(node, ir.Evaluate):
             self.evaluate(node.value, own)
         elif isinstance(node, ir.Return):
-            self.give(node.value, own)
+            if node.value is not None:
+                self.returns |= self.evaluate(node.value, own) or own
             if own:
                 self._jumped.add(self.function)
         elif isinstance(node, (ir.Break, ir.Continue)):
@@ -162,11 +169,6 @@ class _Flow:
             name = node.function.name if isinstance(node, ir.Define) else node.cls.name
             if own or not ir.tokens_of(node).isdisjoint(self.tainted):
                 self.tainted.add(name)
-
-    def give(self, value: ir.Expr | None, own: bool) -> None:
-        """A value is returned or yielded."""
-        if value is not None:
-            self.returns |= self.evaluate(value, own) or own
 
     def assign(self, target: ir.Expr, depends: bool) -> None:
         """A target gets a value; does that depend on the rank?"""

@@ -87,17 +87,19 @@ class Reach:
 
     def matters(self, function: ir.Function) -> bool:
         """Does it meet others, end, change globals, fail, or let out what is this rank's own?"""
-        signs = self.signs(function)
-        if signs & (_EVENT | _EXIT | _CHANGE) or _always_raises(function):
-            return True
-        return bool(signs & (_RANK | _LOCAL)) and self.outflow.lets_out(function)
+        return self._acts(function) or self._lets_out(function, _RANK | _LOCAL)
 
     def does_something(self, function: ir.Function) -> bool:
         """Does it more than work out a value: meet others, ask for a rank, end, change globals?"""
-        signs = self.signs(function)
-        if signs & (_EVENT | _EXIT | _CHANGE) or _always_raises(function):
-            return True
-        return bool(signs & _RANK) and self.matters(function)
+        return self._acts(function) or self._lets_out(function, _RANK)
+
+    def _acts(self, function: ir.Function) -> bool:
+        does = self.signs(function) & (_EVENT | _EXIT | _CHANGE)
+        return bool(does) or _always_raises(function)
+
+    def _lets_out(self, function: ir.Function, signs: int) -> bool:
+        """Are there these signs of what is a rank's own, and does such a thing leave it?"""
+        return bool(self.signs(function) & signs) and self.outflow.lets_out(function)
 
     def may_meet(self, function: ir.Function) -> bool:
         """May a function, or one that it calls, communicate?"""
@@ -140,13 +142,10 @@ class Reach:
     def sources(self, key: str, tokens: frozenset[str]) -> Iterator[str]:
         """The names in a module that stand for a rank, or for a value of each rank's own."""
         for token in tokens - {ir.TRY}:
-            name = (
-                self.unaliased(key, frozenset({token})) if token in self.aliases(key) else {token}
-            )
             if any(
                 (meant in self.ranks and self.is_meant(_RANK, key, meant))
                 or (meant in self.locals and self.is_meant(_LOCAL, key, meant))
-                for meant in name
+                for meant in self.unaliased(key, frozenset({token}))
             ):
                 yield token
 

@@ -54,6 +54,8 @@ class Frame:
     """The frame in which the function was defined."""
     bound: Value | None = None
     """``self`` of a method."""
+    turns: Iterations = ()
+    """Which turns of which loops of its callers it was called in."""
 
 
 class Cont:

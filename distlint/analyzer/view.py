@@ -94,6 +94,14 @@ class View:
         """A key for what happens at a site in this activation and iteration."""
         return (site, self.frame.module.key, self.frame.scope, self.it, self.inner)
 
+    def turns(self) -> Iterations:
+        """Which turn of each loop around it this is, in all functions that are being run.
+
+        Unlike ``here`` it is the same for ranks that iterate over one thing in different places.
+        """
+        inner = (step[-1] for step in self.inner if type(step[-1]) is int)
+        return (*self.frame.turns, *self.it, *inner)
+
     # ---- conditions
 
     def decide(self, atom: Unknown) -> bool:

@@ -57,6 +57,7 @@ def test_kept_inside(body: str) -> None:
         "try:\n    x = x.item()\nexcept RuntimeError:\n    return None\nreturn 1",
         "yield dist.get_rank()",
         "if dist.get_rank() == 0:\n    x()",
+        "ok = False\ntry:\n    x.item()\n    ok = True\nexcept OSError:\n    pass\nreturn ok",
     ],
     ids=[
         "returned",
@@ -71,6 +72,7 @@ def test_kept_inside(body: str) -> None:
         "swallowed",
         "yielded",
         "given function",
+        "cut short",
     ],
 )
 def test_let_out(body: str) -> None:
@@ -86,6 +88,24 @@ def test_through_functions_and_globals() -> None:
     assert not lets_out(
         "def g(a):\n    print(a)\ndef f(a):\n    if dist.get_rank():\n        g(a)\n"
     )
+
+
+def test_through_globals_of_another_file(tmp_path: Path) -> None:
+    (tmp_path / "here.py").write_text(HEAD + "FIRST = dist.get_rank() == 0\nNAME = 'run'\n")
+    text = (
+        "import torch.distributed as dist\n"
+        "import here\nfrom here import FIRST, NAME\n"
+        "def imported():\n    return FIRST\n"
+        "def attribute():\n    return here.FIRST\n"
+        "def other():\n    return NAME\n"
+    )
+    path = tmp_path / "script.py"
+    path.write_text(text)
+    project = Project(tmp_path)
+    module = project.add(Document.read(path))
+    found = reach_of(project, project.catalogue_of(module))
+    letting_out = {each.name: found.outflow.lets_out(each) for each in module.functions}
+    assert letting_out == {"imported": True, "attribute": True, "other": False}
 
 
 def test_what_a_function_changes() -> None:
