@@ -90,8 +90,10 @@ def members_only(scope: Scope) -> Lines:
 
 
 def equal_loops(scope: Scope) -> Lines:
-    call = world_collective(scope)
-    loop = block(f"for item in {scope.lists.format('items_train')}", [call])
+    inner = [world_collective(scope)]
+    if scope.chance(0.4):
+        inner = block("if enabled(item)", inner)
+    loop = block(f"for item in {scope.lists.format('items_train')}", inner)
     return [*block(f"if {scope.rank_test()}", [noise(scope), *loop]), *block("else", loop)]
 
 

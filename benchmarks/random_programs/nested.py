@@ -42,7 +42,13 @@ def _free_helper(script: Script, scope: Scope, shape: str) -> Helper:
         setup.append("stop = False")
         flags = (*flags, "stop")
     inner = scope.within(
-        flags=flags, indexes=(), loop=False, function=True, answers=helper.returns, trying=False
+        flags=flags,
+        indexes=(),
+        items=(),
+        loop=False,
+        function=True,
+        answers=helper.returns,
+        trying=False,
     )
     if shape == "main":
         if "rank" not in helper.parameters:

@@ -116,6 +116,8 @@ class Scope:
     helpers: tuple[Helper, ...] = ()
     flags: tuple[str, ...] = ()
     indexes: tuple[str, ...] = ()
+    items: tuple[str, ...] = ()
+    """Loop variables that hold an item of an unknown list."""
     loop: bool = False
     function: bool = False
     """``return`` is allowed."""
@@ -170,7 +172,7 @@ class Scope:
         if kind < 0.7 or self.trying:  # inside ``try`` an opaque call is a different matter
             text = self.setting(self.rng.choice(UNIFORM_NAMES))
         elif kind < 0.9:
-            text = f"enabled({self.rng.choice(TOPICS)})"
+            text = f"enabled({self.rng.choice((*TOPICS, *self.items, *self.items))})"
         elif kind < 0.95 and self.lists:
             text = f'{self.lists.format("mode")} == "train"'
         else:

@@ -94,6 +94,7 @@ def counted_loop(scope: Scope, depth: int) -> Lines:
     kind = scope.rng.random() if scope.lists else 0.6
     if kind < 0.3:
         iterable = scope.lists.format(scope.rng.choice(("items_train", "items_eval")))
+        inner = inner.within(items=(*scope.items, item))
     elif kind < 0.5:
         iterable = f"range({scope.lists.format(scope.rng.choice(('num_epochs', 'num_rounds')))})"
         inner = inner.within(indexes=(*scope.indexes, item))
@@ -102,8 +103,8 @@ def counted_loop(scope: Scope, depth: int) -> Lines:
         inner = inner.within(indexes=(*scope.indexes, item))
     elif kind < 0.8:
         iterable = f"enumerate({scope.lists.format('items_train')})"
-        inner = inner.within(indexes=(*scope.indexes, item))
-        item = f"{item}, _"
+        inner = inner.within(indexes=(*scope.indexes, item), items=(*scope.items, f"{item}_item"))
+        item = f"{item}, {item}_item"
     elif kind < 0.9 and scope.script.rank_weight > 0.5:
         counts = ("{r} % 2", "1 + {r} % 2", "{l}", "2 - {l}", "2 if {r} == 0 else 1")
         iterable = f"range({scope.fill(scope.rng.choice(counts))})"
@@ -272,6 +273,7 @@ def managed(scope: Scope, depth: int) -> Lines:
         flags=(),
         helpers=(),
         indexes=(),
+        items=(),
         groups=(),
         loop=False,
         function=False,

@@ -94,24 +94,15 @@ class Builtins(Expressions):
         value = args[0]
         if name == "builtins.bool" and isinstance(value, (v.Seq, v.Map)):
             return const(bool(value.items))
-        if name in {"builtins.int", "builtins.float"} and not self.converts(name, value):
-            self.may_fail(self.site)
+        if name in {"builtins.int", "builtins.float"} and value.local:
+            if not v.is_comparison(value):
+                self.may_fail(self.site)
         if name in {"builtins.int", "builtins.float", "builtins.bool"} and isinstance(
             value, Unknown
         ):
             # the number keeps the identity of what it was made from
             return value if name == "builtins.bool" else unknown("number", value)
         return self.convert(_CONVERSIONS[name], value)
-
-    def converts(self, name: str, value: Value) -> bool:
-        """Is it certain that the conversion does not raise?"""
-        if isinstance(value, Const):
-            try:
-                _CONVERSIONS[name](value.value)
-            except (TypeError, ValueError, OverflowError):
-                return False
-            return True
-        return isinstance(value, v.World)
 
     def exit_is_success(self, name: str, args: list[Value]) -> bool:
         if name == "os.abort":

@@ -7,7 +7,7 @@ from typing import Any
 from distlint.analyzer import hooks, ir
 from distlint.analyzer import values as v
 from distlint.analyzer.collectives import Collectives
-from distlint.analyzer.relevance import HARMLESS
+from distlint.analyzer.relevance import fails_alone
 from distlint.analyzer.state import OPAQUE, Enter, Frame
 from distlint.analyzer.values import SAME, Const, Unknown, Value, const, unknown
 from distlint.catalogue.entries import Argument
@@ -492,7 +492,7 @@ class Calls(Collectives):
             value = self.call_entry(entry, args, keywords, site, node, None)
             if value is not None:
                 return value
-        if name.rpartition(".")[2] not in HARMLESS:
+        if fails_alone(name):
             self.may_fail(site)
         return unknown("call", name, *args, *keywords.values())
 
@@ -644,6 +644,8 @@ class Calls(Collectives):
                 marks.add("sharded")
             if any(self.is_uneven(value) for value in (*args, *keywords.values())):
                 marks.update({"uneven", "sharded"})
+        if any(each.shared for each in self.catalogue.classes(entry.name)):
+            return v.obj(self.catalogue.canonical(entry.name), self.number("shared", entry.name))
         return v.obj(
             self.catalogue.canonical(entry.name),
             self.number("new", self.here(site), entry.name),

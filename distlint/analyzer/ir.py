@@ -7,6 +7,7 @@ finding needs them.
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -246,11 +247,21 @@ class Raise(Stmt):
     value: Expr | None
     site: int
 
+    @property
+    def raised(self) -> str:
+        """The name of the class, or of what holds the exception; "" where it is raised again."""
+        value = self.value.func if isinstance(self.value, Call) else self.value
+        return last_name(value) if value is not None else ""
+
 
 @dataclass(slots=True, eq=False)
 class Assert(Stmt):
     test: Expr
     site: int
+
+    @property
+    def raised(self) -> str:
+        return "AssertionError"
 
 
 FOR_ALL = frozenset(
@@ -274,6 +285,13 @@ FOR_ALL = frozenset(
 """Exceptions that come from the program or the installation, so on all ranks or on none."""
 
 
+_BUILTIN_ERRORS = {
+    name: kind
+    for name, kind in vars(builtins).items()
+    if isinstance(kind, type) and issubclass(kind, BaseException)
+}
+
+
 @dataclass(slots=True, eq=False)
 class Handler:
     """An except clause; ``types`` is None for a bare ``except:``."""
@@ -286,11 +304,32 @@ class Handler:
     @property
     def is_for_all(self) -> bool:
         """Does it catch only what is raised on all ranks or on none?"""
-        if self.types is None:
-            return False
-        items = self.types.items if isinstance(self.types, Display) else (self.types,)
-        names = [last_name(item) for item in items]
+        names = self.names
         return bool(names) and all(n in FOR_ALL or n.endswith("NotFoundError") for n in names)
+
+    @property
+    def names(self) -> list[str]:
+        """The classes that it names."""
+        if self.types is None:
+            return []
+        items = self.types.items if isinstance(self.types, Display) else (self.types,)
+        return [last_name(item) for item in items]
+
+    def catches(self, raised: str) -> bool:
+        """May it take what the program raises itself? ``raised`` is the class, if that is known."""
+        if self.types is None or raised in self.names:
+            return True
+        kind = _BUILTIN_ERRORS.get(raised)
+        if kind is None:
+            return not self.is_for_all
+        known = [_BUILTIN_ERRORS.get(name) for name in self.names]
+        if any(each is not None and issubclass(kind, each) for each in known):
+            return True
+        # a class of somebody's own cannot be above a builtin one; a variable may hold any
+        return any(
+            each is None and not name[:1].isupper()
+            for name, each in zip(self.names, known, strict=True)
+        )
 
     @property
     def swallows(self) -> bool:

@@ -349,7 +349,7 @@ class Machine(Calls):
                     self.k = k
                     return self.end_call(k, value)
             if k.kind == "manager" and kind == "return":
-                kind = "raise"
+                kind, value = "raise", None
             if k.kind in {"manager", "yielded"}:
                 if kind == "raise":
                     self.frame, self.it = k.data[1], k.data[2]
@@ -357,7 +357,7 @@ class Machine(Calls):
                     self.k = k
                     return self.end_manager(k)
             if k.kind == "try" and kind == "raise":
-                handler = self.catching(k.data[0])
+                handler = self.catching(k.data[0], _name_of(value))
                 if handler is not None:
                     self.frame = k.frame or self.frame
                     self.handle(k, handler)
@@ -492,7 +492,7 @@ class Machine(Calls):
     def drops_arm(self, s: ir.If, value: Value, k: Cont) -> bool:
         """An undecided branch into an abort matches anything: only the other arm is of interest."""
         for arm, other, outcome in ((s.body, s.orelse, False), (s.orelse, s.body, True)):
-            if not self.rehearsal.aborts(arm) or self.is_stopped(k):
+            if not self.rehearsal.aborts(arm) or self.is_stopped(k, _raised_by(arm)):
                 continue
             if self.rehearsal.meets(self.frame, arm):
                 continue
@@ -501,11 +501,11 @@ class Machine(Calls):
                 return True
         return False
 
-    def is_stopped(self, k: Cont | None) -> bool:
+    def is_stopped(self, k: Cont | None, raised: str = "") -> bool:
         """Does anything on the way out catch an exception, or communicate?"""
         while k is not None:
             if k.kind == "try":
-                handler = self.catching(k.data[0])
+                handler = self.catching(k.data[0], raised)
                 if handler is not None and not self.rehearsal.aborts(handler.body):
                     return True
             elif (k.kind == "final" and self.rehearsal.meets(k.frame, k.data[0])) or (
@@ -701,14 +701,16 @@ class Machine(Calls):
         return self.unwind("continue", None, s.site)
 
     def do_raise(self, s: ir.Raise | ir.Assert, k: Cont) -> str | None:
+        if not self.is_stopped(k, s.raised) and self.fails_on_the_way(k, s.site, ()):
+            return None
         self.results = {}
         self.k = k.next
-        return self.unwind("raise", None, s.site)
+        return self.unwind("raise", const(s.raised), s.site)
 
     def do_assert(self, s: ir.Assert, k: Cont) -> str | None:
         value = self.ev(s.test)
         undecided = isinstance(value, (Unknown, v.Phi))
-        if undecided and not self.is_stopped(k.next):
+        if undecided and not self.is_stopped(k.next, s.raised):
             holds = self.assume(value, True)
         else:
             holds = self.truth(value, s.site)
@@ -926,12 +928,9 @@ class Machine(Calls):
                 return handler
         return None
 
-    def catching(self, s: ir.Try) -> ir.Handler | None:
+    def catching(self, s: ir.Try, raised: str) -> ir.Handler | None:
         """The handler that takes an exception raised by the program itself."""
-        for handler in s.handlers:
-            if not handler.is_for_all:
-                return handler
-        return None
+        return next((handler for handler in s.handlers if handler.catches(raised)), None)
 
     def failed(self, s: ir.Try, where: object, site: int) -> bool:
         """Has something in the body raised on this rank alone?"""
@@ -1047,6 +1046,16 @@ class Machine(Calls):
             self.quiet -= 1
             self.log = log
             self.frame, self.it, self.results, self.inner, self.k = saved
+
+
+def _raised_by(arm: ir.Block) -> str:
+    """What a branch into an abort raises."""
+    last = arm[-1]
+    return last.raised if isinstance(last, ir.Raise) else "SystemExit"
+
+
+def _name_of(value: Value | None) -> str:
+    return str(value.value) if isinstance(value, Const) else ""
 
 
 def _those(store: dict[Key, Value], keys: Iterable[Key]) -> Variables:

@@ -38,6 +38,12 @@ HARMLESS = frozenset(
 )
 """Calls that do not fail on one rank alone."""
 
+_PURE_MODULES = frozenset(
+    "argparse collections copy dataclasses datetime enum functools inspect itertools logging math"
+    " operator re statistics string textwrap types typing warnings".split()
+)
+"""Modules of the standard library that neither read nor write anything outside the process."""
+
 MODEL_NAMES = ("model", "net", "ddp", "engine", "module", "actor", "critic", "unet")
 
 
@@ -111,6 +117,11 @@ class Sketch:
     written: dict[ir.Stmt, Keys] = field(default_factory=dict)
     """What assignments and loops write."""
     private: dict[ir.Function, Names] = field(default_factory=dict)
+
+
+def fails_alone(name: str) -> bool:
+    """May a call of a function from outside the project, by its full name, fail on one rank?"""
+    return name.rpartition(".")[2] not in HARMLESS and name.partition(".")[0] not in _PURE_MODULES
 
 
 def sketch(module: Module, is_external: Callable[[Module, ir.Expr], bool]) -> Sketch:

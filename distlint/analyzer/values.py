@@ -602,6 +602,11 @@ def is_own_number(value: Value) -> bool:
     return value.local and is_opaque(value)
 
 
+def is_comparison(value: Value) -> bool:
+    """Is it the outcome of a comparison, which any conversion takes?"""
+    return isinstance(value, Unknown) and (value.op in _COMPARISONS or value.op == "not")
+
+
 def is_ranked(value: Value) -> bool:
     """Does the value depend on the rank alone?"""
     if isinstance(value, Seq):

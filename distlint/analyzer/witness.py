@@ -185,7 +185,7 @@ class _Explainer:
         decided = [entry for entry in self.traces[side].log if entry[0] == "decide"]
         if event.kind == "group_creation":
             asked = [entry[3] for entry in decided if entry[1] is event.frame]
-            return bool(asked) and _asks_whether_made(asked[-1])
+            return bool(asked) and _fills_on_first_use(event.frame.function, asked[-1])
         if self.proof.parting.serial >= len(self.common[side]):
             return True  # the replay got stuck elsewhere, and does not tell how it is come to
         callers = set(self.callers(side))
@@ -766,19 +766,16 @@ def _asks_whether_made(value: Value) -> bool:
 
 
 def _fills_on_first_use(function: ir.Function | None, value: Value) -> bool:
-    """``if self.x is None: self.x = ...``: is an attribute tested that the function fills?"""
-    while isinstance(value, Unknown) and value.op in {"not", "either"} and value.args:
-        value = value.args[0]
-    if function is None or not isinstance(value, Unknown) or value.op not in {"is", "hasattr"}:
+    """``if self.x is None: self.x = ...``: is it asked for something that the function fills?"""
+    if function is None or not _asks_whether_made(value):
         return False
-    filled = {
-        target.attr
-        for statement, _ in placed(function.body)
-        if isinstance(statement, ir.Assign)
-        for target in statement.targets
-        if isinstance(target, ir.Attribute)
-    }
-    return not filled.isdisjoint(value.tokens)
+    filled: set[str] = set()
+    for statement, _ in placed(function.body):
+        for target in statement.targets if isinstance(statement, ir.Assign) else ():
+            while isinstance(target, ir.Subscript):
+                target = target.value
+            filled.add(ir.last_name(target))
+    return not filled.isdisjoint(getattr(value, "tokens", ()))
 
 
 def _is_weak(value: Value) -> bool:

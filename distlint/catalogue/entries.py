@@ -198,6 +198,7 @@ class ClassInfo:
     wraps: str | None = None
     unwraps: str | None = None
     backward: bool = False
+    shared: bool = False
     tags: tuple[str, ...] = ()
     tagged_by: Mapping[str, str] | None = None
     alone_with: tuple[Argument, ...] = ()

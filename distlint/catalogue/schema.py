@@ -246,6 +246,7 @@ TABLES: Mapping[str, Table] = {
             "wraps": _text,
             "unwraps": _text,
             "backward": _flag,
+            "shared": _flag,
             "tags": _some_of(*TAGS),
             "tagged_by": _tag_map,
             "alone_with": _arguments,

@@ -51,3 +51,79 @@ if random.random() > 0.9:
     dist.barrier()
 """
     assert findings(script) == []
+
+
+@pytest.mark.parametrize(
+    ("raised", "handler", "found"),
+    [
+        ("raise RuntimeError('empty')", "except ValueError:", []),
+        ("assert args.debug", "except (OSError, ValueError):", []),
+        ("raise ValueError('empty')", "except ValueError:", ["DST101"]),
+        ("raise ConnectionError('gone')", "except OSError:", ["DST101"]),
+        ("raise errors.Empty('empty')", "except ValueError:", ["DST101"]),
+    ],
+    ids=["other class", "assert", "same class", "class above", "class not known"],
+)
+def test_only_an_exception_that_is_caught_lets_a_rank_go_on(
+    raised: str, handler: str, found: list[str]
+) -> None:
+    script = f"""\
+import errors
+import torch.distributed as dist
+
+def main(args):
+    try:
+        if dist.get_rank() == 0:
+            {raised}
+    {handler}
+        return
+    dist.barrier()
+"""
+    assert [code for _, code in findings(script)] == found
+
+
+def test_a_process_state_made_on_first_use_is_one() -> None:
+    script = """\
+from accelerate import PartialState
+import torch.distributed as dist
+
+STATE = None
+
+def is_distributed():
+    global STATE
+    if STATE is None:
+        try:
+            STATE = PartialState()
+        except ValueError:
+            pass
+    return STATE is not None and STATE.use_distributed and STATE.initialized
+
+def barrier():
+    if is_distributed():
+        dist.barrier()
+
+def first(is_main_process):
+    if not is_main_process:
+        barrier()
+    yield
+    if is_main_process:
+        barrier()
+"""
+    assert findings(script) == []
+
+
+def test_a_rank_whose_failure_is_swallowed_before_a_raise_goes_on() -> None:
+    script = """\
+import torch.distributed as dist
+from project.data import load_shard
+
+def main(rank):
+    try:
+        load_shard(rank)
+        raise ValueError("bad")
+    except OSError:
+        pass
+    if rank < 2:
+        dist.barrier()
+"""
+    assert [code for _, code in findings(script)] == ["DST101"]
