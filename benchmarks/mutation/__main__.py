@@ -34,7 +34,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--sites", action="store_true", help="count the sites, check nothing")
     options = parser.parse_args(arguments)
     sites = all_sites(options.corpus, options.only, options.jobs)
-    sites = [s for s in sites if all(word in s.operator for word in options.operator)]
+    if options.operator:
+        sites = [s for s in sites if any(word in s.operator for word in options.operator)]
     print(site_table(sites))
     if options.sites:
         return 0

@@ -101,19 +101,28 @@ class Rehearser:
         own = _own_tokens(self.module.body)
         if self.reach.block_may_part(self.module, own):
             self.rehearse(None)
+        called: list[ir.Function] = []
         for function in self.module.functions:
             hook = hooks.may_be_hook(function)
             if function in self.entered or not (hook or self.reach.may_part(function)):
                 continue
-            if function.nested or function.name == "__init__" or self.is_called(function):
+            if function.nested or function.name == "__init__":
                 continue
-            self.rehearse(function)
+            if self.is_called(function):
+                called.append(function)
+            else:
+                self.rehearse(function)
+        if self.outcome.over_budget:
+            # what calls them was not walked to its end; callers stand behind as a rule
+            for function in reversed(called):
+                if function not in self.entered:
+                    self.rehearse(function)
         return self.outcome
 
     def is_called(self, function: ir.Function) -> bool:
         """Is a function called by its name in its own module?
 
-        Then it was out of reach where it is called; a method may have an unknown caller.
+        Then it was out of reach where it is called, unless that was not walked to its end.
         """
         name = f"self.{function.name}" if function.owner else function.name
         return name in self.module.called_names
