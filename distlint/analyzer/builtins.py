@@ -295,6 +295,8 @@ class Builtins(Expressions):
         if len(args) != 2:
             return None
         value = self.settle(args[0])
+        while isinstance(value, Unknown) and value.op in {"part", "shard", "slice"}:
+            value = value.args[0]  # a part of a thing is of its type
         kinds = args[1].items if isinstance(args[1], v.Seq) else (args[1],)
         verdicts = [self.is_instance(value, kind) for kind in kinds]
         if True in verdicts:

@@ -515,6 +515,40 @@ def tokens_of(node: Any) -> frozenset[str]:
     return result
 
 
+_BY_NAME = frozenset("getattr globals locals vars eval attrgetter methodcaller".split())
+"""Functions with which code comes to others by a string."""
+
+
+def references_of(function: Function) -> frozenset[str]:
+    """The names under which a function may come to others: not its variables, nor keywords."""
+    by_name = not function.tokens.isdisjoint(_BY_NAME)
+    read: set[str] = set()
+    members: set[str] = set()
+    defined: set[str] = set()
+    stack: list[Any] = [*function.decorators, *function.body]
+    stack.extend(param.default for param in function.params if param.default is not None)
+    while stack:
+        item = stack.pop()
+        kind = type(item)
+        if kind is Name:
+            read.add(item.id)
+        elif kind is Attribute:
+            members.add(item.attr)
+            stack.append(item.value)
+        elif kind is Literal:
+            if by_name and type(item.value) is str:
+                members.add(item.value)
+        else:
+            if kind is Define:
+                defined.add(item.function.name)
+            elif kind is DefineClass:
+                defined.add(item.cls.name)
+            elif kind is Import:
+                defined.update(name for name, _, _ in item.bindings)
+            stack.extend(children(item))
+    return frozenset(read - (function.locals - defined) | members)
+
+
 def block_tokens(block: Block) -> frozenset[str]:
     """Tokens of all statements of a block."""
     if not block:

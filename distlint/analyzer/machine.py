@@ -283,13 +283,8 @@ class Machine(Calls):
 
     def end_try(self, k: Cont) -> str | None:
         """The body of a try has come to its end: or has its last statement failed?"""
-        statement = k.data[0]
         handler = self.swallowing(k)
-        if (
-            handler is not None
-            and RISKY in self.store
-            and self.failed(statement, "end", handler.site)
-        ):
+        if handler is not None and RISKY in self.store and self.failed(k, "end", handler):
             self.handle(k, handler)
             return None
         self.k = k.next
@@ -918,7 +913,7 @@ class Machine(Calls):
 
     def swallowing(self, k: Cont) -> ir.Handler | None:
         """The handler of a try after which something is still done by a rank that has failed."""
-        if self.reading:
+        if self.reading or _is_probe(k.frame):
             return None
         s: ir.Try = k.data[0]
         for handler in s.handlers:
@@ -932,12 +927,14 @@ class Machine(Calls):
         """The handler that takes an exception raised by the program itself."""
         return next((handler for handler in s.handlers if handler.catches(raised)), None)
 
-    def failed(self, s: ir.Try, where: object, site: int) -> bool:
-        """Has something in the body raised on this rank alone?"""
+    def failed(self, k: Cont, where: object, handler: ir.Handler) -> bool:
+        """Has something in the body of the try at ``k`` raised on this rank alone?"""
+        s: ir.Try = k.data[0]
+        frame = k.frame or self.frame
         atom = unknown(
             "exception",
             s.site,
-            self.frame.module.key,
+            frame.module.key,
             str(where),
             self.frame.scope,
             self.it,
@@ -947,7 +944,7 @@ class Machine(Calls):
         outcome = self.decide(atom)
         self.store.pop(RISKY, None)
         if self.log is not None:
-            self.log.append(("decide", self.frame, site, atom, outcome, self.it))
+            self.log.append(("decide", frame, handler.site, atom, outcome, self.it))
         return outcome
 
     def fails_before(self, event: Event) -> bool:
@@ -962,7 +959,7 @@ class Machine(Calls):
             if k.kind == "try":
                 handler = self.swallowing(k)
                 if handler is not None:
-                    if self.failed(k.data[0], ("before", site), handler.site):
+                    if self.failed(k, ("before", site), handler):
                         self.frame = k.frame or self.frame
                         self.handle(k, handler)
                         return True
@@ -1046,6 +1043,12 @@ class Machine(Calls):
             self.quiet -= 1
             self.log = log
             self.frame, self.it, self.results, self.inner, self.k = saved
+
+
+def _is_probe(frame: Frame | None) -> bool:
+    """``is_tpu_available``: what the installation has, it has for all ranks or for none."""
+    name = frame.function.name if frame is not None and frame.function is not None else ""
+    return any(word in name for word in ("available", "installed", "support"))
 
 
 def _raised_by(arm: ir.Block) -> str:

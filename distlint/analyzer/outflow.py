@@ -1,13 +1,13 @@
 """What leaves a function that depends on the rank: its value, or what it does to things outside.
 
 A function that meets nobody and keeps what is this rank's own to itself (a timer that is printed, a
-message of rank 0) need not be run. Names are followed without regard to the order of statements,
-and whatever happens under a condition of this rank's own counts as such.
+message of rank 0) need not be run. Names are followed in the order of the statements, and whatever
+happens under a condition of this rank's own counts as such.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from distlint.analyzer import ir
@@ -106,18 +106,30 @@ class _Flow:
         self.own = function.locals - {param.name for param in function.params}
         self.returns = False
         self.escapes = False
-        self.tainted = set(outflow.sources(function))
+        self.sources = frozenset(outflow.sources(function))
+        self.tainted = set(self.sources)
+        """What holds something of this rank's own where the following has come to."""
+        self._ever = set(self.sources)
+        self._during: set[str] | None = None
+        """What has done so since the try around it began, from where a handler may take over."""
+        self._carried: dict[Any, set[str]] = {}
+        """The same at the turns of a loop and where it is left."""
         self._jumped: set[Any] = set()
         """Blocks that one rank may leave earlier than another: loops, or the function."""
 
     def follow(self) -> None:
         """Go over the statements until nothing new is found."""
         before = None
-        while before != (after := (len(self.tainted), len(self._jumped), self.returns)):
+        while before != (after := self._found()):
             before = after
             if self.escapes:
                 return
+            self.tainted = set(self.sources)
             self.block(self.function.body, self.function in self._jumped, self.function)
+
+    def _found(self) -> tuple[int, ...]:
+        carried = sum(map(len, self._carried.values()))
+        return len(self._ever), carried, len(self._jumped), self.returns
 
     def block(self, block: ir.Block, own: bool, loop: Any) -> None:
         """Follow statements; ``own`` if it is up to this rank alone whether they are run."""
@@ -125,34 +137,29 @@ class _Flow:
             self.statement(statement, own or loop in self._jumped, loop)
 
     def statement(self, node: ir.Stmt, own: bool, loop: Any) -> None:
-        if isinstance(node, (ir.If, ir.While)):
-            inside = loop if isinstance(node, ir.If) else node
+        if isinstance(node, ir.If):
             own = self.evaluate(node.test, own) or own
-            self.block(node.body, own, inside)
+            before = set(self.tainted)
+            self.block(node.body, own, loop)
+            after, self.tainted = self.tainted, before
             self.block(node.orelse, own, loop)
-        elif isinstance(node, ir.For):
-            own = self.evaluate(node.iterable, own) or own
-            self.assign(node.target, own or node in self._jumped)
-            self.block(node.body, own, node)
-            self.block(node.orelse, own, loop)
+            self.tainted |= after
+        elif isinstance(node, (ir.While, ir.For)):
+            self.loop(node, own, loop)
         elif isinstance(node, ir.With):
             depends = self.evaluate(node.context, own)
             if node.target is not None:
                 self.assign(node.target, depends or own)
             self.block(node.body, own, loop)
         elif isinstance(node, ir.Try):
-            self.block(node.final, own, loop)
-            may_stop = own or any(handler.swallows for handler in node.handlers)
-            self.block(node.body, may_stop, loop)
-            self.block(node.orelse, may_stop, loop)
-            for handler in node.handlers:
-                self.block(handler.body, own or handler.swallows, loop)
+            self.attempt(node, own, loop)
         elif isinstance(node, ir.Assign):
             depends = self.evaluate(node.value, own) or own
             for target in node.targets:
                 self.assign(target, depends)
         elif isinstance(node, ir.AugAssign):
-            self.assign(node.target, self.evaluate(node.value, own) or own)
+            if self.evaluate(node.value, own) or own:
+                self.assign(node.target, True)
         elif isinstance(node, ir.Evaluate):
             self.evaluate(node.value, own)
         elif isinstance(node, ir.Return):
@@ -161,22 +168,66 @@ class _Flow:
             if own:
                 self._jumped.add(self.function)
         elif isinstance(node, (ir.Break, ir.Continue)):
+            self._carried.setdefault(loop, set()).update(self.tainted)
             if own:
                 self._jumped.add(loop)
         elif isinstance(node, (ir.Raise, ir.Assert)):
             self.escapes |= own or (isinstance(node, ir.Assert) and self.evaluate(node.test, own))
         elif isinstance(node, (ir.Define, ir.DefineClass)):
             name = node.function.name if isinstance(node, ir.Define) else node.cls.name
-            if own or not ir.tokens_of(node).isdisjoint(self.tainted):
-                self.tainted.add(name)
+            if own or not ir.tokens_of(node).isdisjoint(self._ever):
+                self.taint({name})
+
+    def loop(self, node: ir.While | ir.For, own: bool, outer: Any) -> None:
+        """A loop: what a turn leaves is there at the next one, and behind the loop."""
+        carried = self._carried.setdefault(node, set())
+        carried |= self.tainted
+        self.tainted |= carried
+        if isinstance(node, ir.While):
+            own = self.evaluate(node.test, own) or own
+        else:
+            own = self.evaluate(node.iterable, own) or own
+            self.assign(node.target, own or node in self._jumped)
+        self.block(node.body, own, node)
+        carried |= self.tainted
+        self.tainted |= carried
+        self.block(node.orelse, own, outer)
+
+    def attempt(self, node: ir.Try, own: bool, loop: Any) -> None:
+        """A try: a handler takes over from anywhere in the body."""
+        outer, self._during = self._during, set(self.tainted)
+        may_stop = own or any(handler.swallows for handler in node.handlers)
+        self.block(node.body, may_stop, loop)
+        self.block(node.orelse, may_stop, loop)
+        after = self.tainted
+        for handler in node.handlers:
+            self.tainted = set(self._during)
+            self.block(handler.body, own or handler.swallows, loop)
+            after |= self.tainted
+        self.tainted = after | self._during if node.final else after
+        if outer is not None:
+            outer |= self._during
+        self._during = outer
+        self.block(node.final, own, loop)
+
+    def taint(self, names: Iterable[str]) -> None:
+        """These hold something of this rank's own from here on."""
+        self.tainted.update(names)
+        self._ever.update(names)
+        if self._during is not None:
+            self._during.update(names)
 
     def assign(self, target: ir.Expr, depends: bool) -> None:
         """A target gets a value; does that depend on the rank?"""
         if isinstance(target, ir.Display):
             for item in target.items:
                 self.assign(item, depends)
-        elif depends and isinstance(target, (ir.Name, ir.Starred)):
-            self.tainted |= written(target)
+        elif isinstance(target, (ir.Name, ir.Starred)):
+            names = written(target)
+            if depends:
+                self.taint(names)
+            else:
+                self.tainted -= names - self.sources
         elif depends:
             self.change(target)
 
@@ -186,7 +237,7 @@ class _Flow:
             self.escapes = True
         while isinstance(thing, (ir.Attribute, ir.Subscript)):
             thing = thing.value
-        self.tainted |= written(thing)
+        self.taint(written(thing))
 
     def evaluate(self, node: ir.Expr, own: bool) -> bool:
         """Does the value of an expression depend on the rank? Notes what it does on the way."""
@@ -200,8 +251,10 @@ class _Flow:
             elif kind is ir.Yield:
                 self.returns |= own or depends
             elif kind is ir.Walrus and (own or depends):
-                self.tainted.add(item.target)
-            if kind is not ir.Lambda:
+                self.taint({item.target})
+            if kind is ir.Lambda:  # run later
+                depends = depends or not ir.tokens_of(item).isdisjoint(self._ever)
+            else:
                 stack.extend(ir.children(item))
         return depends
 

@@ -201,9 +201,29 @@ class Reach:
     def called_by(self, function: ir.Function) -> list[ir.Function]:
         found = self._called_by.get(function)
         if found is None:
-            found = self.callees(function.module, function.tokens)
+            names = ir.references_of(function)
+            if function.owner and "__init__" in names:
+                names = names - {"__init__"} | self.bases(function)
+            found = self.callees(function.module, self.unaliased(function.module, names))
             self._called_by[function] = found
         return found
+
+    def bases(self, method: ir.Function) -> frozenset[str]:
+        """The names of the classes above that of a method, as far as the project tells."""
+        module = self.project.by_key(method.module)
+        if module is None:
+            return frozenset()
+        known = dict(module.classes)
+        for other in self.imported(module):
+            known = other.classes | known
+        found: set[str] = set()
+        stack = [method.owner]
+        while stack:
+            cls = known.get(stack.pop())
+            names = {ir.last_name(base) for base in cls.bases} if cls is not None else set()
+            stack.extend(names - found)
+            found |= names
+        return frozenset(found)
 
     def closure(self, roots: Iterable[ir.Function]) -> frozenset[str]:
         """Every name mentioned in functions and in what they may call."""

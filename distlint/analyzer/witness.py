@@ -137,9 +137,12 @@ class _Explainer:
             for entry in log
         )
         decisions = [entry for log in tails for entry in log if entry[0] == "decide"]
-        # a group whose members are not known may be just those ranks, unless it is one alone
-        ranked = [e for e in decisions if _depends_on_rank(e[3]) and not _singles_out(e[3])]
-        if any(e is not None and not e.certain for e in found) and ranked:
+        unsure = [event for event in found if event is not None and not event.certain]
+        # a group whose members are not known may be just those ranks, unless it is one alone and
+        # was given: one that an object keeps may reach into another job, such as an engine's
+        given = all(_operator(event.group[1]) == "param" for event in unsure)
+        ranked = [e for e in decisions if v.is_ranked(e[3]) and not (given and _singles_out(e[3]))]
+        if unsure and ranked:
             return None
         local = [e for e in decisions if e[3].local]
         if cause.kind in {"local", "exception", "loop"} and not local:
@@ -273,7 +276,7 @@ class _Explainer:
             return CauseFact("exception", place.text(writer[2]), found, site=writer[2])
         if kind == "state":
             deciding = [writer] if writer is not None else self.differing()
-            if deciding and not any(_depends_on_rank(entry[3]) for entry in deciding):
+            if deciding and not any(v.is_ranked(entry[3]) for entry in deciding):
                 kind = "local"
         if writer is not None and kind == "state" and writer[3].local:
             kind = "local"
@@ -304,7 +307,7 @@ class _Explainer:
         return CauseFact(kind, locator.text(event.site), place, site=event.site)
 
     def cause_kind(self, value: Value, other: Value) -> CauseKind:
-        if _depends_on_rank(value) or _depends_on_rank(other):
+        if v.is_ranked(value) or v.is_ranked(other):
             return "loop" if _is_iteration(value) else "rank"
         operator = _operator(value)
         if value.local or other.local:
@@ -327,7 +330,7 @@ class _Explainer:
                 elif entry[0] != "assign" or last is None or _target_name(entry[3]) not in names:
                     continue
                 elif (entry[1], entry[2]) not in assigned[1 - side]:
-                    if _depends_on_rank(last[3]):
+                    if v.is_ranked(last[3]):
                         return last
                     found = last
         return found
@@ -735,10 +738,6 @@ def _singles_out(value: Value) -> bool:
         return False
     truths = [bool(each) for each in value.values]
     return len(truths) > 2 and 1 in (sum(truths), len(truths) - sum(truths))
-
-
-def _depends_on_rank(value: Value) -> bool:
-    return v.is_ranked(value)
 
 
 def _is_iteration(value: Value) -> bool:

@@ -35,8 +35,21 @@ def lets_out(text: str) -> bool:
         "lines = []\nif dist.get_rank() == 0:\n    lines.append(x)\n    print(lines)",
         "try:\n    import fast\nexcept ImportError:\n    fast = None\nreturn fast",
         "try:\n    return x.shape\nexcept ValueError:\n    raise",
+        "s = x.name\nif not s:\n    raise ValueError\ns = f'{time.time()}'\nprint(s)\nreturn x",
+        "t = time.time()\nprint(t)\nt = 0\nreturn t",
+        "for t in x:\n    print(t)\n    t = time.time()\n    print(t)\n    t = 0\nreturn t",
     ],
-    ids=["print", "timer", "nested", "own list", "import", "passed on"],
+    ids=[
+        "print",
+        "timer",
+        "nested",
+        "own list",
+        "import",
+        "passed on",
+        "later",
+        "bound again",
+        "bound again in a loop",
+    ],
 )
 def test_kept_inside(body: str) -> None:
     assert not lets_out(f"def f(x):\n{indented(body)}")
@@ -58,6 +71,13 @@ def test_kept_inside(body: str) -> None:
         "yield dist.get_rank()",
         "if dist.get_rank() == 0:\n    x()",
         "ok = False\ntry:\n    x.item()\n    ok = True\nexcept OSError:\n    pass\nreturn ok",
+        "t = 0\nif x:\n    t = time.time()\nreturn t",
+        "t = 0\nfor i in x:\n    if t:\n        return 1\n    t = time.time()\nreturn 2",
+        "while True:\n    t = time.time()\n    if x:\n        break\n    t = 0\nreturn t",
+        "try:\n    t = time.time()\n    x()\n    t = 0\nexcept ImportError:\n    pass\nreturn t",
+        "t = 0\ndef g():\n    return t\nt = time.time()\nreturn g()",
+        "t = 0\ng = lambda: t\nt = time.time()\nreturn g()",
+        "t = time.time()\nt += 1\nreturn t",
     ],
     ids=[
         "returned",
@@ -73,6 +93,13 @@ def test_kept_inside(body: str) -> None:
         "yielded",
         "given function",
         "cut short",
+        "in one arm",
+        "in the next turn",
+        "by a break",
+        "in a handler",
+        "by a nested function",
+        "by a lambda",
+        "counted on",
     ],
 )
 def test_let_out(body: str) -> None:

@@ -24,3 +24,20 @@ def test_one_rank_alone_is_no_group(test: str) -> None:
 @pytest.mark.parametrize("test", ["dist.get_rank() % 2 == 0", "dist.get_rank() < 2"])
 def test_ranks_that_may_be_the_members_of_an_unknown_group(test: str) -> None:
     assert findings(HELPER.format(test=test)) == []
+
+
+def test_a_group_that_an_object_keeps_may_reach_into_another_job() -> None:
+    script = """\
+import torch.distributed as dist
+
+
+class Sender:
+    def __init__(self, engine):
+        if dist.get_rank() == 0:
+            self.engine_group = engine.join()
+
+    def send(self, tensor):
+        if dist.get_rank() == 0:
+            dist.broadcast(tensor, 0, group=self.engine_group)
+"""
+    assert findings(script) == []

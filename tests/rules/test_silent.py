@@ -127,3 +127,39 @@ def main(rank):
         dist.barrier()
 """
     assert [code for _, code in findings(script)] == ["DST101"]
+
+
+def test_a_part_of_a_tensor_is_a_tensor() -> None:
+    script = """\
+import torch
+import torch.distributed as dist
+
+def split(inputs, length):
+    rank, size = dist.get_rank(), dist.get_world_size()
+    start = rank * length
+    part = inputs[-1:] if start >= len(inputs) else inputs[start : start + length]
+    if isinstance(part, torch.Tensor):
+        dist.all_reduce(part)
+    return part
+"""
+    assert findings(script) == []
+
+
+def test_a_probe_of_the_installation_comes_out_alike_on_all_ranks() -> None:
+    script = """\
+import torch.distributed as dist
+import accelerator_library
+
+def is_accelerator_available():
+    try:
+        accelerator_library.open_first()
+        return True
+    except RuntimeError:
+        return False
+
+def main():
+    if is_accelerator_available():
+        dist.barrier()
+"""
+    assert findings(script) == []
+    assert findings(script.replace("_available", "_ready")) != []
