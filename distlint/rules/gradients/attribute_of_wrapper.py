@@ -73,7 +73,8 @@ class AttributeOfWrapper(SourceRule):
 
     ## When it is silent
 
-    - The model may also be unwrapped there, or a test stands around it.
+    - The model may be unwrapped there because it came another way, or a test stands around it that
+      is about the same as that of the wrap.
     - The attribute was set on the wrapper in the file.
     - The wrapper is a class of the project's own.
     """
@@ -173,7 +174,7 @@ dist.destroy_process_group()
             for node in nodes_of(point.statement):
                 if not isinstance(node, ir.Attribute) or node.attr in _OF_WRAPPER | given:
                     continue
-                if ir.last_name(node.value) not in held or node.attr.startswith("__"):
+                if ir.last_name(node.value) not in held or node.attr.startswith("_"):
                     continue
                 wrap = _wrapped(objects, node.value, point)
                 if wrap is None or _is_asked(point, node.attr):
@@ -217,11 +218,29 @@ def _set_on(objects: Objects) -> frozenset[str]:
 
 def _wrapped(objects: Objects, node: ir.Expr, point: Point) -> ir.Call | None:
     """The call that has wrapped an object, if nothing else can have made it."""
-    found = objects.origins(node, point)
-    sites = [origin.site for origin in found]
-    if not sites or any(site is None or not objects.is_call_to(site, *DDP) for site in sites):
+    sites = [origin.site for origin in objects.origins(node, point)]
+    wraps = [site for site in sites if site is not None and objects.is_call_to(site, *DDP)]
+    if not wraps:
         return None
-    return sites[0].call if sites[0] is not None else None
+    if len(wraps) < len(sites):  # wrapped on some runs: then it fails on those
+        where = wraps[0].point
+        if None in sites or where.scope is not point.scope or not _is_behind_branch(where, point):
+            return None
+    return wraps[0].call
+
+
+def _is_behind_branch(wrap: Point, use: Point) -> bool:
+    """Is it wrapped in a branch, and used in the straight line behind it, or in a loop there?"""
+    if not isinstance(wrap.around[-1].owner, ir.If) or len(wrap.around) != 2:
+        return False
+    if use.around[0].index <= wrap.around[0].index:
+        return False
+    told = ir.tokens_of(wrap.around[-1].owner.test)
+    return all(
+        told.isdisjoint(ir.tokens_of(here.owner.test))
+        for here in use.around
+        if isinstance(here.owner, ir.If)
+    )
 
 
 def _is_asked(point: Point, name: str) -> bool:

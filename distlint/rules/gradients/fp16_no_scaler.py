@@ -51,7 +51,8 @@ class Fp16NoScaler(SourceRule):
     ## When it is silent
 
     - The file mentions a scaler, Accelerate, DeepSpeed, Lightning or apex.
-    - The type is not known, or autocast is switched off.
+    - The type is not known, or `enabled=` is given.
+    - The backward pass is that of an optimizer, or the file is a test.
     - There is no backward pass in the function: inference.
     """
 
@@ -134,9 +135,18 @@ assert model.weight.grad.abs().sum() > 0, "no gradient"
         if any(_SCALES.search(word) for word in words):
             return
         objects = objects_of(module, catalogue)
-        scopes = {id(each.site.point.scope) for each in backwards(objects)}
+        if document.path.name.startswith("test_"):
+            return
+        scopes = {
+            id(each.site.point.scope)
+            for each in backwards(objects)
+            if not each.site.call.args  # optimizer.backward(loss) may scale
+        }
         for region in autocasts(objects):
-            if region.dtype == "float16" and id(region.site.point.scope) in scopes:
+            enabled = [a for a in region.site.call.args if a.keyword == "enabled"]
+            if region.dtype != "float16" or enabled:
+                continue
+            if id(region.site.point.scope) in scopes:
                 yield self.finding(
                     message="the gradients are float16, and nothing scales the loss",
                     severity=Severity.WARNING,

@@ -74,12 +74,11 @@ assert scheduler.get_last_lr()[0] > 0
             ranks=1,
             code="""\
 import torch
+from torch.optim.lr_scheduler import LambdaLR
 
 model = torch.nn.Linear(2, 1)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-scheduler = torch.optim.lr_scheduler.LambdaLR(  # expect: DST612
-    optimizer, lambda step: min(1.0, step / 10)
-)
+scheduler = LambdaLR(optimizer, lambda step: min(1.0, step / 10))  # expect: DST612
 before = model.weight.detach().clone()
 model(torch.ones(1, 2)).sum().backward()
 optimizer.step()

@@ -6,13 +6,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
+from distlint.analyzer.guards import guards_of
 from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.checkpoints._all_ranks import on_all_ranks, on_rank_0_only
 from distlint.source.finding import Finding, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from distlint.analyzer.guards import Guards
     from distlint.analyzer.objects import CallSite
@@ -148,7 +149,7 @@ dist.destroy_process_group()
             & module.words
         ):
             return
-        for site, guards in on_all_ranks(module, catalogue, _NAMES):
+        for site, guards in _reached(module, catalogue):
             called = guards.objects.called(site)
             if called not in _RUNS | _WRITERS or _is_meant(guards, site):
                 continue
@@ -167,6 +168,22 @@ dist.destroy_process_group()
                     on_rank_0_only, site, Draft(locators.of(module.key), module, catalogue)
                 ),
             )
+
+
+def _reached(module: Module, catalogue: Catalogue) -> Iterator[tuple[CallSite, Guards]]:
+    """The calls that all ranks come to; also in a class that a script with ranks makes."""
+    found = list(on_all_ranks(module, catalogue, _NAMES))
+    yield from found
+    if not {"RANK", "LOCAL_RANK"} & module.tokens:
+        return
+    guards = guards_of(module, catalogue)
+    known = {site.call for site, _ in found}
+    for site in guards.objects.calls(_NAMES):
+        if site.call in known or guards.may_be_some_ranks(site.point):
+            continue
+        callers = list(guards.callers(site.point.scope))
+        if callers and not any(guards.may_be_some_ranks(each.point) for each in callers):
+            yield site, guards
 
 
 def _is_meant(guards: Guards, site: CallSite) -> bool:

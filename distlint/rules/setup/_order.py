@@ -60,9 +60,11 @@ def is_test(document: Document, point: Point) -> bool:
 
 
 def is_reached(objects: Objects, point: Point) -> bool:
-    """Does the module itself come to a statement: by its body, a call, a spawn, or a method?"""
+    """Does a script come to a statement by itself: by its body, a call, a spawn, or a method?"""
     function = point.scope.function
-    if function is None or function.owner or objects.callers(function):
+    if function is None or function.owner:
+        return True
+    if objects.callers(function) and "__main__" in objects.module.tokens:
         return True
     return any(
         isinstance(argument.value, ir.Name) and argument.value.id == function.name

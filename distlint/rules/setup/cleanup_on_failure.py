@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.bindings import Point
-from distlint.analyzer.names import Around, calls_of, placed
+from distlint.analyzer.names import Around, calls_of, nodes_of, placed
 from distlint.analyzer.objects import CallSite, objects_of
 from distlint.rules.base import Example, SourceRule
 from distlint.source.finding import Finding, Severity
@@ -165,8 +165,7 @@ main({}, print)
                 continue
             for block in _cleanups(statement):
                 for site in _calls_in(block, Point(scope, around)):
-                    called = objects.called(site)
-                    if called in _BARRIERS:
+                    if objects.is_call_to(site, *_BARRIERS):
                         yield self.finding(
                             message=f"a rank that fails meets nobody here: the others wait in "
                             f"another collective than this `{site.name}`",
@@ -175,7 +174,7 @@ main({}, print)
                             effect="the job hangs until the timeout, and the error is not seen",
                             advice="Meet behind the try, on success alone.",
                         )
-                    elif called == _DESTROY and block is statement.final:
+                    elif objects.is_call_to(site, _DESTROY) and block is statement.final:
                         finding = self.finding(
                             message="a rank that fails destroys the group while the others use it",
                             severity=Severity.INFO,
@@ -188,7 +187,9 @@ main({}, print)
 
 def _does_work(body: ir.Block) -> bool:
     """Is it more than a look at what is there?"""
-    return any(isinstance(node, ir.Call) for s, _ in placed(body) for node in calls_of(s))
+    return any(
+        isinstance(node, (ir.Call, ir.Yield)) for s, _ in placed(body) for node in nodes_of(s)
+    )
 
 
 def _cleanups(statement: ir.Try) -> Iterator[ir.Block]:

@@ -14,10 +14,11 @@ from distlint.fixers import calls
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.setup._order import backend_of, inits
+from distlint.rules.training import DDP
 from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from distlint.analyzer.objects import Objects
     from distlint.analyzer.positions import Locators
@@ -31,6 +32,7 @@ _PAYLOAD: dict[str, int] = {
     "all_reduce": 0, "broadcast": 0, "reduce": 0, "all_gather_into_tensor": 1, "all_gather": 1,
     "reduce_scatter_tensor": 1, "gather": 0,
 }  # fmt: skip
+_MOVES = frozenset({"to", "cuda", "device", "to_device"})
 _NAMES = ("tensor", "input_tensor", "input")
 _MOVED = frozenset(
     {
@@ -46,7 +48,7 @@ class CpuTensorWithNccl(SourceRule):
 
     A tensor made by `torch.tensor(...)`, `torch.zeros(...)` and their kind without `device=` (or
     with `device="cpu"`), given as it is to a collective in a file that makes its process group
-    with `"nccl"`.
+    with `"nccl"`. Also `DDP(Net(), device_ids=[rank])` with a model that is not moved anywhere.
 
     ## Why it matters
 
@@ -159,10 +161,18 @@ dist.destroy_process_group()
         if not found or any(backend_of(objects, init) != "nccl" for init in found):
             return
         locator = locators.of(module.key)
+        for site in _unmoved(objects):
+            yield self.finding(
+                message="this model is on the CPU, and device_ids says that it is on a GPU",
+                severity=Severity.ERROR,
+                place=locator.place(site.call.site),
+                effect="an error: the module has to be on the devices of device_ids",
+                advice="Move it first: DDP(model.to(device), ...).",
+            )
         for site in objects.calls(_PAYLOAD):
             if not objects.called(site).startswith("torch.distributed."):
                 continue
-            if not objects.argument(site, "group").absent:
+            if not _is_default_group(objects, site):
                 continue
             value = _payload(objects, site)
             made = _made_on_cpu(objects, value, site) if value is not None else None
@@ -177,6 +187,43 @@ dist.destroy_process_group()
                     advice="Make it on the device of the process.",
                     fix=partial(_fix, made, Draft(locator, module, catalogue)),
                 )
+
+
+def _is_default_group(objects: Objects, site: CallSite) -> bool:
+    """Is no group named, or only a parameter that is None if nothing else is said?"""
+    given = objects.argument(site, "group")
+    if given.absent or not isinstance(given.value, ir.Name):
+        return given.absent
+    function = site.point.scope.function
+    return function is not None and any(
+        param.name == given.value.id
+        and isinstance(param.default, ir.Literal)
+        and param.default.value is None
+        and not objects.callers(function)
+        for param in function.params
+    )
+
+
+def _unmoved(objects: Objects) -> Iterator[CallSite]:
+    """``DDP(Net(), device_ids=[...])``: a model that is made there and put nowhere."""
+    if "meta" in objects.module.tokens:
+        return
+    for site in objects.calls_to(*DDP):
+        model = objects.argument(site, "module", 0).value
+        devices = objects.argument(site, "device_ids", 1).value
+        if (
+            isinstance(model, ir.Call)
+            and isinstance(devices, ir.Display)
+            and devices.items
+            and ir.last_name(model.func)[:1].isupper()
+            and _MOVES.isdisjoint(ir.tokens_of(model))
+            and not any(isinstance(here.owner, ir.With) for here in site.point.around)
+        ):
+            cls = objects.callee(CallSite(model, site.point))
+            if not isinstance(cls, ir.Class) or not any(
+                not _MOVES.isdisjoint(method.tokens) for method in cls.methods.values()
+            ):
+                yield site
 
 
 def _payload(objects: Objects, site: CallSite) -> ir.Expr | None:

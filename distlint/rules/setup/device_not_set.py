@@ -70,7 +70,7 @@ class DeviceNotSet(SourceRule):
     ## When it is silent
 
     - The device is set, or `CUDA_VISIBLE_DEVICES` written, here or in an imported file.
-    - Accelerate, DeepSpeed, Lightning and transformers, which set it.
+    - Accelerate, DeepSpeed, Lightning and transformers, which set it; tests (`test_*.py`).
     - A function of the project that speaks of the device is called: it may set it.
     - The file uses no CUDA besides, or another backend; the group is made in a function for others,
       which may have set the device.
@@ -206,7 +206,7 @@ dist.destroy_process_group()
             return
         objects = objects_of(module, catalogue)
         found = [init for init in inits(objects) if "nccl" in backend_of(objects, init)]
-        if not found:
+        if not found or document.path.name.startswith("test_"):
             return
         locator = locators.of(module.key)
         if not _BINDS.isdisjoint(module.tokens):
@@ -227,7 +227,8 @@ dist.destroy_process_group()
         for init in found:
             here = objects.points_in(init.point.scope)
             reached = is_reached(objects, init.point)
-            if not _uses_cuda(objects.points if reached else here):
+            wraps = not {"DistributedDataParallel", "DDP"}.isdisjoint(module.words)
+            if not _uses_cuda(objects.points if reached or wraps else here):
                 continue
             yield self.finding(
                 message="nothing binds this process to a GPU of its own: the current device of "

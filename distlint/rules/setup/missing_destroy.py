@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.objects import CallSite, objects_of
+from distlint.analyzer.names import calls_of
+from distlint.analyzer.objects import CallSite, Objects, objects_of
 from distlint.fixers import imports, statements
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
@@ -25,13 +27,19 @@ if TYPE_CHECKING:
 _OTHERS = frozenset({"accelerate", "deepspeed", "lightning", "pytorch_lightning", "transformers"})
 
 
+_MAKES = frozenset({"init_process_group", "init_device_mesh"})
+_WORK = re.compile(
+    r"^(run|train|fit|main|work|step|loop|epoch|evaluate|test|forward)|_(step|epoch)$"
+)
+
+
 class MissingDestroy(SourceRule):
     """A script makes a process group and never destroys it.
 
     ## What it finds
 
-    `init_process_group` in a script, and `destroy_process_group` neither there nor in a file of the
-    project that it imports.
+    `init_process_group` or `init_device_mesh` in a script, and `destroy_process_group` neither
+    there nor in a file of the project that it imports.
 
     ## Why it matters
 
@@ -121,13 +129,16 @@ if __name__ == "__main__":
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
         words = module.words
-        if "init_process_group" not in words or "destroy_process_group" in words:
+        if (
+            not {"init_process_group", "init_device_mesh"} & words
+            or "destroy_process_group" in words
+        ):
             return
         if not _OTHERS.isdisjoint(module.imported_roots):
             return
         objects = objects_of(module, catalogue)
-        found = list(inits(objects))
-        if not found or not _is_script(module, found):
+        found = [*inits(objects), *objects.calls_to("torch.distributed.init_device_mesh")]
+        if not found or not _is_script(objects, found):
             return
         if any("destroy_process_group" in other.tokens for other in module.imports):
             return
@@ -141,8 +152,19 @@ if __name__ == "__main__":
         )
 
 
-def _is_script(module: Module, found: list[CallSite]) -> bool:
-    return "__main__" in module.tokens or any(init.point.scope.function is None for init in found)
+def _is_run(objects: Objects, init: CallSite) -> bool:
+    """Does the function that makes the group go on to work with it?"""
+    return any(
+        point.statement.site > init.point.statement.site
+        and any(_WORK.search(ir.last_name(call.func)) for call in calls_of(point.statement))
+        for point in objects.points_in(init.point.scope)
+    )
+
+
+def _is_script(objects: Objects, found: list[CallSite]) -> bool:
+    return "__main__" in objects.module.tokens or any(
+        init.point.scope.function is None or _is_run(objects, init) for init in found
+    )
 
 
 def _fix(init: CallSite, draft: Draft) -> Fix:

@@ -47,7 +47,7 @@ class MissingRecord(SourceRule):
     ```python
     @record
     def main():
-        ...
+        train()
     ```
 
     ## Fix

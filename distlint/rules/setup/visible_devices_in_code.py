@@ -31,8 +31,8 @@ class VisibleDevicesInCode(SourceRule):
 
     ## What it finds
 
-    `os.environ["CUDA_VISIBLE_DEVICES"] = "0,1"` with a constant in a distributed script, and any
-    value after CUDA has been used in the same function.
+    `os.environ["CUDA_VISIBLE_DEVICES"] = "0,1"` with a constant (warning in a distributed script,
+    info in another), and any value after CUDA has been used in the same function (warning).
 
     ## Why it matters
 
@@ -54,13 +54,12 @@ class VisibleDevicesInCode(SourceRule):
 
     - The value is not a constant, and nothing has used CUDA before.
     - `os.environ.setdefault`, which leaves the choice of the launcher.
-    - The file starts other processes, which inherit it.
+    - The file starts other processes, which inherit it, or is a test (`test_*.py`).
     - The variable is emptied, to run on the CPU.
     """
 
     code = "DST505"
     name = "visible-devices-in-code"
-    severity = Severity.WARNING
 
     good = (
         Example(
@@ -134,12 +133,13 @@ def main(args):
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
-        if _VARIABLE not in module.tokens:
+        if _VARIABLE not in module.tokens or document.path.name.startswith("test_"):
             return
         objects = objects_of(module, catalogue)
         locator = locators.of(module.key)
         others = not _STARTS.isdisjoint(module.words)
-        distributed = "torch" in module.imported_roots and is_distributed(module)
+        uses_torch = "torch" in module.imported_roots
+        distributed = is_distributed(module)
         for written in environment_writes(objects):
             if written.name != _VARIABLE or written.default:
                 continue
@@ -153,10 +153,10 @@ def main(args):
                     effect="nothing: the process goes on with all GPUs that it saw",
                     advice="Set it for the launcher, or before anything uses CUDA.",
                 )
-            elif not others and distributed and _is_list(objects, written):
+            elif not others and uses_torch and _is_list(objects, written):
                 yield self.finding(
                     message=f"this overrides the {_VARIABLE} that the scheduler or the user gave",
-                    severity=Severity.WARNING,
+                    severity=Severity.WARNING if distributed else Severity.INFO,
                     place=locator.place(written.point.statement.site),
                     effect="the job runs on GPUs that are not its own, or on fewer than it starts "
                     "processes",

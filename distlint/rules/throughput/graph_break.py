@@ -64,6 +64,8 @@ class GraphBreak(SourceRule):
     good = (
         Example(
             title="Outside, and not while compiling",
+            effect="static",
+            why_static="it runs in an interpreter of its own: tests/executed/test_plain_python.py",
             ranks=1,
             code="""\
 import torch
@@ -84,7 +86,8 @@ print(step(torch.ones(2)))
     bad = (
         Example(
             title="A print in the middle",
-            effect="fail",
+            effect="static",
+            why_static="it runs in an interpreter of its own: tests/executed/test_plain_python.py",
             ranks=1,
             code="""\
 import torch
@@ -102,7 +105,8 @@ step(torch.ones(2))
         ),
         Example(
             title="A clock in the forward of a model",
-            effect="fail",
+            effect="static",
+            why_static="it runs in an interpreter of its own: tests/executed/test_plain_python.py",
             ranks=1,
             code="""\
 import time
