@@ -85,7 +85,7 @@ dist.destroy_process_group()
     bad = (
         Example(
             title="As many as there are above a threshold",
-            effect="fail",
+            effect="hang",
             code="""\
 import torch
 import torch.distributed as dist

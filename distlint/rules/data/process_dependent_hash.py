@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 _TEXT = re.compile(
-    r"tok|word|text|str|name|path|file|key|sent|char|label|url|line|prompt|query|id$", re.IGNORECASE
+    r"tok|word|text|str|name|path|file|key|sent|char|label|url|line|prompt|query", re.IGNORECASE
 )
 
 

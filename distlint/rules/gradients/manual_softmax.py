@@ -50,7 +50,8 @@ class ManualSoftmax(SourceRule):
 
     ## When it is silent
 
-    - Something is taken off the operand: its maximum, its logsumexp.
+    - Something is taken off the operand: its maximum, its logsumexp; or it has a minus in front, as
+      in a Gaussian.
     - The exponentials and the sum are of different values, as in a masked or weighted softmax.
     - The exponentials are not torch's.
     """
@@ -80,6 +81,8 @@ assert torch.equal(first, second)
 import torch
 
 similarity, mask = torch.rand(4, 4), torch.ones(4, 4)
+kernel = torch.exp(-0.5 * torch.linspace(-50, 50, 9) ** 2)
+kernel = kernel / kernel.sum()
 weights = torch.exp(similarity) / (torch.exp(similarity) * mask).sum(dim=-1, keepdim=True)
 assert torch.isfinite(weights).all()
 """,
@@ -170,7 +173,7 @@ def _is_shifted(objects: Objects, node: ir.Expr, point: Point) -> bool:
     """May something have been taken off the values, so that they are small?"""
     if isinstance(node, ir.Binary) and node.op == "-":
         return True
-    if isinstance(node, ir.Unary) and node.op == "-":
+    if _is_negative(node):
         return True  # of distances: nothing overflows
     if isinstance(node, (ir.Name, ir.Attribute)):
         return any(
@@ -183,6 +186,19 @@ def _is_shifted(objects: Objects, node: ir.Expr, point: Point) -> bool:
             for origin in objects.origins(node, point)
         )
     return not _SHIFTS.isdisjoint(ir.tokens_of(node))
+
+
+def _is_negative(node: ir.Expr) -> bool:
+    """Is it a product with a minus in front, as in the density of a Gaussian?"""
+    if isinstance(node, ir.Unary):
+        return node.op == "-"
+    if isinstance(node, ir.Literal):
+        return isinstance(node.value, (int, float)) and node.value < 0
+    return (
+        isinstance(node, ir.Binary)
+        and node.op in ("*", "/")
+        and (_is_negative(node.left) or _is_negative(node.right))
+    )
 
 
 def _fix(node: object, total: Applied, exponential: Applied, draft: Draft) -> Fix:

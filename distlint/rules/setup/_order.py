@@ -85,6 +85,13 @@ def environment_read(objects: Objects, node: ir.Expr, point: Point) -> str:
     if isinstance(node, ir.Subscript):
         if objects.names.dotted(node.value, point.scope) in _ENVIRON:
             return _text(node.index)
+        if _text(node.index) and any(
+            isinstance(origin.node, ir.Comprehension)
+            and origin.node.kind == "dict"
+            and "environ" in ir.tokens_of(origin.node.element)
+            for origin in objects.origins(node.value, point)
+        ):
+            return _text(node.index)  # of a dict of variables
     elif isinstance(node, ir.Call) and node.args:
         dotted = objects.names.dotted(node.func, point.scope)
         if dotted in ("os.getenv", "getenv", "os.environ.get", "environ.get"):

@@ -15,6 +15,7 @@ from distlint.fixers import imports, names, statements
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.setup._order import backend_of, inits, is_reached, surely_before
+from distlint.rules.training import DDP
 from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
@@ -227,7 +228,7 @@ dist.destroy_process_group()
         for init in found:
             here = objects.points_in(init.point.scope)
             reached = is_reached(objects, init.point)
-            wraps = not {"DistributedDataParallel", "DDP"}.isdisjoint(module.words)
+            wraps = any(True for _ in objects.calls_to(*DDP))
             if not _uses_cuda(objects.points if reached or wraps else here):
                 continue
             yield self.finding(

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from distlint.analyzer.project import Module
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
-_DEBUG = re.compile(r"debug|test|mem|leak|profil|dump|inspect|diagnos|usage|report", re.IGNORECASE)
+_DEBUG = re.compile(
+    r"debug|test|mem|leak|profil|dump|inspect|diagnos|usage|report|determin|reproduc",
+    re.IGNORECASE,
+)
 
 
 class DebugLeftover(SourceRule):
@@ -48,7 +51,8 @@ class DebugLeftover(SourceRule):
 
     ## When it is silent
 
-    - A test stands around it, in a function whose name speaks of debugging or memory, or in a test.
+    - A test stands around it, in a function whose name speaks of debugging, memory
+      or determinism, or in a test.
     """
 
     code = "DST704"
