@@ -71,6 +71,23 @@ CATEGORIES = {
         ),
         MEMORY_AND_FILES,
     ),
+    "async-not-waited": ("DST118", "DST119"),
+    "batchnorm-not-synced": (),
+    "collective-mismatch": ("DST1",),
+    "ddp-attribute-access": ("DST619",),
+    "device-binding": ("DST502", "DST504"),
+    "find-unused-parameters": ("DST313", "DST620", "DST705"),
+    "ineffective-rank-guard": ("DST512",),
+    "launch-env": ("DST505", "DST506"),
+    "logger-all-ranks": ("DST905",),
+    "long-rank0-work": ("DST1",),
+    "loss-world-size-scale": ("DST6",),
+    "missing-destroy": ("DST503",),
+    "nccl-cpu-tensor": ("DST511",),
+    "rank0-state-not-shared": ("DST110",),
+    "scheduler-steps": ("DST6",),
+    "teardown-after-failure": ("DST510",),
+    "uneven-inputs": ("DST113", "DST205"),
 }
 """The categories that count, and the codes that are about each."""
 

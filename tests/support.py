@@ -8,8 +8,10 @@ from pathlib import Path
 from distlint.analyzer.project import Project
 from distlint.engine.check import Session
 from distlint.engine.fix import Repairman
+from distlint.engine.selection import Layer
 from distlint.engine.settings import Overrides, Resolver
 from distlint.rules.find import find
+from distlint.rules.registry import rules
 from distlint.source.document import Document
 from distlint.source.finding import Finding, Fix
 
@@ -17,19 +19,30 @@ SCRIPT = Path("/nowhere/script.py")
 _EXPECT = re.compile(r"#\s*expect:\s*(DST\d{3}(?:\s*,\s*DST\d{3})*)")
 
 
-def findings(source: str) -> list[tuple[int, str]]:
+def findings(source: str, *, preview: bool = True) -> list[tuple[int, str]]:
     """The (row, code) pairs that ``distlint check`` reports for a script, in order."""
-    return sorted((finding.place.span.row, finding.code) for finding in _found(source))
+    return sorted(
+        (finding.place.span.row, finding.code)
+        for finding in _found(source)
+        if preview or not (finding.preview or rules()[finding.code].preview)
+    )
 
 
-def fixes(source: str) -> list[Fix]:
-    """The fixes that the rules offer for a script."""
-    return [finding.fix for finding in _found(source) if finding.fix is not None]
+def fixes(source: str, code: str = "DST") -> list[Fix]:
+    """The fixes that the rules offer for a script, or those of one rule."""
+    return [
+        finding.fix
+        for finding in _found(source)
+        if finding.fix is not None and finding.code.startswith(code)
+    ]
 
 
-def repaired(source: str, *, unsafe: bool = True, preview: bool = False) -> str:
-    """The script after all fixes that prove right."""
-    resolver = Resolver(Overrides(isolated=True, preview=preview), SCRIPT.parent)
+def repaired(
+    source: str, *, unsafe: bool = True, preview: bool = False, only: str | None = None
+) -> str:
+    """The script after all fixes that prove right, or those of one rule."""
+    layer = Layer(select=(only,)) if only is not None else Layer()
+    resolver = Resolver(Overrides(layer, isolated=True, preview=preview), SCRIPT.parent)
     session, settings = Session(resolver), resolver.of_folder(SCRIPT.parent)
     document = Document.from_bytes(source.encode(), SCRIPT)
     allowed = frozenset({"safe", "unsafe"} if unsafe else {"safe"})

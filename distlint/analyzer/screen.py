@@ -17,6 +17,8 @@ _MEETING = re.compile(
     rb"|DistributedSampler|IterableDataset|split_dataset_by_node"
     rb"|should_training_stop|is_world_process_zero|save_model|log_metrics|_trigger|set_breakpoint"
     rb"|torch\.load\(|torch\.save\(|local_rank"
+    rb"|autocast\(|GradScaler|torch\.compile\(|_dynamo|detect_anomaly|CUDA_VISIBLE_DEVICES"
+    rb"|MASTER_PORT|log\((?:torch|F)\.softmax|\bhash\(\w+\) *%"  # for rules about one file
 )
 
 
@@ -36,5 +38,5 @@ def worth_following(data: bytes) -> bool:
 
 
 def worth_analysing(data: bytes) -> bool:
-    """Could the file hold a collective at all?"""
+    """Could the file hold a collective, or what a rule about one file speaks of?"""
     return _WORLD.search(data) is not None and _MEETING.search(data) is not None

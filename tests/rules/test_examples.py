@@ -38,7 +38,9 @@ def test_a_rule_with_fixes_says_whether_they_are_safe(code: str) -> None:
     section = rules()[code].documentation().partition("\n## Fix\n")[2].partition("\n## ")[0]
     assert section, "a section about fixes, if only why there is none"
     said = {word for word in ("Safe", "Unsafe", "Shown only") if f"{word}:" in section}
-    given = {fix.applicability for example in rules()[code].bad for fix in fixes(example.code)}
+    given = {
+        fix.applicability for example in rules()[code].bad for fix in fixes(example.code, code)
+    }
     words = {"safe": "Safe", "unsafe": "Unsafe", "displayonly": "Shown only"}
     assert said == {words[applicability] for applicability in given}
     assert bool(said) != section.startswith("\nNone: ")

@@ -38,7 +38,7 @@ def test_a_rule_says_what_it_finds_why_it_matters_and_what_to_do(rule: type[Rule
 
 def test_find_rule() -> None:
     assert find_rule("DST101") is find_rule("collective-in-rank-branch") is rules()["DST101"]
-    assert find_rule("DST601") is None
+    assert find_rule("DST306") is None
 
 
 EXAMPLE = Example(title="t", code="x  # expect: DST101\n")

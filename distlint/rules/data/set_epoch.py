@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
+from distlint.analyzer.bindings import Path, path_of
 from distlint.analyzer.objects import objects_of
 from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule
@@ -22,7 +23,7 @@ from distlint.rules.training import (
 from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from distlint.analyzer.objects import CallSite, Objects
     from distlint.analyzer.positions import Locators
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from distlint.source.document import Document
 
 _SET_EPOCH = "set_epoch"
+_TRAINS = frozenset({"backward", "step"})
 
 
 class SamplerSetEpoch(SourceRule):
@@ -39,7 +41,9 @@ class SamplerSetEpoch(SourceRule):
     ## What it finds
 
     A loop over epochs around a loop over a loader whose `DistributedSampler` shuffles, in a file
-    that never calls its `set_epoch`. The finding is at the sampler.
+    that never calls its `set_epoch`. The finding is at the sampler. Also `set_epoch(epoch)` behind
+    the loop over the loader: the second epoch then has the order of the first, and each later one
+    that of the epoch before.
 
     ## Why it matters
 
@@ -215,6 +219,32 @@ assert trainer.seen[:8] != trainer.seen[8:], "both epochs had the same order"
 """,
         ),
         Example(
+            title="Told when the epoch is over",
+            effect="fail",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
+
+dist.init_process_group("gloo")
+data = TensorDataset(torch.arange(16.0))
+sampler = DistributedSampler(data)
+loader = DataLoader(data, batch_size=4, sampler=sampler, drop_last=True)
+weight = torch.ones(1, requires_grad=True)
+optimizer = torch.optim.SGD([weight], lr=0.1)
+orders = []
+for epoch in range(2):
+    order = []
+    for (batch,) in loader:
+        order += batch.tolist()
+        (weight * batch.mean()).sum().backward()
+        optimizer.step()
+    orders.append(order)
+    sampler.set_epoch(epoch)  # expect: DST203
+assert orders[0] != orders[1], "both epochs had the same order"
+""",
+        ),
+        Example(
             title="An endless stream hides the epochs",
             effect="fail",
             code="""\
@@ -246,6 +276,16 @@ assert seen[:2] != seen[2:], "both epochs had the same order"
         if "DistributedSampler" not in module.words:
             return
         objects = objects_of(module, catalogue)
+        for told, loop in _told_late(objects):
+            locator = locators.of(module.key)
+            yield self.finding(
+                message="the sampler is told the epoch behind the loop over it",
+                severity=Severity.WARNING,
+                place=locator.place(told.call.site),
+                related=(Related("the loop over the batches", locator.place(loop.site)),),
+                effect="the second epoch has the same order as the first",
+                advice="Call it first in the loop over epochs.",
+            )
         for sampler in samplers(objects):
             if _may_be_told(objects, sampler):
                 continue
@@ -269,6 +309,69 @@ assert seen[:2] != seen[2:], "both epochs had the same order"
             advice=f"Call `{name}.set_epoch(epoch)` first in the loop.",
             fix=partial(_told, epochs, sampler, draft),
         )
+
+
+def _told_late(objects: Objects) -> Iterator[tuple[CallSite, ir.For]]:
+    """The calls of ``set_epoch`` with the epoch of a loop, behind the training in that loop."""
+    for site in objects.calls({_SET_EPOCH}):
+        epoch = site.call.args[0].value if len(site.call.args) == 1 else None
+        func = site.call.func
+        if epoch is None or path_of(epoch) is None or not isinstance(func, ir.Attribute):
+            continue
+        if is_evaluation(ir.last_name(func.value)):
+            continue
+        for here in site.point.around:
+            loop = here.owner
+            if not isinstance(loop, (ir.For, ir.While)) or here.block is not loop.body:
+                continue
+            if not _counts(loop, path_of(epoch), here.index):
+                continue
+            trained = _training(loop.body[: here.index])
+            if trained is not None and not _is_told_before(objects, site, loop):
+                yield site, trained
+
+
+def _counts(loop: ir.For | ir.While, epoch: Path | None, index: int) -> bool:
+    """Does a loop count epochs from 0, and has it not counted on before its statement ``index``?"""
+    if isinstance(loop, ir.For):
+        return path_of(loop.target) == epoch and not _begins_late(loop.iterable)
+    if not isinstance(loop.test, ir.Compare) or path_of(loop.test.left) != epoch:
+        return False
+    return not any(
+        isinstance(statement, ir.AugAssign) and path_of(statement.target) == epoch
+        for statement in loop.body[:index]
+    )
+
+
+def _training(block: ir.Block) -> ir.For | None:
+    """The loop over batches in which the model is trained."""
+    for statement in block:
+        if isinstance(statement, ir.For) and ir.block_tokens(statement.body) >= _TRAINS:
+            return statement
+    return None
+
+
+def _begins_late(iterable: ir.Expr) -> bool:
+    """Does a loop over epochs begin at 1, so that the order of epoch 0 comes once?"""
+    if isinstance(iterable, ir.Call) and len(iterable.args) >= 2:
+        first = iterable.args[0].value
+        return isinstance(first, ir.Literal) and first.value != 0
+    return False
+
+
+def _is_told_before(objects: Objects, late: CallSite, loop: ir.For | ir.While) -> bool:
+    return any(
+        site is not late
+        and site.call.site < late.call.site
+        and any(here.owner is loop for here in site.point.around)
+        and not _is_behind(site, late)
+        for site in objects.calls({_SET_EPOCH})
+    )
+
+
+def _is_behind(site: CallSite, late: CallSite) -> bool:
+    """Do two calls stand side by side, for two samplers?"""
+    return site.point.around[-1].block is late.point.around[-1].block
 
 
 def _told(epochs: Epochs, sampler: Made, draft: Draft) -> Fix:

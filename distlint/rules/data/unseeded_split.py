@@ -22,7 +22,7 @@ from distlint.source.finding import Finding, Fix, Severity
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.positions import Locator, Locators
     from distlint.analyzer.project import Module
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
@@ -39,6 +39,9 @@ _ORDERS: dict[str, tuple[str, int | None]] = {
     "numpy.random.choice": ("", None),
 }
 _SHUFFLES = ("random.shuffle", "numpy.random.shuffle")
+_SAMPLERS = (
+    "torch.utils.data.Sampler", "torch.utils.data.BatchSampler", "torch.utils.data.RandomSampler"
+)  # fmt: skip
 _TAKERS = re.compile(r"^(?:Subset|SubsetRandomSampler|select|DataLoader|\w*Dataset)$")
 _JOINS = frozenset(
     {
@@ -63,7 +66,8 @@ class UnseededSplit(SourceRule):
     In a distributed script: `random_split` without `generator=`, `train_test_split` without
     `random_state=`, `dataset.shuffle()` without `seed=` before `split_dataset_by_node`, and
     `permutation`, `randperm` or `shuffle` whose result picks the samples of a data set; where
-    nothing in the file seeds the generator, or the rank does.
+    nothing in the file seeds the generator, or the rank does. Also `random.shuffle` in the
+    `__iter__` of a sampler, where the file seeds on request only.
 
     ## Why it matters
 
@@ -180,6 +184,36 @@ dist.barrier()
 """,
         ),
         Example(
+            title="A sampler that shuffles, and a seed for those who ask",
+            effect="fail",
+            code="""\
+import os
+import random
+import torch
+import torch.distributed as dist
+from torch.utils.data import BatchSampler
+
+
+class Buckets(BatchSampler):
+    def __init__(self, batches):
+        self.batches = batches
+
+    def __iter__(self):
+        random.shuffle(self.batches)  # expect: DST212
+        yield from self.batches
+
+
+seed = os.environ.get("SEED")
+if seed is not None:
+    random.seed(int(seed))
+dist.init_process_group("gloo")
+order = list(Buckets(list(range(64))))
+orders = [None] * dist.get_world_size()
+dist.all_gather_object(orders, order)
+assert orders[0] == orders[1], "each rank takes its share of another list"
+""",
+        ),
+        Example(
             title="A list that is shuffled before the sampler divides it",
             effect="fail",
             code="""\
@@ -212,6 +246,7 @@ assert len(seen) == 64, f"of 64 samples the ranks drew {len(seen)}"
             return
         why = _why_different(objects)
         if why is None:
+            yield from self._in_samplers(objects, locators.of(module.key))
             return
         for site in _draws(objects):
             if not _on_one_rank(site):
@@ -225,6 +260,33 @@ assert len(seen) == 64, f"of 64 samples the ranks drew {len(seen)}"
                     fix=partial(_seeded, objects, site, draft),
                 )
                 yield replace(finding, preview="__main__" not in module.tokens and _is_part(module))
+
+    def _in_samplers(self, objects: Objects, locator: Locator) -> Iterator[Finding]:
+        """Samplers that shuffle anew in each epoch, by a generator that is seeded on request."""
+        seeds = [site for site in seedings(objects) if site.name != "manual_seed"]  # torch's own
+        if not all(_on_request(site) for site in seeds):
+            return
+        for cls in objects.subclasses_of(*_SAMPLERS):
+            method = cls.methods.get("__iter__")
+            for site in objects.calls_to(*_SHUFFLES) if method is not None else ():
+                if site.point.scope.function is method:
+                    yield self.finding(
+                        message="each process shuffles this for itself unless a seed is asked for",
+                        severity=Severity.WARNING,
+                        place=locator.place(site.call.site),
+                        effect="the ranks pick their batches from lists in different orders",
+                        advice="Shuffle by a generator that is seeded by a constant and the epoch.",
+                    )
+
+
+def _on_request(site: CallSite) -> bool:
+    """Is it seeded only if a seed was given: ``if args.seed is not None``?"""
+    return any(
+        isinstance(here.owner, ir.If)
+        and here.block is here.owner.body
+        and any("seed" in token for token in ir.tokens_of(here.owner.test))
+        for here in site.point.around
+    )
 
 
 def _seeded(objects: Objects, site: CallSite, draft: Draft) -> Fix:

@@ -1,0 +1,153 @@
+"""DST209: some generators are seeded, and another one is used."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from distlint.analyzer.objects import objects_of
+from distlint.rules.base import Example, SourceRule
+from distlint.source.finding import Finding, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from distlint.analyzer.objects import CallSite, Objects
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+_SEEDS = {
+    "torch": ("torch.manual_seed",),
+    "numpy": ("numpy.random.seed",),
+    "random": ("random.seed",),
+}
+_DRAWS = {
+    "numpy": frozenset(
+        {
+            "rand", "randn", "randint", "random", "choice", "shuffle", "permutation", "uniform",
+            "normal", "beta", "random_sample",
+        }
+    ),
+    "random": frozenset(
+        {"random", "randint", "choice", "choices", "shuffle", "sample", "uniform", "randrange",
+         "gauss", "betavariate"}
+    ),
+}  # fmt: skip
+_PREFIX = {"numpy": "numpy.random.", "random": "random."}
+_ALL = frozenset(
+    {"seed_everything", "set_seed", "seed_all", "fix_random_seeds", "manual_seed_all_ranks"}
+)
+
+
+class PartialSeeding(SourceRule):
+    """torch is seeded, and the script also draws from a generator that is not.
+
+    ## What it finds
+
+    `torch.manual_seed(...)`, no seed for `numpy.random` or `random`, and a function of that one
+    called in the file.
+
+    ## Why it matters
+
+    The run is not reproducible, though it looks as if it was meant to be; and what is drawn differs
+    from rank to rank, where it may have to agree ([unseeded-split](unseeded-split.md)).
+
+    ## What to do
+
+    Seed all three, or `distlint.runtime.seed_all(seed)`. The same seed on all ranks also repeats
+    dropout and augmentation on them: `seed + rank` for those.
+
+    ## Fix
+
+    None: whether the ranks are to draw the same is for the author to say.
+
+    ## When it is silent
+
+    - A function for all of them is called: `set_seed`, `seed_everything`.
+    - Generators of their own, as `numpy.random.default_rng(seed)`.
+
+    In preview: of 6 findings in 58 repositories 3 are true, 2 do not matter for training, and 1
+    is false (the random number is the seed).
+    """
+
+    code = "DST209"
+    name = "partial-seeding"
+    severity = Severity.INFO
+    preview = True
+
+    good = (
+        Example(
+            title="All of them",
+            ranks=1,
+            code="""\
+import random
+
+import numpy as np
+import torch
+
+torch.manual_seed(0)
+np.random.seed(0)
+random.seed(0)
+print(random.random(), np.random.rand(), torch.rand(1))
+weight = torch.ones(1, requires_grad=True)
+weight.sum().backward()
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="Not the one that is used",
+            effect="fail",
+            code="""\
+import random
+
+import torch
+import torch.distributed as dist
+
+torch.manual_seed(0)
+dist.init_process_group("gloo")
+shift = random.random()  # expect: DST209
+shifts = [None, None]
+dist.all_gather_object(shifts, shift)
+assert shifts[0] == shifts[1], shifts
+dist.destroy_process_group()
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        words = module.words
+        if "manual_seed" not in words or not _ALL.isdisjoint(words):
+            return
+        if document.path.name.startswith("test_"):
+            return
+        objects = objects_of(module, catalogue)
+        if not any(True for _ in objects.calls_to(*_SEEDS["torch"])):
+            return
+        for library in ("numpy", "random"):
+            if library not in module.imported_roots or any(
+                True for _ in objects.calls_to(*_SEEDS[library])
+            ):
+                continue
+            site = _first_draw(objects, library)
+            if site is not None:
+                yield self.finding(
+                    message=f"torch is seeded, and `{_PREFIX[library]}{site.name}` is not",
+                    severity=Severity.INFO,
+                    place=locators.of(module.key).place(site.call.site),
+                    effect="the run is not reproducible, and the ranks draw different values",
+                    advice="Seed torch, numpy and random alike.",
+                )
+
+
+def _first_draw(objects: Objects, library: str) -> CallSite | None:
+    found = [
+        site
+        for site in objects.calls(_DRAWS[library])
+        if objects.names.dotted(site.call.func, site.point.scope)
+        == f"{_PREFIX[library]}{site.name}"
+    ]
+    return min(found, key=lambda site: site.call.site, default=None)

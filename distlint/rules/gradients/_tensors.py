@@ -1,0 +1,64 @@
+"""Arithmetic on tensors in the source: functions and methods alike, and equal expressions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from distlint.analyzer import ir
+
+if TYPE_CHECKING:
+    from distlint.analyzer.bindings import Point
+    from distlint.analyzer.objects import Objects
+
+_MODULES = ("torch.", "torch.nn.functional.", "torch.linalg.", "torch.special.")
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """``torch.exp(x, ...)``, ``F.softmax(x, ...)`` or ``x.exp(...)``: the operand and the rest."""
+
+    name: str
+    operand: ir.Expr
+    rest: tuple[ir.Argument, ...]
+    call: ir.Call
+    method: bool
+
+
+def applied(objects: Objects, node: object, point: Point, *names: str) -> Applied | None:
+    """A call of one of these functions of torch, or of the method of the same name."""
+    if not isinstance(node, ir.Call):
+        return None
+    name = ir.last_name(node.func)
+    if name not in names:
+        return None
+    dotted = objects.names.dotted(node.func, point.scope)
+    if dotted is not None:
+        if dotted.rpartition(".")[0] + "." not in _MODULES or not node.args:
+            return None
+        first = node.args[0]
+        if first.keyword not in (None, "input") or first.star:
+            return None
+        return Applied(name, first.value, node.args[1:], node, method=False)
+    if isinstance(node.func, ir.Attribute):
+        return Applied(name, node.func.value, node.args, node, method=True)
+    return None
+
+
+def same(one: Any, two: Any) -> bool:
+    """Do two expressions say the same? Nothing is evaluated."""
+    if type(one) is not type(two):
+        return False
+    if isinstance(one, (ir.Literal, ir.Name)):
+        names = [each.value if isinstance(each, ir.Literal) else each.id for each in (one, two)]
+        return bool(names[0] == names[1])
+    if isinstance(one, ir.Argument) and (one.keyword, one.star) != (two.keyword, two.star):
+        return False
+    if isinstance(one, ir.Attribute) and one.attr != two.attr:
+        return False
+    if isinstance(one, (ir.Binary, ir.Unary)) and one.op != two.op:
+        return False
+    if isinstance(one, (ir.Opaque, ir.Lambda, ir.Yield, ir.Comprehension, ir.Walrus)):
+        return False
+    left, right = list(ir.children(one)), list(ir.children(two))
+    return len(left) == len(right) and all(map(same, left, right))

@@ -1,0 +1,167 @@
+"""DST610: the search for anomalies is left on."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from distlint.analyzer import ir
+from distlint.analyzer.objects import CallSite, objects_of
+from distlint.fixers import statements
+from distlint.fixers.draft import Doubt, Draft
+from distlint.rules.base import Example, SourceRule
+from distlint.source.finding import Finding, Fix, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from distlint.analyzer.objects import Objects
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+_SET = ("torch.autograd.set_detect_anomaly", "torch.autograd.anomaly_mode.set_detect_anomaly")
+_REGION = ("torch.autograd.detect_anomaly", "torch.autograd.anomaly_mode.detect_anomaly")
+_TRAINERS = ("lightning.Trainer", "pytorch_lightning.Trainer", "lightning.pytorch.Trainer")
+
+
+class AnomalyLeftOn(SourceRule):
+    """The search for NaN in every backward operation is switched on for good.
+
+    ## What it finds
+
+    `torch.autograd.set_detect_anomaly(True)`, `with torch.autograd.detect_anomaly():` and
+    `Trainer(detect_anomaly=True)` of Lightning, where no test stands around it.
+
+    ## Why it matters
+
+    Each operation of each backward pass is then checked, with a wait for the GPU, and the traceback
+    of each forward operation is kept. Training is several times slower, and it raises at the first
+    NaN, which a `GradScaler` meets in its first steps by design.
+
+    ## What to do
+
+    Put it behind an option for debugging.
+
+    ## Fix
+
+    Unsafe: the call goes.
+
+    ## When it is silent
+
+    - A test stands around it, or the value is not the constant True.
+    - Tests and examples of debugging, by the names of their functions.
+    """
+
+    code = "DST610"
+    name = "anomaly-left-on"
+    severity = Severity.WARNING
+
+    good = (
+        Example(
+            title="For debugging",
+            ranks=1,
+            code="""\
+import os
+
+import torch
+
+debug = os.environ.get("DEBUG") == "1"
+torch.autograd.set_detect_anomaly(debug)
+if debug:
+    torch.autograd.set_detect_anomaly(True)
+torch.ones(1, requires_grad=True).sum().backward()
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="At the top of the script",
+            effect="fail",
+            ranks=1,
+            code="""\
+import torch
+
+torch.autograd.set_detect_anomaly(True)  # expect: DST610
+model = torch.nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+scaler = torch.amp.GradScaler("cpu", init_scale=2.0**120)
+for _ in range(3):  # the scaler finds its scale by overflowing
+    optimizer.zero_grad()
+    loss = (model(torch.ones(1, 2)) * 1e9).sqrt().sum()
+    scaler.scale(loss * 0).backward()
+    scaler.step(optimizer)
+    scaler.update()
+assert not torch.is_anomaly_enabled(), "each operation of each backward is checked"
+""",
+        ),
+        Example(
+            title="Around the loop",
+            effect="fail",
+            ranks=1,
+            code="""\
+import torch
+
+model = torch.nn.Linear(2, 1)
+with torch.autograd.detect_anomaly():  # expect: DST610
+    for _ in range(2):
+        model(torch.ones(1, 2)).sum().backward()
+        assert not torch.is_anomaly_enabled(), "each operation of each backward is checked"
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        if module.tokens.isdisjoint(("set_detect_anomaly", "detect_anomaly")) and (
+            module.words.isdisjoint(("set_detect_anomaly", "detect_anomaly"))
+        ):
+            return
+        objects = objects_of(module, catalogue)
+        locator = locators.of(module.key)
+        for site in _switches(objects):
+            if _is_for_debugging(site):
+                continue
+            yield self.finding(
+                message="every operation of every backward pass is checked for NaN",
+                severity=Severity.WARNING,
+                place=locator.place(site.call.site),
+                effect="training is several times slower",
+                advice="Put it behind an option.",
+                fix=partial(_fix, site, Draft(locator, module, catalogue)),
+            )
+
+
+def _switches(objects: Objects) -> Iterator[CallSite]:
+    for site in objects.calls_to(*_SET):
+        if objects.constant(objects.argument(site, "mode", 0), site.point) is True:
+            yield site
+    for site in objects.calls_to(*_REGION):
+        if isinstance(site.point.statement, ir.With):
+            yield site
+    for site in objects.calls({"Trainer"}):
+        if objects.called(site) in _TRAINERS:
+            if objects.constant(objects.argument(site, "detect_anomaly"), site.point) is True:
+                yield site
+
+
+def _is_for_debugging(site: CallSite) -> bool:
+    function = site.point.scope.function
+    if function is not None and any(
+        word in function.name.lower() for word in ("test", "debug", "anomal", "nan", "setup_env")
+    ):
+        return True
+    return any(isinstance(here.owner, (ir.If, ir.Try)) for here in site.point.around)
+
+
+def _fix(site: CallSite, draft: Draft) -> Fix:
+    call = draft.node(site.call.site, cst.Call)
+    statement = statements.statement_of(draft, call)
+    if not isinstance(statement, cst.Expr) or statement.value is not call:
+        raise Doubt("more than the call")
+    statements.remove(draft, statement)
+    return draft.fix("unsafe", "Switch it off")

@@ -1,0 +1,265 @@
+"""DST619: an attribute of the model is looked for on its wrapper."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from distlint.analyzer import ir
+from distlint.analyzer.bindings import Point
+from distlint.analyzer.names import nodes_of
+from distlint.analyzer.objects import CallSite, objects_of
+from distlint.fixers.draft import Doubt, Draft
+from distlint.rules.base import Example, SourceRule
+from distlint.rules.training import DDP
+from distlint.source.finding import Finding, Fix, Related, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from distlint.analyzer.objects import Objects
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+_OF_WRAPPER = frozenset(
+    """
+    T_destination add_module apply bfloat16 buffers call_super_init children compile cpu cuda double
+    dump_patches eval extra_repr float forward get_buffer get_extra_state get_parameter
+    get_submodule half ipu load_state_dict modules mtia named_buffers named_children named_modules
+    named_parameters parameters register_backward_hook register_buffer register_forward_hook
+    register_forward_pre_hook register_full_backward_hook register_full_backward_pre_hook
+    register_load_state_dict_post_hook register_load_state_dict_pre_hook register_module
+    register_parameter register_state_dict_post_hook register_state_dict_pre_hook requires_grad_
+    set_extra_state set_submodule share_memory state_dict to to_empty train training type xpu
+    zero_grad module device device_ids device_type dim output_device process_group reducer logger
+    join join_hook join_device join_process_group no_sync static_graph broadcast_buffers
+    find_unused_parameters gather scatter to_kwargs register_comm_hook mixed_precision
+    gradient_as_bucket_view require_backward_grad_sync require_forward_param_sync
+    parameters_to_ignore bucket_bytes_cap broadcast_bucket_size is_multi_device_module
+    will_sync_module_buffers forward_sync_buffers modules_buffers named_module_buffers
+    batched_grad_copy bucket_bytes_cap_default bucket_bytes_cap_list
+    skip_all_reduce_unused_params use_side_stream_for_tensor_copies require_backward_grad_sync
+    """.split()
+)
+"""What a DistributedDataParallel has itself (torch 2.13)."""
+
+
+class AttributeOfWrapper(SourceRule):
+    """An attribute or method of the model is used on its `DistributedDataParallel` wrapper.
+
+    ## What it finds
+
+    `model.config`, `model.encode(x)`, `model.head.weight` where `model` is what
+    `DistributedDataParallel(...)` has made, and the wrapper has no such attribute.
+
+    ## Why it matters
+
+    The wrapper does not pass attributes on: `AttributeError: 'DistributedDataParallel' object has
+    no attribute ...`. On one GPU, where nothing is wrapped, the script works.
+
+    ## What to do
+
+    `model.module.config`. A method that computes what is trained on has to go through the wrapper,
+    or the gradients are not synchronised: give `forward` an argument that chooses
+    ([wrapper-bypassed](wrapper-bypassed.md)).
+
+    ## Fix
+
+    Unsafe: `.module` goes in front, where an attribute is read. For a call, whose gradients may
+    have to be synchronised, none is offered.
+
+    ## When it is silent
+
+    - The model may be unwrapped there because it came another way, or a test stands around it that
+      is about the same as that of the wrap.
+    - The attribute was set on the wrapper in the file.
+    - The wrapper is a class of the project's own.
+    """
+
+    code = "DST619"
+    name = "attribute-of-wrapper"
+    severity = Severity.ERROR
+
+    good = (
+        Example(
+            title="Of the model inside",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = torch.nn.Linear(2, 1)
+        self.stride = 4
+
+    def forward(self, x):
+        return self.head(x)
+
+
+dist.init_process_group("gloo")
+model = DDP(Net())
+model.epoch = 3
+print(model.module.stride, model.epoch, hasattr(model, "stride"))
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="Wrapped on some runs only",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+dist.init_process_group("gloo")
+net = torch.nn.Sequential(torch.nn.Linear(2, 1))
+net.stride = 4
+model = DDP(net) if dist.get_world_size() > 8 else net
+print(model.stride)
+dist.destroy_process_group()
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="It works on one GPU",
+            effect="fail",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = torch.nn.Linear(2, 1)
+        self.stride = 4
+
+    def forward(self, x):
+        return self.head(x)
+
+
+dist.init_process_group("gloo")
+net = Net()
+net = DDP(net)
+stride = net.stride  # expect: DST619
+print(stride)
+dist.destroy_process_group()
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        if not {"DistributedDataParallel", "DDP"} & module.words:
+            return
+        objects = objects_of(module, catalogue)
+        wraps = list(objects.calls_to(*DDP))
+        if not wraps:
+            return
+        held = _held(wraps)
+        given = _set_on(objects)
+        locator = locators.of(module.key)
+        for point in objects.points:
+            if held.isdisjoint(ir.tokens_of(point.statement)):
+                continue
+            for node in nodes_of(point.statement):
+                if not isinstance(node, ir.Attribute) or node.attr in _OF_WRAPPER | given:
+                    continue
+                if ir.last_name(node.value) not in held or node.attr.startswith("_"):
+                    continue
+                wrap = _wrapped(objects, node.value, point)
+                if wrap is None or _is_asked(point, node.attr):
+                    continue
+                called = any(
+                    isinstance(each, ir.Call) and each.func is node
+                    for each in nodes_of(point.statement)
+                )
+                yield self.finding(
+                    message=f"the wrapper has no attribute `{node.attr}`: it is the model's",
+                    severity=Severity.ERROR,
+                    place=locator.place(node.site),
+                    related=(Related("wrapped here", locator.place(wrap.site)),),
+                    effect=f"an AttributeError: no attribute {node.attr}",
+                    advice=f"Take module.{node.attr}"
+                    + (", or go through forward where it is trained on." if called else "."),
+                    fix=None if called else partial(_fix, node, Draft(locator, module, catalogue)),
+                )
+
+
+def _held(wraps: list[CallSite]) -> frozenset[str]:
+    """The last names of the variables that wrappers are assigned to."""
+    found: set[str] = set()
+    for wrap in wraps:
+        if isinstance(wrap.point.statement, ir.Assign):
+            found.update(ir.last_name(target) for target in wrap.point.statement.targets)
+    return frozenset(found - {""})
+
+
+def _set_on(objects: Objects) -> frozenset[str]:
+    """The attributes that the file assigns from outside, to whatever it may be."""
+    found: set[str] = set()
+    for point in objects.points:
+        statement = point.statement
+        for target in statement.targets if isinstance(statement, ir.Assign) else ():
+            if isinstance(target, ir.Attribute):
+                if not (isinstance(target.value, ir.Name) and target.value.id == "self"):
+                    found.add(target.attr)
+    return frozenset(found)
+
+
+def _wrapped(objects: Objects, node: ir.Expr, point: Point) -> ir.Call | None:
+    """The call that has wrapped an object, if nothing else can have made it."""
+    sites = [origin.site for origin in objects.origins(node, point)]
+    wraps = [site for site in sites if site is not None and objects.is_call_to(site, *DDP)]
+    if not wraps:
+        return None
+    if len(wraps) < len(sites):  # wrapped on some runs: then it fails on those
+        where = wraps[0].point
+        if None in sites or where.scope is not point.scope or not _is_behind_branch(where, point):
+            return None
+    return wraps[0].call
+
+
+def _is_behind_branch(wrap: Point, use: Point) -> bool:
+    """Is it wrapped in a branch, and used in the straight line behind it, or in a loop there?"""
+    if not isinstance(wrap.around[-1].owner, ir.If) or len(wrap.around) != 2:
+        return False
+    if use.around[0].index <= wrap.around[0].index:
+        return False
+    told = ir.tokens_of(wrap.around[-1].owner.test)
+    return all(
+        told.isdisjoint(ir.tokens_of(here.owner.test))
+        for here in use.around
+        if isinstance(here.owner, ir.If)
+    )
+
+
+def _is_asked(point: Point, name: str) -> bool:
+    """May a test or an exception keep the wrapper from being asked?"""
+    if "hasattr" in ir.tokens_of(point.statement):
+        return True
+    return any(
+        isinstance(here.owner, ir.Try)
+        or (
+            isinstance(here.owner, ir.If)
+            and not {name, "hasattr", "isinstance"}.isdisjoint(ir.tokens_of(here.owner.test))
+        )
+        for here in point.around
+    )
+
+
+def _fix(node: ir.Attribute, draft: Draft) -> Fix:
+    written = draft.node(node.site, cst.Attribute)
+    if not isinstance(written.value, (cst.Name, cst.Attribute)):
+        raise Doubt("no name")
+    draft.replace(written.value, f"{draft.text(written.value)}.module")
+    return draft.fix("unsafe", "Ask the model inside")

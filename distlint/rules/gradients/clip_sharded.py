@@ -1,0 +1,235 @@
+"""DST611: torch clips gradients that somebody else is in charge of."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from distlint.analyzer import ir
+from distlint.analyzer.bindings import path_of
+from distlint.analyzer.objects import CallSite, objects_of
+from distlint.fixers import names
+from distlint.fixers.draft import Doubt, Draft
+from distlint.rules.base import Example, SourceRule
+from distlint.rules.gradients._steps import CLIP_NAMES, torch_clips
+from distlint.source.finding import Finding, Fix, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from distlint.analyzer.objects import Objects
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+_FSDP = "torch.distributed.fsdp.FullyShardedDataParallel"
+_ACCELERATOR = "accelerate.Accelerator"
+_ENGINE = "deepspeed.initialize"
+
+
+class ClipSharded(SourceRule):
+    """`torch.nn.utils.clip_grad_norm_` on gradients that are sharded or scaled by a framework.
+
+    ## What it finds
+
+    torch's function on the parameters of a model that is wrapped in
+    `FullyShardedDataParallel` (error), or in a function whose backward pass is
+    `accelerator.backward` or that of a DeepSpeed engine (warning).
+
+    ## Why it matters
+
+    With FSDP each rank has a part of every gradient, and computes the norm of its part alone: the
+    ranks scale their parts by different factors, and the parameters are no longer updated in the
+    direction of the gradient. With Accelerate in float16 the gradients are still multiplied by the
+    scale; with DeepSpeed they are in buffers of its own, so that nothing is clipped.
+
+    ## What to do
+
+    `model.clip_grad_norm_(1.0)` with FSDP, `accelerator.clip_grad_norm_(model.parameters(), 1.0)`
+    with Accelerate, `"gradient_clipping": 1.0` in the configuration of DeepSpeed. `fully_shard`
+    (FSDP2) is made for torch's function.
+
+    ## Fix
+
+    Unsafe: the method of the model, or of the accelerator. The steps become other ones.
+
+    ## When it is silent
+
+    - `ShardingStrategy.NO_SHARD`; `fully_shard`.
+    - The model is not known to be wrapped, or the accelerator not known to be one.
+    """
+
+    code = "DST611"
+    name = "clip-sharded"
+
+    good = (
+        Example(
+            title="The model's own method",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.distributed.fsdp import FullyShardedDataParallel as FSDP
+
+dist.init_process_group("gloo")
+model = FSDP(torch.nn.Linear(4, 4), device_id=torch.device("cpu"))
+model(torch.ones(2, 4)).sum().backward()
+model.clip_grad_norm_(1.0)
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="fully_shard",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.distributed.fsdp import fully_shard
+
+dist.init_process_group("gloo")
+mesh = dist.init_device_mesh("cpu", (dist.get_world_size(),))
+model = torch.nn.Linear(4, 4)
+fully_shard(model, mesh=mesh)
+model(torch.ones(2, 4)).sum().backward()
+torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+dist.destroy_process_group()
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="The norm of a part",
+            effect="fail",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.distributed.fsdp import FullyShardedDataParallel as FSDP
+
+dist.init_process_group("gloo")
+net = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Linear(4, 4))
+model = FSDP(net, device_id=torch.device("cpu"))
+model(torch.ones(2, 4)).sum().backward()
+norm = torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)  # expect: DST611
+norms = [None, None]
+dist.all_gather_object(norms, round(norm.item(), 4))
+assert norms[0] == norms[1], norms
+""",
+        ),
+        Example(
+            title="Under Accelerate",
+            effect="static",
+            why_static="it shows in float16, FSDP or DeepSpeed, which the launcher chooses",
+            code="""\
+import torch
+from accelerate import Accelerator
+
+
+def train(model, optimizer, loader):
+    accelerator = Accelerator()
+    model, optimizer, loader = accelerator.prepare(model, optimizer, loader)
+    for batch in loader:
+        loss = model(batch).mean()
+        accelerator.backward(loss)
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)  # expect: DST611
+        optimizer.step()
+        optimizer.zero_grad()
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        words = module.words
+        if CLIP_NAMES.isdisjoint(words):
+            return
+        if not {"FullyShardedDataParallel", "accelerate", "deepspeed"} & words:
+            return
+        objects = objects_of(module, catalogue)
+        locator = locators.of(module.key)
+        for clip in torch_clips(objects):
+            draft = Draft(locator, module, catalogue)
+            if _is_fsdp(objects, clip):
+                yield self.finding(
+                    message="each rank clips its part of the gradients by the norm of that part",
+                    severity=Severity.ERROR,
+                    place=locator.place(clip.call.site),
+                    effect="the ranks scale by different factors, and the step goes astray",
+                    advice="Call model.clip_grad_norm_.",
+                    fix=partial(_by_model, clip, draft),
+                )
+                continue
+            owner = _backward_by(objects, clip)
+            if owner is not None:
+                kind, path = owner
+                yield self.finding(
+                    message=f"{kind} is in charge of these gradients, and torch clips them",
+                    severity=Severity.WARNING,
+                    place=locator.place(clip.call.site),
+                    effect="in float16 they are still scaled; sharded, a part is clipped at most",
+                    advice="Call accelerator.clip_grad_norm_."
+                    if kind == "Accelerate"
+                    else "Set gradient_clipping in the configuration of DeepSpeed.",
+                    fix=partial(_by_accelerator, clip, path, draft) if kind[0] == "A" else None,
+                )
+
+
+def _is_fsdp(objects: Objects, clip: CallSite) -> bool:
+    """Are they the parameters of a model that is wrapped in FSDP, and sharded?"""
+    given = clip.call.args[0].value if clip.call.args else None
+    if not isinstance(given, ir.Call) or ir.last_name(given.func) != "parameters":
+        return False
+    if not isinstance(given.func, ir.Attribute):
+        return False
+    found = objects.origins(given.func.value, clip.point)
+    return bool(found) and all(
+        origin.site is not None
+        and objects.is_call_to(origin.site, _FSDP)
+        and "NO_SHARD" not in ir.tokens_of(origin.site.call)
+        for origin in found
+    )
+
+
+def _backward_by(objects: Objects, clip: CallSite) -> tuple[str, tuple[str, ...]] | None:
+    """Who does the backward pass of the function that clips."""
+    for site in objects.calls({"backward"}):
+        func = site.call.func
+        if site.point.scope is not clip.point.scope or not isinstance(func, ir.Attribute):
+            continue
+        path = path_of(func.value)
+        if path is None or not site.call.args:
+            continue
+        if objects.class_of(func.value, site.point) == _ACCELERATOR:
+            return "Accelerate", path
+        if any(
+            isinstance(origin.node, ir.Call)
+            and origin.item == 0
+            and objects.called(CallSite(origin.node, origin.point)) == _ENGINE
+            for origin in objects.origins(func.value, site.point)
+        ):
+            return "DeepSpeed", path
+    return None
+
+
+def _by_model(clip: CallSite, draft: Draft) -> Fix:
+    call = draft.node(clip.call.site, cst.Call)
+    parameters = call.args[0].value
+    if ir.last_name(clip.call.func) == "clip_grad_value_" or not isinstance(parameters, cst.Call):
+        raise Doubt("FSDP clips by the norm alone")
+    owner = parameters.func
+    if not isinstance(owner, cst.Attribute) or len(call.args) < 2:
+        raise Doubt("not as it is usual")
+    model = draft.text(owner.value)
+    draft.splice(draft.bounds(call.args[0])[0], draft.bounds(call.args[1])[0], "")
+    draft.replace(call.func, f"{model}.clip_grad_norm_")
+    return draft.fix("unsafe", "Clip by the norm of all parts")
+
+
+def _by_accelerator(clip: CallSite, path: tuple[str, ...], draft: Draft) -> Fix:
+    call = draft.node(clip.call.site, cst.Call)
+    if not names.available(draft, path[0], call):
+        raise Doubt("the accelerator may not be there")
+    last = ir.last_name(clip.call.func).rstrip("_") + "_"
+    draft.replace(call.func, f"{'.'.join(path)}.{last}")
+    return draft.fix("unsafe", "Let the accelerator clip")

@@ -1,0 +1,156 @@
+"""DST605: gradients in float16 without a scaler."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from distlint.analyzer.objects import objects_of
+from distlint.rules.base import Example, SourceRule
+from distlint.rules.gradients._autocast import autocasts
+from distlint.rules.gradients._steps import backwards
+from distlint.source.finding import Finding, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+_SCALES = re.compile(
+    r"scaler|loss_?scal|scale_loss|grad_scale|amp_scale|accelerat|deepspeed|fabric|lightning|apex|"
+    r"^scale$|unscale|optimizer_wrapper|OptimWrapper|manual_backward",
+    re.IGNORECASE,
+)
+
+
+class Fp16NoScaler(SourceRule):
+    """The forward runs in float16, and the loss is not scaled before the backward.
+
+    ## What it finds
+
+    `autocast` in `float16`, which is its default on CUDA, in a function that also calls
+    `backward()`, in a file without a `GradScaler` or anything else that scales a loss.
+
+    ## Why it matters
+
+    The gradients of float16 layers are float16 as well. What is smaller than 6e-8 becomes 0:
+    layers with small gradients stop learning, without any message.
+
+    ## What to do
+
+    `dtype=torch.bfloat16`, which has the range of float32, or
+    `scaler = torch.amp.GradScaler("cuda")` with `scaler.scale(loss).backward()`,
+    `scaler.step(optimizer)` and `scaler.update()`.
+
+    ## Fix
+
+    None: a scaler takes part in four places of the step, and bfloat16 needs the hardware.
+
+    ## When it is silent
+
+    - The file mentions a scaler, Accelerate, DeepSpeed, Lightning or apex.
+    - The type is not known, or `enabled=` is given.
+    - The backward pass is that of an optimizer, or the file is a test.
+    - There is no backward pass in the function: inference.
+    """
+
+    code = "DST605"
+    name = "fp16-no-scaler"
+    severity = Severity.WARNING
+
+    good = (
+        Example(
+            title="bfloat16",
+            ranks=1,
+            code="""\
+import torch
+
+model = torch.nn.Linear(4, 1)
+with torch.autocast("cpu", dtype=torch.bfloat16):
+    loss = model(torch.ones(2, 4)).sum() * 1e-9
+loss.backward()
+assert model.weight.grad.abs().sum() > 0
+""",
+        ),
+        Example(
+            title="Scaled",
+            ranks=1,
+            code="""\
+import torch
+
+model = torch.nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+scaler = torch.amp.GradScaler("cpu")
+with torch.autocast("cpu", dtype=torch.float16):
+    loss = model(torch.ones(2, 4)).sum() * 1e-5
+scaler.scale(loss).backward()
+scaler.step(optimizer)
+scaler.update()
+""",
+        ),
+        Example(
+            title="Inference",
+            ranks=1,
+            code="""\
+import torch
+
+model = torch.nn.Linear(4, 1)
+
+
+def predict(x):
+    with torch.autocast("cpu", dtype=torch.float16), torch.no_grad():
+        return model(x)
+
+
+predict(torch.ones(2, 4))
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="Small gradients are gone",
+            effect="fail",
+            ranks=1,
+            code="""\
+import torch
+
+model = torch.nn.Linear(4, 1)
+with torch.autocast("cpu", dtype=torch.float16):  # expect: DST605
+    loss = model(torch.ones(2, 4)).float().sum() * 1e-9
+loss.backward()
+assert model.weight.grad.abs().sum() > 0, "no gradient"
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        words = module.words
+        if "autocast" not in words or "backward" not in module.tokens:
+            return
+        if any(_SCALES.search(word) for word in words):
+            return
+        objects = objects_of(module, catalogue)
+        if document.path.name.startswith("test_"):
+            return
+        scopes = {
+            id(each.site.point.scope)
+            for each in backwards(objects)
+            if not each.site.call.args  # optimizer.backward(loss) may scale
+        }
+        for region in autocasts(objects):
+            enabled = [a for a in region.site.call.args if a.keyword == "enabled"]
+            if region.dtype != "float16" or enabled:
+                continue
+            if id(region.site.point.scope) in scopes:
+                yield self.finding(
+                    message="the gradients are float16, and nothing scales the loss",
+                    severity=Severity.WARNING,
+                    place=locators.of(module.key).place(region.site.call.site),
+                    effect="gradients below 6e-8 become 0: layers stop learning",
+                    advice="Use a GradScaler, or bfloat16.",
+                )

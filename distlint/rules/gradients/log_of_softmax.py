@@ -1,0 +1,167 @@
+"""DST602: the logarithm of a softmax."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from distlint.analyzer import ir
+from distlint.analyzer.names import nodes_of
+from distlint.analyzer.objects import objects_of
+from distlint.fixers.draft import Doubt, Draft
+from distlint.rules.base import Example, SourceRule
+from distlint.rules.gradients._tensors import Applied, applied
+from distlint.source.finding import Finding, Fix, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+
+
+class LogOfSoftmax(SourceRule):
+    """The logarithm is taken of a softmax.
+
+    ## What it finds
+
+    `torch.log(F.softmax(x, dim=-1))` and `x.softmax(-1).log()`, also with a small number added
+    inside.
+
+    ## Why it matters
+
+    A probability below 1e-38 is 0 in float32, below 6e-8 in float16. Its logarithm is minus
+    infinity, the loss infinite and the gradients NaN. A small number added inside hides that, cuts
+    the gradient off, and in float16 `1e-8` is 0 itself.
+
+    ## What to do
+
+    `F.log_softmax(x, dim=-1)`; for `nll_loss` of it, `F.cross_entropy(x, target)`.
+
+    ## Fix
+
+    Safe: `log_softmax` in its place.
+
+    Unsafe: the same where a number is added inside, for the result is another one.
+
+    ## When it is silent
+
+    - The probabilities have a name: they may be used otherwise as well.
+    - The file is a test (`test_*.py`).
+    """
+
+    code = "DST602"
+    name = "log-of-softmax"
+    severity = Severity.WARNING
+
+    good = (
+        Example(
+            title="log_softmax",
+            ranks=1,
+            code="""\
+import torch
+import torch.nn.functional as F
+
+logits = torch.tensor([[0.0, 200.0]], requires_grad=True)
+F.nll_loss(F.log_softmax(logits, dim=-1), torch.tensor([0])).backward()
+assert torch.isfinite(logits.grad).all()
+entropy = -(F.softmax(logits, dim=-1) * F.log_softmax(logits, dim=-1)).sum()
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="A function of a function",
+            effect="fail",
+            ranks=1,
+            code="""\
+import torch
+import torch.nn.functional as F
+
+logits = torch.tensor([[0.0, 200.0]], requires_grad=True)
+log_probs = torch.log(F.softmax(logits, dim=-1))  # expect: DST602
+F.nll_loss(log_probs, torch.tensor([0])).backward()
+assert torch.isfinite(logits.grad).all(), logits.grad
+""",
+        ),
+        Example(
+            title="Methods",
+            effect="fail",
+            ranks=1,
+            code="""\
+import torch
+
+logits = torch.tensor([[0.0, 200.0]], requires_grad=True)
+loss = -logits.softmax(-1).log()[0, 0]  # expect: DST602
+loss.backward()
+assert torch.isfinite(logits.grad).all(), logits.grad
+""",
+        ),
+        Example(
+            title="A small number that is none in float16",
+            effect="fail",
+            ranks=1,
+            code="""\
+import torch
+
+logits = torch.tensor([[0.0, 200.0]]).half()
+log_probs = torch.log(torch.softmax(logits, dim=-1) + 1e-8)  # expect: DST602
+assert torch.isfinite(log_probs).all(), log_probs
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        if "softmax" not in module.words or "log" not in module.words:
+            return
+        if document.path.name.startswith("test_"):
+            return
+        objects = objects_of(module, catalogue)
+        locator = locators.of(module.key)
+        for point in objects.points:
+            for node in nodes_of(point.statement):
+                log = applied(objects, node, point, "log")
+                if log is None or log.rest:
+                    continue
+                inner, added = _without_number(log.operand)
+                softmax = applied(objects, inner, point, "softmax")
+                if softmax is not None:
+                    yield self.finding(
+                        message="the logarithm of a softmax: a small probability is 0, and its "
+                        "logarithm infinite",
+                        severity=Severity.WARNING,
+                        place=locator.place(log.call.site),
+                        effect="an infinite loss, and gradients that are NaN",
+                        advice="Take log_softmax.",
+                        fix=partial(_fix, log, softmax, added, Draft(locator, module, catalogue)),
+                    )
+
+
+def _without_number(node: ir.Expr) -> tuple[ir.Expr, bool]:
+    """What stands beside a small number that is added."""
+    if isinstance(node, ir.Binary) and node.op == "+":
+        if isinstance(node.right, (ir.Literal, ir.Name, ir.Attribute)):
+            return node.left, True
+        if isinstance(node.left, (ir.Literal, ir.Name, ir.Attribute)):
+            return node.right, True
+    return node, False
+
+
+def _fix(log: Applied, softmax: Applied, added: bool, draft: Draft) -> Fix:
+    outer, inner = draft.node(log.call.site, cst.Call), draft.node(softmax.call.site, cst.Call)
+    func = inner.func
+    if not isinstance(func, cst.Attribute):
+        raise Doubt("log_softmax would have to be imported")
+    if draft.comments_in(*draft.bounds(outer)):
+        raise Doubt("a comment would be lost")
+    text = draft.text(inner)
+    start = draft.bounds(func.attr)[0] - draft.bounds(inner)[0]
+    draft.replace(outer, f"{text[:start]}log_{text[start:]}")
+    return draft.fix("unsafe" if added else "safe", "Take log_softmax")

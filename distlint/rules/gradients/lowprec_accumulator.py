@@ -1,0 +1,128 @@
+"""DST609: a running sum in half precision."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from distlint.analyzer import ir
+from distlint.analyzer.objects import CallSite, objects_of
+from distlint.fixers import calls
+from distlint.fixers.draft import Draft
+from distlint.rules.base import Example, SourceRule
+from distlint.rules.gradients._autocast import dtype_of
+from distlint.rules.training import loops_around
+from distlint.source.finding import Finding, Fix, Related, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+_MAKES = ("torch.zeros", "torch.tensor", "torch.zeros_like", "torch.full")
+
+
+class LowprecAccumulator(SourceRule):
+    """A running sum is kept in float16 or bfloat16.
+
+    ## What it finds
+
+    `total = torch.zeros(..., dtype=torch.bfloat16)` (or float16) and `total += ...` in a loop.
+
+    ## Why it matters
+
+    bfloat16 has 8 bits for the digits: at 256 adding 1 changes nothing any more. A sum over many
+    batches stops growing and the mean of it falls. (One call of `torch.sum` keeps its own sum in
+    float32.)
+
+    ## What to do
+
+    Keep the sum in float32.
+
+    ## Fix
+
+    Unsafe: `dtype=torch.float32` for the sum.
+
+    ## When it is silent
+
+    - The type is not written where the sum begins.
+    """
+
+    code = "DST609"
+    name = "lowprec-accumulator"
+    severity = Severity.INFO
+
+    good = (
+        Example(
+            title="In float32",
+            ranks=1,
+            code="""\
+import torch
+
+total = torch.zeros(1, dtype=torch.float32)
+for _ in range(512):
+    total += torch.ones(1, dtype=torch.bfloat16)
+assert total.item() == 512
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="It stops at 256",
+            effect="fail",
+            ranks=1,
+            code="""\
+import torch
+
+total = torch.zeros(1, dtype=torch.bfloat16)
+for _ in range(512):
+    total += torch.ones(1, dtype=torch.bfloat16)  # expect: DST609
+assert total.item() == 512, total
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        if module.tokens.isdisjoint(("bfloat16", "float16", "half")):
+            return
+        objects = objects_of(module, catalogue)
+        locator = locators.of(module.key)
+        for point in objects.points:
+            statement = point.statement
+            if not isinstance(statement, ir.AugAssign) or statement.op not in ("+", "+="):
+                continue
+            loops = list(loops_around(point))
+            if not loops or not isinstance(statement.target, ir.Name):
+                continue
+            for origin in objects.origins(statement.target, point):
+                site = origin.site
+                if site is None or objects.called(site) not in _MAKES:
+                    continue
+                if site.point.statement.site > loops[0].site:
+                    continue  # begun anew in each turn
+                given = objects.argument(site, "dtype").value
+                dtype = dtype_of(objects, given, site) if given is not None else ""
+                if dtype:
+                    yield self.finding(
+                        message=f"this sum is kept in {dtype}, and stops growing",
+                        severity=Severity.INFO,
+                        place=locator.place(statement.site),
+                        related=(Related("begun here", locator.place(site.call.site)),),
+                        effect="what is small beside the sum is lost",
+                        advice="Keep the sum in float32.",
+                        fix=partial(_fix, site, Draft(locator, module, catalogue)),
+                    )
+
+
+def _fix(site: CallSite, draft: Draft) -> Fix:
+    call = draft.node(site.call.site, cst.Call)
+    func = draft.text(call.func).rpartition(".")[0]
+    calls.set_keyword(draft, call, "dtype", f"{func}.float32" if func else "torch.float32")
+    return draft.fix("unsafe", "Keep the sum in float32")

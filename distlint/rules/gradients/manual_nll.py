@@ -1,0 +1,151 @@
+"""DST603: the likelihood of a softmax by hand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from distlint.analyzer import ir
+from distlint.analyzer.bindings import Point
+from distlint.analyzer.names import nodes_of
+from distlint.analyzer.objects import objects_of
+from distlint.rules.base import Example, SourceRule
+from distlint.rules.gradients._tensors import applied
+from distlint.source.finding import Finding, Related, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from distlint.analyzer.objects import Objects
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+
+
+class ManualNll(SourceRule):
+    """A likelihood is picked out of the probabilities of a softmax, and the logarithm taken of it.
+
+    ## What it finds
+
+    `torch.log(probs[rows, targets])` and `torch.log(probs.gather(1, targets))` where `probs` is the
+    result of a softmax.
+
+    ## Why it matters
+
+    A probability below 1e-38 is 0 in float32, below 6e-8 in float16, so that its logarithm is minus
+    infinity and the gradient NaN: at the very samples from which there is most to learn. And
+    `probs[targets]` picks rows, not classes.
+
+    ## What to do
+
+    `F.cross_entropy(logits, targets)`; for the logarithms alone,
+    `F.log_softmax(logits, dim=-1).gather(...)`.
+
+    ## Fix
+
+    None: the logits have to be at hand, and what is picked out says what the loss means.
+
+    ## When it is silent
+
+    - A number is added, or the probabilities are clamped, before the logarithm.
+    - The probabilities do not come from a softmax that the file shows.
+    - The file is a test (`test_*.py`).
+    """
+
+    code = "DST603"
+    name = "manual-nll"
+    severity = Severity.WARNING
+
+    good = (
+        Example(
+            title="cross_entropy",
+            ranks=1,
+            code="""\
+import torch
+import torch.nn.functional as F
+
+logits = torch.tensor([[0.0, 200.0]], requires_grad=True)
+F.cross_entropy(logits, torch.tensor([0])).backward()
+assert torch.isfinite(logits.grad).all()
+probs = F.softmax(logits, dim=-1)
+safe = torch.log(probs.clamp(min=1e-6)[0, 0])
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="By an index",
+            effect="fail",
+            ranks=1,
+            code="""\
+import torch
+import torch.nn.functional as F
+
+logits = torch.tensor([[0.0, 200.0]], requires_grad=True)
+probs = F.softmax(logits, dim=-1)
+loss = -torch.log(probs[torch.arange(1), torch.tensor([0])]).mean()  # expect: DST603
+loss.backward()
+assert torch.isfinite(logits.grad).all(), logits.grad
+""",
+        ),
+        Example(
+            title="By gather",
+            effect="fail",
+            ranks=1,
+            code="""\
+import torch
+
+logits = torch.tensor([[0.0, 200.0]], requires_grad=True)
+probs = torch.softmax(logits, dim=-1)
+loss = -probs.gather(1, torch.tensor([[0]])).log().mean()  # expect: DST603
+loss.backward()
+assert torch.isfinite(logits.grad).all(), logits.grad
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        if "softmax" not in module.words or "log" not in module.words:
+            return
+        if document.path.name.startswith("test_"):
+            return
+        objects = objects_of(module, catalogue)
+        locator = locators.of(module.key)
+        for point in objects.points:
+            for node in nodes_of(point.statement):
+                log = applied(objects, node, point, "log")
+                if log is None or log.rest:
+                    continue
+                softmax = _picked_from(objects, log.operand, point)
+                if softmax is not None:
+                    yield self.finding(
+                        message="the logarithm of a probability that may be 0",
+                        severity=Severity.WARNING,
+                        place=locator.place(log.call.site),
+                        related=(Related("the softmax", locator.place(softmax.site)),),
+                        effect="an infinite loss, and gradients that are NaN",
+                        advice="Take F.cross_entropy, or gather from F.log_softmax.",
+                    )
+
+
+def _picked_from(objects: Objects, node: ir.Expr, point: Point) -> ir.Call | None:
+    """The softmax whose result an expression picks values out of."""
+    picked = False
+    while True:
+        if isinstance(node, ir.Subscript):
+            node, picked = node.value, True
+            continue
+        step = applied(objects, node, point, "gather", "squeeze", "view", "take_along_dim")
+        if step is None:
+            break
+        node, picked = step.operand, picked or step.name in ("gather", "take_along_dim")
+    if not picked or not isinstance(node, ir.Name):
+        return None
+    found = objects.origins(node, point)
+    if len(found) != 1 or found[0].attributes or found[0].item is not None:
+        return None
+    made = applied(objects, found[0].node, found[0].point, "softmax")
+    return made.call if made is not None else None

@@ -1,0 +1,122 @@
+"""DST608: a scaler for bfloat16, which needs none."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from distlint.analyzer.objects import CallSite, objects_of
+from distlint.fixers import calls
+from distlint.fixers.draft import Draft
+from distlint.rules.base import Example, SourceRule
+from distlint.rules.gradients._autocast import SCALER, autocasts
+from distlint.source.finding import Finding, Fix, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+
+
+class ScalerWithBf16(SourceRule):
+    """A `GradScaler` scales a loss that is computed in bfloat16.
+
+    ## What it finds
+
+    `GradScaler()` without `enabled=` in a file whose autocast regions are all in `bfloat16`.
+
+    ## Why it matters
+
+    bfloat16 has the range of float32: nothing underflows, and the scaler has nothing to save. It
+    costs a pass over all gradients and a wait for the GPU in each step, and skips steps in which
+    its scale overflows.
+
+    ## What to do
+
+    Leave it out, or `GradScaler(enabled=dtype is torch.float16)`.
+
+    ## Fix
+
+    Unsafe: `enabled=False`.
+
+    ## When it is silent
+
+    - `enabled=` is given, or the type is chosen at run time.
+    """
+
+    code = "DST608"
+    name = "scaler-with-bf16"
+    severity = Severity.INFO
+
+    good = (
+        Example(
+            title="For float16 alone",
+            ranks=1,
+            code="""\
+import torch
+
+dtype = torch.bfloat16
+scaler = torch.amp.GradScaler("cpu", enabled=dtype is torch.float16)
+model = torch.nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+with torch.autocast("cpu", dtype=torch.bfloat16):
+    loss = model(torch.ones(1, 2)).sum()
+scaler.scale(loss).backward()
+scaler.step(optimizer)
+scaler.update()
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="Nothing to scale for",
+            effect="fail",
+            ranks=1,
+            code="""\
+import torch
+
+scaler = torch.amp.GradScaler("cpu")  # expect: DST608
+model = torch.nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+before = model.weight.detach().clone()
+with torch.autocast("cpu", dtype=torch.bfloat16):
+    loss = model(torch.ones(1, 2)).float().sum() * 1e35
+scaler.scale(loss).backward()
+scaler.step(optimizer)
+scaler.update()
+assert not torch.equal(before, model.weight), "the step was skipped: the scale overflowed"
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        if "GradScaler" not in module.words or "bfloat16" not in module.tokens:
+            return
+        objects = objects_of(module, catalogue)
+        regions = {region.dtype for region in autocasts(objects)}
+        if regions != {"bfloat16"}:
+            return
+        locator = locators.of(module.key)
+        for site in objects.calls_to(SCALER):
+            if objects.argument(site, "enabled").absent and len(site.call.args) < 3:
+                yield self.finding(
+                    message="bfloat16 needs no scaler",
+                    severity=Severity.INFO,
+                    place=locator.place(site.call.site),
+                    effect="time in each step, and steps that are skipped when the scale overflows",
+                    advice="Leave it out, or pass enabled=False.",
+                    fix=partial(_fix, site, Draft(locator, module, catalogue)),
+                )
+
+
+def _fix(site: CallSite, draft: Draft) -> Fix:
+    calls.set_keyword(draft, draft.node(site.call.site, cst.Call), "enabled", "False")
+    return draft.fix("unsafe", "Switch the scaler off")

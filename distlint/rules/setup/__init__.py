@@ -1,0 +1,1 @@
+"""Rules about setting up processes and devices (DST5xx)."""

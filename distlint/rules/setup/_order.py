@@ -1,0 +1,148 @@
+"""What runs before what, environment variables that a file writes, and where it joins the group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from distlint.analyzer import ir
+from distlint.analyzer.bindings import Point, path_of
+
+if TYPE_CHECKING:
+    from distlint.analyzer.objects import CallSite, Objects
+    from distlint.source.document import Document
+
+INIT = "torch.distributed.init_process_group"
+_ENVIRON = ("os.environ", "environ")
+_SOMETIMES = (ir.If, ir.For, ir.While, ir.Try)
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """An environment variable that a statement sets; ``default`` leaves one that is there."""
+
+    name: str
+    value: ir.Expr
+    point: Point
+    default: bool = False
+
+
+def inits(objects: Objects) -> Iterator[CallSite]:
+    """Where torch's default process group is made."""
+    yield from objects.calls_to(INIT)
+
+
+def backend_of(objects: Objects, init: CallSite) -> str:
+    """The backend that is written down, ``""`` where none is, or it is not known."""
+    value = objects.constant(objects.argument(init, "backend", 0), init.point)
+    return value if isinstance(value, str) else ""
+
+
+def surely_before(first: Point, second: Point) -> bool:
+    """Has a statement of the same scope run, in any case, when another one is reached?"""
+    if first.scope is not second.scope or first.statement.site >= second.statement.site:
+        return False
+    around = {(id(here.owner), id(here.block)) for here in second.around}
+    return all(
+        (id(here.owner), id(here.block)) in around
+        for here in first.around
+        if isinstance(here.owner, _SOMETIMES)
+    )
+
+
+def is_test(document: Document, point: Point) -> bool:
+    """Is it code that tests something, on one machine and by itself?"""
+    function = point.scope.function
+    return document.path.name.startswith("test_") or (
+        function is not None and "test" in function.name.lower()
+    )
+
+
+def is_reached(objects: Objects, point: Point) -> bool:
+    """Does a script come to a statement by itself: by its body, a call, a spawn, or a method?"""
+    function = point.scope.function
+    if function is None or function.owner:
+        return True
+    if objects.callers(function) and "__main__" in objects.module.tokens:
+        return True
+    return any(
+        isinstance(argument.value, ir.Name) and argument.value.id == function.name
+        for site in objects.calls({"spawn", "launch", "start_processes", "Process"})
+        for argument in site.call.args
+    )
+
+
+def tests_around(point: Point) -> Iterator[ir.Expr]:
+    """The conditions that a statement stands under, in its function."""
+    for here in point.around:
+        if isinstance(here.owner, (ir.If, ir.While)):
+            yield here.owner.test
+
+
+def environment_read(objects: Objects, node: ir.Expr, point: Point) -> str:
+    """``RANK`` of ``os.environ["RANK"]``, ``os.getenv("RANK", 0)``, ``os.environ.get("RANK")``."""
+    if isinstance(node, ir.Subscript):
+        if objects.names.dotted(node.value, point.scope) in _ENVIRON:
+            return _text(node.index)
+        if _text(node.index) and any(
+            isinstance(origin.node, ir.Comprehension)
+            and origin.node.kind == "dict"
+            and "environ" in ir.tokens_of(origin.node.element)
+            for origin in objects.origins(node.value, point)
+        ):
+            return _text(node.index)  # of a dict of variables
+    elif isinstance(node, ir.Call) and node.args:
+        dotted = objects.names.dotted(node.func, point.scope)
+        if dotted in ("os.getenv", "getenv", "os.environ.get", "environ.get"):
+            return _text(node.args[0].value)
+    return ""
+
+
+def environment_writes(objects: Objects) -> Iterator[Written]:
+    """``os.environ[...] = ...``, ``os.environ.setdefault``, ``os.environ.update``, ``putenv``."""
+    if "environ" not in objects.module.tokens and "putenv" not in objects.module.tokens:
+        return
+    for point in objects.points:
+        statement = point.statement
+        if isinstance(statement, ir.Assign):
+            for target in statement.targets:
+                if isinstance(target, ir.Subscript) and _is_environ(objects, target.value, point):
+                    if _text(target.index):
+                        yield Written(_text(target.index), statement.value, point)
+        elif isinstance(statement, ir.Evaluate) and isinstance(statement.value, ir.Call):
+            yield from _written_by(objects, statement.value, point)
+
+
+def _written_by(objects: Objects, call: ir.Call, point: Point) -> Iterator[Written]:
+    func = call.func
+    if not isinstance(func, ir.Attribute):
+        return
+    if func.attr == "update" and _is_environ(objects, func.value, point):
+        for argument in call.args:
+            if argument.keyword:
+                yield Written(argument.keyword, argument.value, point)
+            elif isinstance(argument.value, ir.DictDisplay):
+                for key, value in zip(argument.value.keys, argument.value.values, strict=True):
+                    if key is not None and _text(key):
+                        yield Written(_text(key), value, point)
+    elif len(call.args) == 2 and _text(call.args[0].value):
+        name, value = _text(call.args[0].value), call.args[1].value
+        if func.attr == "setdefault" and _is_environ(objects, func.value, point):
+            yield Written(name, value, point, default=True)
+        elif objects.names.dotted(func, point.scope) == "os.putenv":
+            yield Written(name, value, point)
+
+
+def _is_environ(objects: Objects, node: ir.Expr, point: Point) -> bool:
+    return objects.names.dotted(node, point.scope) in _ENVIRON
+
+
+def _text(node: ir.Expr) -> str:
+    return node.value if isinstance(node, ir.Literal) and isinstance(node.value, str) else ""
+
+
+def last_of(node: ir.Expr) -> str:
+    """The last name of a variable or an attribute chain, ``""`` for anything else."""
+    path = path_of(node)
+    return path[-1] if path else ""

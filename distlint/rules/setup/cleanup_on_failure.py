@@ -1,0 +1,222 @@
+"""DST510: what cleans up after a failure waits for the other ranks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from distlint.analyzer import ir
+from distlint.analyzer.bindings import Point
+from distlint.analyzer.names import Around, calls_of, nodes_of, placed
+from distlint.analyzer.objects import CallSite, objects_of
+from distlint.rules.base import Example, SourceRule
+from distlint.source.finding import Finding, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+_BARRIERS = (
+    "torch.distributed.barrier",
+    "torch.distributed.all_reduce",
+    "torch.distributed.broadcast",
+    "torch.distributed.all_gather",
+    "accelerate.Accelerator.wait_for_everyone",
+)
+_DESTROY = "torch.distributed.destroy_process_group"
+
+
+class CleanupOnFailure(SourceRule):
+    """A `finally` or `except` meets the other ranks, which have not failed.
+
+    ## What it finds
+
+    A barrier or another collective of `torch.distributed` in the `finally` of a `try`, or in the
+    handler of an exception that may come on one rank alone (warning); `destroy_process_group` in a
+    `finally` (info, in preview).
+
+    ## Why it matters
+
+    When one rank fails, it comes to the barrier in its cleanup, while the others wait in the
+    collective of their next step. The barrier takes part in that one, or all wait until the
+    timeout. Either way the error of the rank is not printed before that, and often not at all:
+    the job looks hung. Destroying the group can wait as well, for what NCCL has under way.
+
+    ## What to do
+
+    Let the exception end the process; the launcher then ends the others. Meet and destroy on the
+    way of success, behind the `try` or in its `else`. Never "destroy in a `finally`", although
+    that is what comes to mind.
+
+    ## Fix
+
+    None: what else is cleaned up there is for the author to keep.
+
+    ## When it is silent
+
+    - The handler raises again before it meets anybody, or exits.
+    - The exception comes on all ranks or on none: `KeyboardInterrupt`, `ImportError`.
+    - A test of `sys.exc_info()` or of a flag around the call.
+    """
+
+    code = "DST510"
+    name = "cleanup-on-failure"
+
+    good = (
+        Example(
+            title="Behind the work",
+            code="""\
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+log = []
+try:
+    log.append("work")
+finally:
+    log.clear()
+dist.barrier()
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="On success alone",
+            code="""\
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+try:
+    dist.barrier()
+except Exception as error:
+    print(error)
+    raise
+else:
+    dist.barrier()
+    dist.destroy_process_group()
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="The barrier hides the error",
+            effect="hang",
+            code="""\
+import torch
+import torch.distributed as dist
+
+
+def train():
+    if dist.get_rank() == 1:
+        raise ValueError("a broken file")
+    total = torch.ones(1)
+    dist.all_reduce(total)
+    assert total.item() == 2
+
+
+dist.init_process_group("gloo")
+try:
+    train()
+finally:
+    dist.barrier()  # expect: DST510
+print("done")
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="Destroyed while others work",
+            effect="static",
+            why_static="it hangs with NCCL; gloo resets the connections",
+            code="""\
+import torch.distributed as dist
+
+
+def main(config, train):
+    dist.init_process_group("gloo")
+    try:
+        train(config)
+    finally:
+        dist.destroy_process_group()  # expect: DST510
+
+
+main({}, print)
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        tokens = module.words
+        if not {"barrier", "destroy_process_group", "all_reduce", "wait_for_everyone"} & tokens:
+            return
+        objects = objects_of(module, catalogue)
+        tries = [
+            (scope, statement, around)
+            for scope in objects.names.scopes
+            for statement, around in placed(scope.body)
+            if isinstance(statement, ir.Try)
+        ]
+        locator = locators.of(module.key)
+        for scope, statement, around in tries:
+            if not _does_work(statement.body):
+                continue
+            for block in _cleanups(statement):
+                for site in _calls_in(block, Point(scope, around)):
+                    if objects.is_call_to(site, *_BARRIERS):
+                        yield self.finding(
+                            message=f"a rank that fails meets nobody here: the others wait in "
+                            f"another collective than this `{site.name}`",
+                            severity=Severity.WARNING,
+                            place=locator.place(site.call.site),
+                            effect="the job hangs until the timeout, and the error is not seen",
+                            advice="Meet behind the try, on success alone.",
+                        )
+                    elif objects.is_call_to(site, _DESTROY) and block is statement.final:
+                        finding = self.finding(
+                            message="a rank that fails destroys the group while the others use it",
+                            severity=Severity.INFO,
+                            place=locator.place(site.call.site),
+                            effect="with NCCL it may hang here, and the error is not seen",
+                            advice="Destroy the group on success alone.",
+                        )
+                        yield replace(finding, preview=True)
+
+
+def _does_work(body: ir.Block) -> bool:
+    """Is it more than a look at what is there?"""
+    return any(
+        isinstance(node, (ir.Call, ir.Yield)) for s, _ in placed(body) for node in nodes_of(s)
+    )
+
+
+def _cleanups(statement: ir.Try) -> Iterator[ir.Block]:
+    if statement.final:
+        yield statement.final
+    for handler in statement.handlers:
+        if not handler.is_for_all and handler.types is not None:
+            yield handler.body
+
+
+def _calls_in(block: ir.Block, point: Point) -> Iterator[CallSite]:
+    """The calls that a cleanup makes in any case before it leaves."""
+    for index, statement in enumerate(block):
+        if isinstance(statement, (ir.Raise, ir.Return)):
+            return
+        here = Point(point.scope, (*point.around, Around(block, index, point.statement)))
+        if isinstance(statement, ir.If):
+            if not _ASKS.isdisjoint(ir.tokens_of(statement.test)) and not statement.orelse:
+                for number, inner in enumerate(statement.body):
+                    deeper = Around(statement.body, number, statement)
+                    for call in calls_of(inner):
+                        yield CallSite(call, Point(point.scope, (*here.around, deeper)))
+            continue
+        for call in calls_of(statement):
+            if ir.last_name(call.func) in ("exit", "_exit", "abort"):
+                return
+            yield CallSite(call, here)
+
+
+_ASKS = frozenset({"is_initialized", "is_available"})

@@ -1,0 +1,177 @@
+"""DST513: the GPUs of this node are taken for the ranks of the job."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from distlint.analyzer import ir
+from distlint.analyzer.bindings import Point
+from distlint.analyzer.names import nodes_of
+from distlint.analyzer.objects import CallSite, objects_of
+from distlint.rules.base import Example, SourceRule
+from distlint.source.finding import Finding, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from distlint.analyzer.objects import Objects
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+_COUNT = ("torch.cuda.device_count",)
+_SHARES = re.compile(r"batch|accum|grad|world|steps|lr$|learning_rate", re.IGNORECASE)
+_OTHERS = frozenset({"DataParallel", "spawn", "start_processes"})
+
+
+class DeviceCountAsWorldSize(SourceRule):
+    """A batch size or a number of steps is shared by `torch.cuda.device_count()`.
+
+    ## What it finds
+
+    `batch_size // torch.cuda.device_count()`, and the like for accumulation steps and learning
+    rates, in a script that a launcher tells the world size.
+
+    ## Why it matters
+
+    The number of GPUs that this node shows is not the number of ranks: on two nodes it is half of
+    it, and in a run on fewer GPUs than are visible it is more. The batch that is trained on is then
+    not the one that was asked for, without a word.
+
+    ## What to do
+
+    Divide by `dist.get_world_size()`, or by `WORLD_SIZE` of the environment.
+
+    ## Fix
+
+    None: on one node, and with all GPUs in use, the two are the same, and some scripts mean the
+    GPUs of their node.
+
+    ## When it is silent
+
+    - The file knows no `WORLD_SIZE`, or uses `DataParallel` or `mp.spawn`.
+    - The count is used for a number of processes, of workers or of devices.
+    """
+
+    code = "DST513"
+    name = "device-count-as-world-size"
+    severity = Severity.WARNING
+
+    good = (
+        Example(
+            title="The world size",
+            code="""\
+import os
+
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+world_size = int(os.environ["WORLD_SIZE"])
+accumulation_steps = 8
+accumulation_steps //= world_size
+workers = 16 // max(1, torch.cuda.device_count())
+local_rank = dist.get_rank() % max(1, torch.cuda.device_count())
+dist.destroy_process_group()
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="Accumulation steps",
+            effect="static",
+            why_static="it shows with GPUs on two nodes only",
+            code="""\
+import os
+
+import torch
+import torch.distributed as dist
+
+gradient_accumulation_steps = 40
+if int(os.environ.get("RANK", -1)) != -1:
+    dist.init_process_group("nccl")
+    world_size = int(os.environ["WORLD_SIZE"])
+    torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+    gradient_accumulation_steps //= torch.cuda.device_count()  # expect: DST513
+    dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="Batch size",
+            effect="static",
+            why_static="it shows with GPUs on two nodes only",
+            code="""\
+import os
+
+import torch
+import torch.distributed as dist
+from torch.utils.data import DataLoader, DistributedSampler
+
+
+def loader(data, args):
+    count = torch.cuda.device_count()
+    batch_size = args.batch_size // count  # expect: DST513
+    return DataLoader(data, batch_size, sampler=DistributedSampler(data))
+
+
+torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+dist.init_process_group("nccl")
+print(dist.get_world_size())
+dist.destroy_process_group()
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        words = module.words
+        if "device_count" not in words or not _OTHERS.isdisjoint(words):
+            return
+        if not {"WORLD_SIZE", "get_world_size"} & words:
+            return
+        objects = objects_of(module, catalogue)
+        for point in objects.points:
+            if _divides(objects, point):
+                yield self.finding(
+                    message="the GPUs of this node are not the ranks of the job",
+                    severity=Severity.WARNING,
+                    place=locators.of(module.key).place(point.statement.site),
+                    effect="on several nodes, or on fewer GPUs, the effective batch is another one",
+                    advice="Take the world size.",
+                )
+
+
+def _divides(objects: Objects, point: Point) -> bool:
+    statement = point.statement
+    if isinstance(statement, ir.AugAssign):
+        named = ir.last_name(statement.target)
+        return (
+            statement.op in ("//", "/", "//=", "/=", "*", "*=")
+            and _SHARES.search(named) is not None
+            and _is_count(objects, statement.value, point)
+        )
+    return isinstance(statement, (ir.Assign, ir.Evaluate)) and any(
+        isinstance(node, ir.Binary)
+        and node.op in ("//", "/")
+        and _SHARES.search(_last(node.left)) is not None
+        and _is_count(objects, node.right, point)
+        for node in nodes_of(statement)
+    )
+
+
+def _last(node: ir.Expr) -> str:
+    return ir.last_name(node.args[0].value if isinstance(node, ir.Call) and node.args else node)
+
+
+def _is_count(objects: Objects, node: ir.Expr, point: Point) -> bool:
+    """Is it the number of GPUs that this process sees, and nothing else?"""
+    found = [o for o in objects.origins(node, point) if not isinstance(o.node, ir.Literal)]
+    return bool(found) and all(
+        isinstance(origin.node, ir.Call)
+        and origin.item is None
+        and objects.called(CallSite(origin.node, origin.point)) in _COUNT
+        for origin in found
+    )

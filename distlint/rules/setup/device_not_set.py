@@ -1,0 +1,310 @@
+"""DST502: every process of a node works on GPU 0."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from distlint.analyzer import ir
+from distlint.analyzer.names import expressions_in, nodes_of
+from distlint.analyzer.objects import CallSite, objects_of
+from distlint.fixers import imports, names, statements
+from distlint.fixers.draft import Doubt, Draft
+from distlint.rules.base import Example, SourceRule
+from distlint.rules.setup._order import backend_of, inits, is_reached, surely_before
+from distlint.rules.training import DDP
+from distlint.source.finding import Finding, Fix, Related, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from distlint.analyzer.bindings import Point
+    from distlint.analyzer.objects import Objects
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+
+_BINDS = frozenset({"set_device", "set_device_index", "device_id", "CUDA_VISIBLE_DEVICES"})
+_OTHERS = frozenset({"accelerate", "deepspeed", "lightning", "pytorch_lightning", "transformers"})
+"""Libraries that bind each process to its device themselves."""
+
+_INDEX = re.compile(r"rank|gpu|device", re.IGNORECASE)
+_BARE = ("cuda",)
+
+
+class DeviceNotSet(SourceRule):
+    """NCCL is set up and nothing binds the process to its own GPU.
+
+    ## What it finds
+
+    `init_process_group("nccl")` in a file that uses CUDA, where neither it nor a file of the
+    project that it imports calls `torch.cuda.set_device` or passes `device_id=`. Also work on the
+    bare device `"cuda"` before `set_device` in the same function.
+
+    ## Why it matters
+
+    The current device of each process is GPU 0 until it says otherwise. `"cuda"`, `.cuda()`,
+    `barrier()` and the collectives of objects all use the current device: the processes of a node
+    pile up on GPU 0, which holds a context of each and runs out of memory, or NCCL refuses with
+    "Duplicate GPU detected".
+
+    torchrun does not do it for the script: unless it is told `--virtual-local-rank`, it leaves
+    `CUDA_VISIBLE_DEVICES` as it is and sets `LOCAL_RANK`. Advice to leave the local rank to the
+    launcher alone is wrong.
+
+    ## What to do
+
+    ```python
+    torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+    dist.init_process_group("nccl")
+    ```
+
+    ## Fix
+
+    Unsafe: `torch.cuda.set_device` with `LOCAL_RANK` goes before `init_process_group`, where the
+    script reads `LOCAL_RANK` already. It has to be started by torchrun.
+
+    ## When it is silent
+
+    - The device is set, or `CUDA_VISIBLE_DEVICES` written, here or in an imported file.
+    - Accelerate, DeepSpeed, Lightning and transformers, which set it; tests (`test_*.py`).
+    - A function of the project that speaks of the device is called: it may set it.
+    - The file uses no CUDA besides, or another backend; the group is made in a function for others,
+      which may have set the device.
+    """
+
+    code = "DST502"
+    name = "device-not-set"
+    severity = Severity.WARNING
+
+    good = (
+        Example(
+            title="Set before the group is made",
+            effect="static",
+            why_static="it needs a GPU for each process",
+            code="""\
+import os
+
+import torch
+import torch.distributed as dist
+
+torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+dist.init_process_group("nccl")
+model = torch.nn.Linear(2, 2).cuda()
+dist.barrier()
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="Named when the group is made",
+            effect="static",
+            why_static="it needs a GPU for each process",
+            code="""\
+import os
+
+import torch
+import torch.distributed as dist
+
+device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
+dist.init_process_group("nccl", device_id=device)
+model = torch.nn.Linear(2, 2).to(device)
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="On the CPU",
+            code="""\
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+total = torch.ones(1)
+dist.all_reduce(total)
+dist.destroy_process_group()
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="All tensors on the first GPU",
+            effect="static",
+            why_static="it shows with several GPUs only: NCCL refuses two ranks on one",
+            code="""\
+import os
+
+import torch
+import torch.distributed as dist
+
+
+def main():
+    local_rank = int(os.environ["LOCAL_RANK"])
+    dist.init_process_group("nccl")  # expect: DST502
+    total = torch.full((1,), float(local_rank), device="cuda")
+    dist.all_reduce(total)
+    dist.destroy_process_group()
+
+
+main()
+""",
+        ),
+        Example(
+            title="The model is placed, the process is not",
+            effect="static",
+            why_static="it shows with several GPUs only: a context of each process on GPU 0",
+            code="""\
+import os
+
+import torch
+from torch.distributed import destroy_process_group, init_process_group
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+
+class Trainer:
+    def __init__(self, model):
+        self.gpu = int(os.environ["LOCAL_RANK"])
+        self.model = DDP(model.to(self.gpu), device_ids=[self.gpu])
+
+
+def start(model):
+    init_process_group(backend="nccl")  # expect: DST502
+    Trainer(model)
+    destroy_process_group()
+
+
+if __name__ == "__main__":
+    start(torch.nn.Linear(2, 2))
+""",
+        ),
+        Example(
+            title="Too late",
+            effect="static",
+            why_static="it shows with several GPUs only: a context of each process on GPU 0",
+            code="""\
+import os
+
+import torch
+import torch.distributed as dist
+
+warm = torch.ones(8, 8, device="cuda")  # expect: DST502
+torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+dist.init_process_group("nccl")
+dist.destroy_process_group()
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        if "init_process_group" not in module.words or not _OTHERS.isdisjoint(
+            module.imported_roots
+        ):
+            return
+        objects = objects_of(module, catalogue)
+        found = [init for init in inits(objects) if "nccl" in backend_of(objects, init)]
+        if not found or document.path.name.startswith("test_"):
+            return
+        locator = locators.of(module.key)
+        if not _BINDS.isdisjoint(module.tokens):
+            for early, setting in _before_set(objects):
+                yield self.finding(
+                    message="this uses GPU 0 in every process: the device is set below",
+                    severity=Severity.WARNING,
+                    place=locator.place(early.call.site),
+                    related=(Related("set here", locator.place(setting.call.site)),),
+                    effect="GPU 0 holds a context of every process of the node",
+                    advice="Set the device before anything uses CUDA.",
+                )
+            return
+        if any(not _BINDS.isdisjoint(other.tokens) for other in module.imports):
+            return
+        if any("device" in name.lower() for name in _own_calls(objects)):
+            return
+        for init in found:
+            here = objects.points_in(init.point.scope)
+            reached = is_reached(objects, init.point)
+            wraps = "LOCAL_RANK" in module.tokens and any(True for _ in objects.calls_to(*DDP))
+            if not _uses_cuda(objects.points if reached or wraps else here):
+                continue
+            yield self.finding(
+                message="nothing binds this process to a GPU of its own: the current device of "
+                "every process is GPU 0",
+                severity=Severity.WARNING,
+                place=locator.place(init.call.site),
+                effect="all processes of a node use GPU 0, or NCCL refuses: duplicate GPU",
+                advice='Call torch.cuda.set_device(int(os.environ["LOCAL_RANK"])) before it.',
+                fix=partial(_fix, init, Draft(locator, module, catalogue)),
+            )
+
+
+def _before_set(objects: Objects) -> Iterator[tuple[CallSite, CallSite]]:
+    """The calls that use the bare device before ``set_device`` in the same function."""
+    settings = list(objects.calls_to("torch.cuda.set_device"))
+    for point in objects.points if settings else ():
+        for node in nodes_of(point.statement):
+            if isinstance(node, ir.Call) and _is_bare(node):
+                for setting in settings:
+                    if surely_before(point, setting.point):
+                        yield CallSite(node, point), setting
+                        break
+
+
+def _is_bare(call: ir.Call) -> bool:
+    """``.cuda()``, ``.to("cuda")``, ``torch.ones(1, device="cuda")``: what allocates there."""
+    name = ir.last_name(call.func)
+    if name == "cuda" and isinstance(call.func, ir.Attribute):
+        return not call.args
+    values = [each.value for each in call.args if each.keyword == "device"]
+    if name == "to" and call.args and call.args[0].keyword is None:
+        values.append(call.args[0].value)
+    return any(isinstance(each, ir.Literal) and each.value in _BARE for each in values)
+
+
+def _own_calls(objects: Objects) -> Iterator[str]:
+    """The names of what the file calls that is not torch's: it may set the device."""
+    for name in objects.called_names:
+        for site in objects.calls({name}) if "device" in name.lower() else ():
+            if not objects.called(site).startswith("torch."):
+                yield name
+
+
+def _uses_cuda(points: Iterable[Point]) -> bool:
+    """Do statements put anything on a GPU?"""
+    for point in points:
+        for node in nodes_of(point.statement):
+            if isinstance(node, ir.Literal) and isinstance(node.value, str):
+                if node.value == "cuda" or node.value.startswith("cuda:"):
+                    return True
+            elif isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute):
+                if node.func.attr == "cuda" or any(a.keyword == "device_ids" for a in node.args):
+                    return True
+                if node.func.attr == "to" and any(_is_index(each.value) for each in node.args):
+                    return True
+    return False
+
+
+def _is_index(node: ir.Expr) -> bool:
+    return any(
+        isinstance(part, (ir.Name, ir.Attribute)) and _INDEX.search(ir.last_name(part))
+        for part in expressions_in(node)
+    )
+
+
+def _fix(init: CallSite, draft: Draft) -> Fix:
+    if "LOCAL_RANK" not in draft.names.module.tokens:
+        raise Doubt("it may not be started by torchrun")
+    call = draft.node(init.call.site, cst.Call)
+    statement = statements.statement_of(draft, call)
+    if "torch" in names.taken_names(draft) and names.available(draft, "torch", call):
+        torch = "torch."
+        text = f"{torch}cuda.set_device"
+    else:
+        text = imports.imported(draft, "torch.cuda", "set_device", call)
+    environ = imports.imported(draft, "os", "environ", call)
+    statements.insert_before(draft, statement, f'{text}(int({environ}["LOCAL_RANK"]))')
+    return draft.fix("unsafe", "Bind the process to its GPU first")

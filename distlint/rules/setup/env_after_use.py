@@ -1,0 +1,228 @@
+"""DST508: an environment variable is set when whoever reads it has done so."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from distlint.analyzer import ir
+from distlint.analyzer.names import calls_of
+from distlint.analyzer.objects import CallSite, objects_of
+from distlint.rules.base import Example, SourceRule
+from distlint.rules.setup._order import environment_writes, inits, surely_before
+from distlint.source.finding import Finding, Related, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from distlint.analyzer.objects import Objects
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.rules.setup._order import Written
+    from distlint.source.document import Document
+
+_AT_IMPORT = frozenset({"TORCH_DISTRIBUTED_DEBUG"})
+_AT_INIT = frozenset({"MASTER_ADDR", "MASTER_PORT", "RANK", "WORLD_SIZE", "GLOO_SOCKET_IFNAME"})
+_AT_CUDA = frozenset(
+    {
+        "CUDA_LAUNCH_BLOCKING", "CUDA_DEVICE_ORDER", "CUDA_DEVICE_MAX_CONNECTIONS",
+        "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF", "PYTORCH_NO_CUDA_MEMORY_CACHING",
+    }
+)  # fmt: skip
+_CHILDREN = frozenset(
+    {
+        "spawn", "Process", "subprocess", "Popen", "start_processes", "notebook_launcher", "launch",
+        "system", "execv", "execvp", "execvpe", "elastic_launch", "debug_launcher", "run",
+        "check_call", "check_output",
+    }
+)  # fmt: skip
+_NO_TRAFFIC = frozenset(
+    {"init", "group_creation", "mesh_creation", "destroy", "backward", "forward"}
+)
+_WRAPS = ("torch.nn.parallel.DistributedDataParallel", "torch.distributed.fsdp.fully_shard")
+
+
+class EnvAfterUse(SourceRule):
+    """An environment variable is set after the moment at which it is read.
+
+    ## What it finds
+
+    `os.environ[...] = ...` behind what reads it, in the same function or at the top of the file:
+    `TORCH_DISTRIBUTED_DEBUG` after the import of torch, `MASTER_ADDR`, `RANK`, `TORCH_NCCL_*` and
+    their kind after `init_process_group`, `NCCL_*` after the first collective, `CUDA_*` and
+    `PYTORCH_CUDA_ALLOC_CONF` after the first use of CUDA.
+
+    ## Why it matters
+
+    Each of these is read once. Set later it changes nothing and says nothing: the debug level stays
+    off, the wrong network interface stays in use, and one looks for the reason elsewhere.
+
+    ## What to do
+
+    Set it in the shell, or at the very top of the script, before the imports.
+
+    `TORCH_DISTRIBUTED_DEBUG=DETAIL` checks collectives and raises; it does not log them, unless
+    `TORCH_CPP_LOG_LEVEL=INFO` is set as well. On torch 2.13 without CUDA it crashes
+    `DistributedDataParallel`, which `INFO` does not.
+
+    ## Fix
+
+    None: the place before the imports is for the author to choose.
+
+    ## When it is silent
+
+    - The file starts other processes, which read it when they start.
+    - Something else may come first: another function, a branch.
+    """
+
+    code = "DST508"
+    name = "env-after-use"
+    severity = Severity.WARNING
+
+    good = (
+        Example(
+            title="Before the import",
+            effect="static",
+            why_static="it runs in an interpreter of its own: tests/executed/test_plain_python.py",
+            code="""\
+import os
+
+os.environ["TORCH_DISTRIBUTED_DEBUG"] = "INFO"
+os.environ["NCCL_DEBUG"] = "WARN"
+
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+assert dist.get_debug_level() == dist.DebugLevel.INFO
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="For NCCL before its first collective",
+            code="""\
+import os
+
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+os.environ["NCCL_SOCKET_IFNAME"] = "lo"
+dist.barrier()
+dist.destroy_process_group()
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="The debug level, after the import",
+            effect="static",
+            why_static="it runs in an interpreter of its own: tests/executed/test_plain_python.py",
+            code="""\
+import os
+
+import torch.distributed as dist
+
+os.environ["TORCH_DISTRIBUTED_DEBUG"] = "INFO"  # expect: DST508
+dist.init_process_group("gloo")
+assert dist.get_debug_level() == dist.DebugLevel.INFO, "the level is as it was"
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="After the group is made",
+            effect="static",
+            why_static="it needs NCCL",
+            code="""\
+import os
+
+import torch
+import torch.distributed as dist
+
+
+def main():
+    torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+    dist.init_process_group("nccl")
+    dist.barrier()
+    os.environ["TORCH_NCCL_BLOCKING_WAIT"] = "1"  # expect: DST508
+    os.environ["NCCL_DEBUG"] = "INFO"  # expect: DST508
+    dist.destroy_process_group()
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        tokens = module.tokens
+        if "environ" not in tokens and "putenv" not in tokens:
+            return
+        if not _CHILDREN.isdisjoint(module.words):
+            return
+        if not any(_is_late_kind(token) for token in tokens):
+            return
+        objects = objects_of(module, catalogue)
+        locator = locators.of(module.key)
+        for written in environment_writes(objects):
+            reader = _reader(objects, written)
+            if reader is not None:
+                yield self.finding(
+                    message=f"{written.name} has been read already: this changes nothing",
+                    severity=Severity.WARNING,
+                    place=locator.place(written.point.statement.site),
+                    related=(Related("read here", locator.place(reader)),),
+                    effect="nothing: the setting is ignored without a word",
+                    advice="Set it before, at the top of the script or in the shell.",
+                )
+
+
+def _is_late_kind(token: str) -> bool:
+    return token.startswith(("NCCL_", "TORCH_NCCL_")) or token in _AT_IMPORT | _AT_INIT | _AT_CUDA
+
+
+def _reader(objects: Objects, written: Written) -> int | None:
+    """The site of what has read a variable in any case before it is set."""
+    if written.name in _AT_IMPORT:
+        return _import_of_torch(objects, written)
+    if written.name in _AT_INIT or written.name.startswith("TORCH_NCCL_"):
+        return _first_before(written, inits(objects))
+    if written.name.startswith("NCCL_"):
+        return _first_before(written, _collectives(objects))
+    if written.name in _AT_CUDA:
+        return _first_before(written, _cuda(objects))
+    return None
+
+
+def _first_before(written: Written, sites: Iterable[CallSite]) -> int | None:
+    return next((s.call.site for s in sites if surely_before(s.point, written.point)), None)
+
+
+def _import_of_torch(objects: Objects, written: Written) -> int | None:
+    """The import of torch at the top of the file; a function runs after it in any case."""
+    inside = written.point.scope.function is not None
+    for statement in objects.module.body:
+        if isinstance(statement, ir.Import) and any(
+            dotted.partition(".")[0] == "torch" for _, dotted, _ in statement.bindings
+        ):
+            if inside or statement.site < written.point.statement.site:
+                return statement.site
+    return None
+
+
+def _collectives(objects: Objects) -> Iterator[CallSite]:
+    """What makes NCCL start: the first collective, or a wrap that sends the weights."""
+    yield from objects.calls_to(*_WRAPS)
+    for point in objects.points:
+        for call in calls_of(point.statement):
+            entry = objects.names.entry(call.func, point.scope)
+            if entry is not None and entry.collective is not None:
+                known = entry.collective
+                if known.framework == "torch" and known.kind not in _NO_TRAFFIC:
+                    yield CallSite(call, point)
+
+
+def _cuda(objects: Objects) -> Iterator[CallSite]:
+    for site in objects.calls({"cuda", "set_device"}):
+        func = site.call.func
+        if isinstance(func, ir.Attribute):
+            yield site

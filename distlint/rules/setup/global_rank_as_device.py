@@ -1,0 +1,295 @@
+"""DST504: the global rank is taken for the number of a GPU."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from distlint.analyzer import ir
+from distlint.analyzer.objects import CallSite, objects_of
+from distlint.fixers import imports
+from distlint.fixers.draft import Doubt, Draft
+from distlint.rules.base import Example, SourceRule
+from distlint.rules.setup._order import environment_read, is_test
+from distlint.source.finding import Finding, Fix, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from distlint.analyzer.bindings import Point
+    from distlint.analyzer.objects import Objects
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+
+_RANKS = frozenset({"torch.distributed.get_rank", "deepspeed.comm.get_rank"})
+_SETTERS = frozenset(
+    {
+        "torch.cuda.set_device", "torch.cuda.device", "torch.accelerator.set_device_index",
+        "torch.xpu.set_device", "torch.npu.set_device",
+    }
+)  # fmt: skip
+_LISTS = ("device_ids", "device_id")
+_SPAWNS = frozenset({"spawn", "start_processes", "mp_spawn"})
+
+
+class GlobalRankAsDevice(SourceRule):
+    """The global rank picks the GPU, which has no such number on the second node.
+
+    ## What it finds
+
+    `torch.cuda.set_device(rank)`, `torch.device("cuda", rank)`, `f"cuda:{rank}"`,
+    `device_ids=[rank]`, `.to(rank)` and `.cuda(rank)` with a rank that is `RANK` of the environment
+    or `dist.get_rank()`.
+
+    ## Why it matters
+
+    Ranks count over all nodes, GPUs on each node from 0. On the second node of eight GPUs each the
+    ranks are 8 to 15: "CUDA error: invalid device ordinal". On one node it works, so that it shows
+    only when the job grows.
+
+    ## What to do
+
+    ```python
+    local_rank = int(os.environ["LOCAL_RANK"])
+    torch.cuda.set_device(local_rank)
+    ```
+
+    ## Fix
+
+    Unsafe: `int(os.environ["LOCAL_RANK"])` in its place. The launcher has to set it, as torchrun
+    does.
+
+    ## When it is silent
+
+    - The rank is taken modulo the number of GPUs.
+    - It is a parameter: `mp.spawn` on one node passes the local index.
+    - The file starts its processes by `mp.spawn`, or is a test.
+    """
+
+    code = "DST504"
+    name = "global-rank-as-device"
+    severity = Severity.ERROR
+
+    good = (
+        Example(
+            title="The local rank",
+            effect="static",
+            why_static="it needs a GPU for each process",
+            code="""\
+import os
+
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+local_rank = int(os.environ["LOCAL_RANK"])
+torch.cuda.set_device(local_rank)
+dist.init_process_group("nccl")
+model = DDP(torch.nn.Linear(2, 2).to(local_rank), device_ids=[local_rank])
+if dist.get_rank() == 0:
+    print(model)
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="Modulo the GPUs of a node",
+            effect="static",
+            why_static="it needs a GPU for each process",
+            code="""\
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("nccl")
+rank = dist.get_rank()
+device = rank % torch.cuda.device_count()
+torch.cuda.set_device(device)
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="The index that spawn passes",
+            effect="static",
+            why_static="it needs a GPU for each process",
+            code="""\
+import torch
+import torch.distributed as dist
+import torch.multiprocessing as mp
+
+
+def worker(rank, world):
+    torch.cuda.set_device(rank)
+    dist.init_process_group("nccl", rank=rank, world_size=world)
+    model = torch.nn.Linear(2, 2).to(dist.get_rank())
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    mp.spawn(worker, args=(2,), nprocs=2)
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="RANK of the environment",
+            effect="static",
+            why_static="it shows with GPUs on two nodes only",
+            code="""\
+import os
+
+import torch
+import torch.distributed as dist
+
+
+def init_distributed():
+    rank = int(os.environ.get("RANK", 0))
+    torch.cuda.set_device(rank)  # expect: DST504
+    dist.init_process_group("nccl", rank=rank, world_size=int(os.environ["WORLD_SIZE"]))
+    return torch.device(f"cuda:{rank}")  # expect: DST504
+""",
+        ),
+        Example(
+            title="The rank in device_ids",
+            effect="static",
+            why_static="it shows with GPUs on two nodes only",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+
+def main(net):
+    dist.init_process_group("nccl")
+    rank = dist.get_rank()
+    device = rank % torch.cuda.device_count()
+    torch.cuda.set_device(device)
+    model = DDP(net.to(device), device_ids=[rank])  # expect: DST504
+    model(torch.ones(1, 2, device=device))
+    dist.destroy_process_group()
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        words = module.words
+        if not {"RANK", "get_rank"} & words or not _SPAWNS.isdisjoint(words):
+            return
+        if not any(word in words for word in ("cuda", "set_device", "device_ids", "accelerator")):
+            if not any(token.startswith("cuda") for token in words):
+                return
+        objects = objects_of(module, catalogue)
+        locator = locators.of(module.key)
+        for site, node in _device_numbers(objects):
+            if _is_global_rank(objects, node, site.point) and not is_test(document, site.point):
+                yield self.finding(
+                    message="the global rank is no number of a GPU on the second node",
+                    severity=Severity.ERROR,
+                    place=locator.place(site.call.site),
+                    effect="CUDA error: invalid device ordinal, on every node but the first",
+                    advice='Take int(os.environ["LOCAL_RANK"]).',
+                    fix=partial(_fix, site, node, Draft(locator, module, catalogue)),
+                )
+
+
+def _device_numbers(objects: Objects) -> Iterator[tuple[CallSite, ir.Expr]]:
+    """The calls that choose a GPU, and the number that they choose it by."""
+    for name in ("set_device", "set_device_index", "device"):
+        for site in objects.calls({name}):
+            called = objects.called(site)
+            if called in _SETTERS and site.call.args:
+                yield site, _bare(site.call.args[0].value)
+            elif called == "torch.device":
+                yield from ((site, node) for node in _of_device(site.call))
+    for name in ("to", "cuda"):
+        for site in objects.calls({name}):
+            if isinstance(site.call.func, ir.Attribute) and len(site.call.args) >= 1:
+                first = site.call.args[0]
+                if first.keyword in (None, "device"):
+                    yield site, _bare(first.value)
+    for site in objects.calls({"DistributedDataParallel", "DDP"}):
+        for argument in site.call.args:
+            value = argument.value
+            items = value.items if isinstance(value, ir.Display) else (value,)
+            if argument.keyword in _LISTS and len(items) == 1:
+                yield site, _bare(items[0])
+
+
+def _of_device(call: ir.Call) -> Iterator[ir.Expr]:
+    """The number in ``torch.device("cuda", 1)`` and in ``torch.device(f"cuda:{1}")``."""
+    if len(call.args) == 2 and _starts_with_cuda(call.args[0].value):
+        yield call.args[1].value
+    elif len(call.args) == 1:
+        yield _bare(call.args[0].value)
+
+
+def _bare(node: ir.Expr) -> ir.Expr:
+    """The number in ``f"cuda:{rank}"`` and ``"cuda:" + str(rank)``, else the value itself."""
+    if isinstance(node, ir.Format) and len(node.parts) == 2 and _starts_with_cuda(node.parts[0]):
+        inner = node.parts[1]
+        if isinstance(inner, ir.Call) and ir.last_name(inner.func) == "str" and inner.args:
+            return inner.args[0].value
+        return inner
+    return node
+
+
+def _starts_with_cuda(node: ir.Expr) -> bool:
+    text = node.value if isinstance(node, ir.Literal) else None
+    return isinstance(text, str) and text.startswith("cuda")
+
+
+def _is_global_rank(objects: Objects, node: ir.Expr, point: Point) -> bool:
+    found = [o for o in objects.origins(node, point) if not _is_constant(o.node)]
+    return bool(found) and all(
+        isinstance(origin.node, ir.Expr)
+        and origin.item is None
+        and not origin.attributes
+        and _reads_rank(objects, origin.node, origin.point)
+        for origin in found
+    )
+
+
+def _is_constant(node: object) -> bool:
+    """The 0 that stands for a run of one process."""
+    return isinstance(node, ir.Literal)
+
+
+def _reads_rank(objects: Objects, node: ir.Expr, point: Point) -> bool:
+    if environment_read(objects, node, point) == "RANK":
+        return True
+    if not isinstance(node, ir.Call):
+        return False
+    if ir.last_name(node.func) == "int" and len(node.args) == 1:
+        return _is_global_rank(objects, node.args[0].value, point)
+    return objects.called(CallSite(node, point)) in _RANKS
+
+
+def _fix(site: CallSite, node: ir.Expr, draft: Draft) -> Fix:
+    if not isinstance(node, ir.Name):
+        raise Doubt("no name to replace")
+    call = draft.node(site.call.site, cst.Call)
+    found = [
+        each
+        for argument in call.args
+        for each in _names_in(argument.value)
+        if each.value == node.id
+    ]
+    if len(found) != 1:
+        raise Doubt("which of them it is")
+    environ = imports.imported(draft, "os", "environ", call)
+    inside = isinstance(draft.parent(found[0]), cst.FormattedStringExpression)
+    quote = "'" if inside else '"'
+    draft.replace(found[0], f"int({environ}[{quote}LOCAL_RANK{quote}])")
+    return draft.fix("unsafe", "Take the local rank")
+
+
+def _names_in(node: cst.CSTNode) -> Iterator[cst.Name]:
+    if isinstance(node, cst.Name):
+        yield node
+    for child in node.children:
+        yield from _names_in(child)

@@ -1,0 +1,225 @@
+"""DST506: the port of the rendezvous is written down in the script."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from distlint.analyzer import ir
+from distlint.analyzer.objects import objects_of
+from distlint.rules.base import Example, SourceRule
+from distlint.rules.setup._order import environment_writes, inits, tests_around
+from distlint.source.finding import Finding, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from distlint.analyzer.bindings import Point
+    from distlint.analyzer.objects import Objects
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+
+_PORT = "MASTER_PORT"
+_FROM_LAUNCHER = frozenset({"LOCAL_RANK", "RANK"})
+_STARTS = frozenset({"spawn", "start_processes", "Process"})
+
+
+class HardCodedPort(SourceRule):
+    """A script writes `MASTER_PORT`, or the port of its rendezvous, as a constant.
+
+    ## What it finds
+
+    `os.environ["MASTER_PORT"] = "12355"` and `init_method="tcp://localhost:23456"`.
+
+    ## Why it matters
+
+    Warning, where the script reads the rank that a launcher sets: torchrun holds the store on a
+    port of its own choice and tells it to the processes by this very variable. With
+    `torchrun --standalone` all ranks then wait for a store that is not there, until they time out.
+
+    Info, where the script starts its processes itself: two jobs on one machine take the same port,
+    and the second one fails: "address already in use".
+
+    ## What to do
+
+    Leave the variable to the launcher, or use `os.environ.setdefault`. A script that spawns its
+    processes can ask for a free port in the parent.
+
+    ## Fix
+
+    None: which port is free, or who sets it, is not in the file.
+
+    ## When it is silent
+
+    - `os.environ.setdefault`, or a test whether the variable is there.
+    - The port is computed, or an option.
+    - The file is a test (`test_*.py`).
+    """
+
+    code = "DST506"
+    name = "hard-coded-port"
+
+    good = (
+        Example(
+            title="A default",
+            code="""\
+import os
+
+import torch.distributed as dist
+
+os.environ.setdefault("MASTER_PORT", "29500")
+if "MASTER_ADDR" not in os.environ:
+    os.environ["MASTER_ADDR"] = "localhost"
+dist.init_process_group("gloo")
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="Only where no launcher has set it",
+            code="""\
+import os
+
+import torch.distributed as dist
+
+if os.environ.get("MASTER_PORT") is None:
+    os.environ["MASTER_PORT"] = "29500"
+dist.init_process_group("gloo")
+dist.destroy_process_group()
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="Against the launcher",
+            effect="static",
+            why_static="it waits until it times out under torchrun --standalone only",
+            code="""\
+import os
+
+import torch
+import torch.distributed as dist
+
+
+def setup():
+    os.environ["MASTER_ADDR"] = "localhost"
+    os.environ["MASTER_PORT"] = "12355"  # expect: DST506
+    torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+    dist.init_process_group("nccl")
+
+
+setup()
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="Two jobs on one machine",
+            effect="static",
+            why_static="it needs a second job on the same machine",
+            code="""\
+import torch.distributed as dist
+import torch.multiprocessing as mp
+
+PORT = 10001
+
+
+def run(rank, world):
+    url = f"tcp://localhost:{PORT}"
+    dist.init_process_group("gloo", url, rank=rank, world_size=world)  # expect: DST506
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    mp.spawn(run, nprocs=2, args=(2,))
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        if _PORT not in module.tokens and "init_process_group" not in module.words:
+            return
+        objects = objects_of(module, catalogue)
+        set_here = {written.name for written in environment_writes(objects)}
+        launched = (
+            not _FROM_LAUNCHER.isdisjoint(module.tokens)
+            and _FROM_LAUNCHER.isdisjoint(set_here)
+            and _STARTS.isdisjoint(module.words)
+        )
+        if document.path.name.startswith("test_"):
+            return
+        for site in _fixed(objects):
+            serious = launched and isinstance(site, ir.Assign)
+            yield self.finding(
+                message="this port takes the place of the one that the launcher has chosen"
+                if serious
+                else "two jobs on one machine take the same port",
+                severity=Severity.WARNING if serious else Severity.INFO,
+                place=locators.of(module.key).place(site.site),
+                effect="all ranks wait for a store that is not there (torchrun --standalone)"
+                if serious
+                else "the second job fails: address already in use",
+                advice="Leave it to the launcher, or use os.environ.setdefault.",
+            )
+
+
+def _fixed(objects: Objects) -> Iterator[ir.Assign | ir.Call]:
+    for written in environment_writes(objects):
+        statement = written.point.statement
+        if written.name == _PORT and not written.default and isinstance(statement, ir.Assign):
+            if not _asks(written.point) and _is_constant(objects, written.value, written.point):
+                yield statement
+    for init in inits(objects):
+        url = objects.argument(init, "init_method", 1).value
+        if url is not None and _has_port(objects, url, init.point):
+            yield init.call
+
+
+def _asks(point: Point) -> bool:
+    """Is it set only where a test says that it is missing?"""
+    asked = {_PORT, "MASTER_ADDR", "environ", "getenv"}
+    return any(asked & ir.tokens_of(test) for test in tests_around(point)) or any(
+        isinstance(here.owner, ir.Try) for here in point.around
+    )
+
+
+def _is_constant(objects: Objects, node: ir.Expr, point: Point) -> bool:
+    if isinstance(node, ir.Call) and ir.last_name(node.func) == "str" and len(node.args) == 1:
+        node = node.args[0].value
+    found = [origin.constant for origin in objects.origins(node, point)]
+    return bool(found) and all(
+        isinstance(each, (int, str)) and str(each).isdigit() and int(each) > 0 for each in found
+    )
+
+
+def _has_port(objects: Objects, node: ir.Expr, point: Point) -> bool:
+    """Is it ``tcp://host:port`` with a constant for the port?"""
+    for origin in objects.origins(node, point):
+        made = origin.node
+        if isinstance(made, ir.Literal) and isinstance(made.value, str):
+            port = made.value.rpartition(":")[2]
+            if not (made.value.startswith("tcp://") and port.isdigit() and int(port)):
+                return False
+        elif isinstance(made, ir.Format) and made.parts:
+            if "tcp://" not in "".join(_texts(made)):
+                return False
+            last = made.parts[-1]
+            text = last.value if isinstance(last, ir.Literal) else None
+            if isinstance(text, str):
+                if not text.rpartition(":")[2].isdigit():
+                    return False
+            elif not _is_constant(objects, last, origin.point):
+                return False
+        else:
+            return False
+    return True
+
+
+def _texts(node: ir.Format) -> Iterator[str]:
+    for part in node.parts:
+        if isinstance(part, ir.Format):
+            yield from _texts(part)
+        elif isinstance(part, ir.Literal) and isinstance(part.value, str):
+            yield part.value

@@ -1,0 +1,343 @@
+"""DST512: a test of the rank that does not test it."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from distlint.analyzer import ir
+from distlint.analyzer.bindings import Point, path_of
+from distlint.analyzer.guards import asks_rank
+from distlint.analyzer.names import nodes_of
+from distlint.analyzer.objects import objects_of
+from distlint.analyzer.project import Imported
+from distlint.fixers.draft import Doubt, Draft
+from distlint.rules.base import Example, SourceRule
+from distlint.rules.setup._order import environment_read
+from distlint.source.finding import Finding, Fix, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from distlint.analyzer.objects import Objects
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+_VARIABLES = frozenset({"RANK", "LOCAL_RANK", "WORLD_SIZE", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK"})
+_PREDICATE = re.compile(
+    r"^(is_|on_)?(main|master|rank_?zero|rank_?0|primary|chief|first|root|global_zero)(_?(process|"
+    r"rank|node|proc))?$|^is_(main|master|primary|chief)|^is_initialized$|^is_available$"
+    r"|^get_(local_|global_)?rank$|^get_world_size$|^is_rank_?(zero|0)|^is_dist"
+)
+_TORCH = frozenset(
+    f"torch.distributed.{name}"
+    for name in ("get_rank", "get_world_size", "is_initialized", "is_available")
+)
+_MANAGERS = ("contextlib.contextmanager", "contextmanager")
+
+
+class IneffectiveRankGuard(SourceRule):
+    """A test of the rank holds on every rank, or on none.
+
+    ## What it finds
+
+    - A function tested without being called: `if is_main_process:`, `if dist.get_rank == 0:`.
+    - The text of an environment variable compared with a number: `os.environ["RANK"] == 0`.
+    - A context manager that is to run its body on one rank, and yields on all of them.
+
+    ## Why it matters
+
+    A function is always true, so that all ranks write the file that one was to write. A text is
+    never equal to a number, so that nobody does. A context manager cannot skip its body.
+
+    ## What to do
+
+    Call the function; `int(os.environ["RANK"]) == 0`; an `if` around the body.
+
+    ## Fix
+
+    Unsafe: the call's brackets, or `int(...)` around the variable. What stood behind the test ran
+    on all ranks or on none until then.
+
+    ## When it is silent
+
+    - The name is a value of the file, a property, or not known to be a function.
+    - The variable is made a number first, or compared with a text.
+    """
+
+    code = "DST512"
+    name = "ineffective-rank-guard"
+    severity = Severity.ERROR
+
+    good = (
+        Example(
+            title="Called, and a number",
+            code="""\
+import os
+
+import torch.distributed as dist
+
+
+def is_main_process():
+    return dist.get_rank() == 0
+
+
+dist.init_process_group("gloo")
+if is_main_process():
+    print("main")
+if int(os.environ["RANK"]) == 0 or os.environ["LOCAL_RANK"] == "0":
+    print("first")
+printer = print if is_main_process() else None
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="A value of that name",
+            code="""\
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+is_main_process = dist.get_rank() == 0
+if is_main_process:
+    print("main")
+dist.destroy_process_group()
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="Not called",
+            effect="fail",
+            code="""\
+import os
+
+import torch.distributed as dist
+
+
+def is_main_process():
+    return dist.get_rank() == 0
+
+
+dist.init_process_group("gloo")
+if is_main_process:  # expect: DST512
+    open("report.txt", "x").write("done")
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="A text is no number",
+            effect="fail",
+            code="""\
+import os
+
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+if 0 == os.getenv("RANK"):  # expect: DST512
+    open("report.txt", "w").write("done")
+dist.barrier()
+assert os.path.exists("report.txt"), "nobody has written it"
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="Its body runs everywhere",
+            effect="fail",
+            code="""\
+from contextlib import contextmanager
+
+import torch.distributed as dist
+
+
+@contextmanager
+def on_rank_zero():
+    if dist.get_rank() == 0:
+        yield  # expect: DST512
+    else:
+        yield
+
+
+dist.init_process_group("gloo")
+with on_rank_zero():
+    open("report.txt", "x").write("done")
+dist.destroy_process_group()
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        tokens = module.tokens
+        if not any(
+            "rank" in t
+            or "RANK" in t
+            or "main" in t
+            or "WORLD" in t
+            or "dist" in t
+            or "master" in t
+            for t in tokens
+        ):
+            return
+        objects = objects_of(module, catalogue)
+        locator = locators.of(module.key)
+        for point in objects.points:
+            statement = point.statement
+            for node in _conditions(statement):
+                for attribute in _uncalled(objects, node, point):
+                    yield self.finding(
+                        message=f"`{attribute}` is a function: without a call it is always true"
+                        if attribute not in ("get_rank", "get_world_size")
+                        else f"`{attribute}` is a function, and is never equal to anything",
+                        severity=Severity.ERROR,
+                        place=locator.place(statement.site),
+                        effect="the test lets all ranks pass, or none",
+                        advice="Call it.",
+                        fix=partial(
+                            _called, statement, attribute, Draft(locator, module, catalogue)
+                        ),
+                    )
+            for node in nodes_of(statement):
+                if isinstance(node, ir.Compare):
+                    text = _text_compared(objects, node, point)
+                    if text:
+                        yield self.finding(
+                            message=f"{text} of the environment is a text, and is compared with a "
+                            "number",
+                            severity=Severity.ERROR,
+                            place=locator.place(statement.site),
+                            effect="the comparison has the same result on all ranks",
+                            advice=f'Compare int(os.environ["{text}"]).',
+                        )
+            if isinstance(statement, ir.Define) and statement.function.generator:
+                site = _yields_in_both(objects, statement.function, point)
+                if site is not None:
+                    yield self.finding(
+                        message="this context manager runs its body on all ranks",
+                        severity=Severity.ERROR,
+                        place=locator.place(site),
+                        effect="what was meant for one rank is done by all",
+                        advice="Put an if around the body in place of the with.",
+                    )
+
+
+def _conditions(statement: ir.Stmt) -> Iterator[ir.Expr]:
+    """The operands of the condition of a branch or a conditional expression."""
+    tests: list[ir.Expr] = []
+    if isinstance(statement, (ir.If, ir.Assert)):
+        tests.append(statement.test)
+    tests += [node.test for node in nodes_of(statement) if isinstance(node, ir.Conditional)]
+    while tests:
+        test = tests.pop()
+        if isinstance(test, ir.BoolOp):
+            tests.extend(test.values)
+        elif isinstance(test, ir.Not):
+            tests.append(test.value)
+        elif isinstance(test, ir.Compare) and len(test.ops) == 1 and test.ops[0] in ("==", "!="):
+            tests.append(test.left)
+        else:
+            yield test
+
+
+def _uncalled(objects: Objects, node: ir.Expr, point: Point) -> Iterator[str]:
+    """The last name of a function that is tested as if it were a value."""
+    path = path_of(node)
+    if path is None or not _PREDICATE.search(path[-1]):
+        return
+    if objects.names.dotted(node, point.scope) in _TORCH or (
+        len(path) == 1 and _is_function(objects, path[0], point)
+    ):
+        yield path[-1]
+
+
+def _is_function(objects: Objects, name: str, point: Point) -> bool:
+    """Is a name bound once in the module, to a function, here or in another file of the project?"""
+    scope = point.scope
+    while scope.function is not None:
+        if name in scope.function.locals:
+            return False
+        if scope.outer is None:
+            return False
+        scope = scope.outer
+    definitions = objects.module.definitions.get(name, ())
+    if len(definitions) != 1:
+        return False
+    node = definitions[0].node
+    if isinstance(node, Imported):
+        return objects.module.imported(name) is not None
+    return isinstance(node, ir.Function)
+
+
+def _text_compared(objects: Objects, node: ir.Compare, point: Point) -> str:
+    """The variable of the environment whose text is compared with a number."""
+    if len(node.ops) != 1 or node.ops[0] not in ("==", "!=", "in", "not in"):
+        return ""
+    for one, other in ((node.left, node.rights[0]), (node.rights[0], node.left)):
+        if _is_number(other):
+            for origin in objects.origins(one, point):
+                if isinstance(origin.node, ir.Expr) and origin.item is None:
+                    name = environment_read(objects, origin.node, origin.point)
+                    if name in _VARIABLES and not origin.attributes:
+                        return name
+    return ""
+
+
+def _is_number(node: ir.Expr) -> bool:
+    if isinstance(node, ir.Unary):
+        return _is_number(node.value)
+    if isinstance(node, ir.Display):
+        return bool(node.items) and all(_is_number(item) for item in node.items)
+    return isinstance(node, ir.Literal) and type(node.value) is int
+
+
+def _yields_in_both(objects: Objects, function: ir.Function, point: Point) -> int | None:
+    """The first yield of a context manager that yields nothing in both arms of a rank test."""
+    if not any(objects.names.dotted(d, point.scope) in _MANAGERS for d in function.decorators):
+        return None
+    if len(function.body) != 1 or not isinstance(function.body[0], ir.If):
+        return None
+    branch = function.body[0]
+    if not asks_rank(branch.test):
+        return None
+    arms = [_only_yield(arm) for arm in (branch.body, branch.orelse)]
+    return arms[0] if None not in arms else None
+
+
+def _only_yield(arm: ir.Block) -> int | None:
+    if len(arm) == 1 and isinstance(arm[0], ir.Evaluate) and isinstance(arm[0].value, ir.Yield):
+        given = arm[0].value
+        if not given.delegated and given.value is None:
+            return arm[0].site
+    return None
+
+
+def _called(statement: ir.Stmt, name: str, draft: Draft) -> Fix:
+    branch = draft.node(statement.site, cst.If)
+    found = [each for each in _operands(branch.test) if _last(each) == name]
+    if len(found) != 1:
+        raise Doubt("which of them it is")
+    draft.replace(found[0], f"{draft.text(found[0])}()")
+    return draft.fix("unsafe", f"Call {name}")
+
+
+def _operands(test: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
+    if isinstance(test, cst.BooleanOperation):
+        yield from _operands(test.left)
+        yield from _operands(test.right)
+    elif isinstance(test, cst.UnaryOperation):
+        yield from _operands(test.expression)
+    elif isinstance(test, cst.Comparison):
+        yield test.left
+    else:
+        yield test
+
+
+def _last(node: cst.BaseExpression) -> str:
+    if isinstance(node, cst.Attribute):
+        return node.attr.value
+    return node.value if isinstance(node, cst.Name) else ""

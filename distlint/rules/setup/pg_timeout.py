@@ -1,0 +1,182 @@
+"""DST507: a timeout that is a number, where torch wants a timedelta."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from distlint.analyzer import ir
+from distlint.analyzer.objects import objects_of
+from distlint.fixers import calls, imports
+from distlint.fixers.draft import Doubt, Draft
+from distlint.rules.base import Example, SourceRule
+from distlint.source.finding import Finding, Fix, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from distlint.analyzer.bindings import Point
+    from distlint.analyzer.objects import CallSite, Objects
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+
+_TAKE_TIMEOUT: dict[str, int | None] = {
+    "torch.distributed.init_process_group": 2,
+    "torch.distributed.new_group": 1,
+    "torch.distributed.new_subgroups": 2,
+    "torch.distributed.new_subgroups_by_enumeration": 1,
+    "torch.distributed.monitored_barrier": 1,
+    "accelerate.InitProcessGroupKwargs": None,
+    "accelerate.utils.InitProcessGroupKwargs": None,
+    "deepspeed.init_distributed": None,
+}
+"""What takes a timeout, and at which position."""
+
+
+class PgTimeout(SourceRule):
+    """The timeout of a process group is a number instead of a `timedelta`.
+
+    ## What it finds
+
+    `timeout=1800` in `init_process_group`, `new_group`, `monitored_barrier` and their kind, in
+    `deepspeed.init_distributed` and in Accelerate's `InitProcessGroupKwargs`.
+
+    ## Why it matters
+
+    torch raises a `TypeError` when the group is made: "Expected timeout argument to be of type
+    datetime.timedelta".
+
+    There is no environment variable for this: `NCCL_TIMEOUT`, which is often recommended, is read
+    by nobody, and a `timeout` block in a DeepSpeed configuration is ignored.
+
+    ## What to do
+
+    ```python
+    dist.init_process_group("nccl", timeout=timedelta(minutes=30))
+    ```
+
+    Without the argument it is 10 minutes with NCCL and 30 with the other backends. Look for what
+    keeps the ranks waiting before you raise it.
+
+    ## Fix
+
+    Safe: the number, which is taken for seconds, goes into `timedelta(seconds=...)`, which is
+    imported. The call raises as it stands.
+
+    ## When it is silent
+
+    - The value is not known to be a number.
+    """
+
+    code = "DST507"
+    name = "pg-timeout"
+    severity = Severity.ERROR
+
+    good = (
+        Example(
+            title="A timedelta",
+            code="""\
+from datetime import timedelta
+
+import torch.distributed as dist
+
+SECONDS = 60
+dist.init_process_group("gloo", timeout=timedelta(seconds=SECONDS))
+dist.barrier()
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="An option that may be anything",
+            effect="static",
+            why_static="it needs an argument on its command line",
+            code="""\
+import torch.distributed as dist
+
+
+def join(config):
+    dist.init_process_group("gloo", timeout=config.timeout)
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="Seconds",
+            effect="static",
+            why_static="it runs in an interpreter of its own: tests/executed/test_plain_python.py",
+            code="""\
+import torch.distributed as dist
+
+dist.init_process_group("gloo", timeout=1800)  # expect: DST507
+dist.barrier()
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="A constant, for another group",
+            effect="static",
+            why_static="it runs in an interpreter of its own: tests/executed/test_plain_python.py",
+            code="""\
+import torch.distributed as dist
+
+HOUR = 60 * 60
+dist.init_process_group("gloo")
+pair = dist.new_group(None, HOUR)  # expect: DST507
+dist.barrier(group=pair)
+dist.destroy_process_group()
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        if "timeout" not in module.tokens and "new_group" not in module.words:
+            return
+        objects = objects_of(module, catalogue)
+        for site in objects.calls_to(*_TAKE_TIMEOUT):
+            position = _TAKE_TIMEOUT.get(objects.called(site))
+            value = objects.argument(site, "timeout", position).value
+            if value is not None and _is_number(objects, value, site.point):
+                yield self.finding(
+                    message=f"`{site.name}` takes a timedelta, and this timeout is a number",
+                    severity=Severity.ERROR,
+                    place=locators.of(module.key).place(site.call.site),
+                    effect="a TypeError when the group is made",
+                    advice="pass timeout=timedelta(seconds=...)",
+                    fix=partial(
+                        _fix, site, position, Draft(locators.of(module.key), module, catalogue)
+                    ),
+                )
+
+
+def _is_number(objects: Objects, node: ir.Expr, point: Point) -> bool:
+    found = objects.origins(node, point)
+    return bool(found) and all(
+        origin.item is None
+        and not origin.attributes
+        and isinstance(origin.node, ir.Expr)
+        and _is_arithmetic(objects, origin.node, origin.point)
+        for origin in found
+    )
+
+
+def _is_arithmetic(objects: Objects, node: ir.Expr, point: Point) -> bool:
+    if isinstance(node, ir.Binary):
+        return all(_is_number(objects, part, point) for part in (node.left, node.right))
+    return isinstance(node, ir.Literal) and type(node.value) in (int, float)
+
+
+def _fix(site: CallSite, position: int | None, draft: Draft) -> Fix:
+    call = draft.node(site.call.site, cst.Call)
+    given = calls.argument(call, "timeout", position)
+    if given is None:
+        raise Doubt("it comes by ** or *")
+    timedelta = imports.imported(draft, "datetime", "timedelta", call)
+    draft.replace(given.value, f"{timedelta}(seconds={draft.text(given.value)})")
+    return draft.fix("safe", "Make a timedelta of it")

@@ -1,0 +1,193 @@
+"""DST505: a distributed script picks its GPUs itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from distlint.analyzer import ir
+from distlint.analyzer.guards import is_distributed
+from distlint.analyzer.names import nodes_of
+from distlint.analyzer.objects import objects_of
+from distlint.rules.base import Example, SourceRule
+from distlint.rules.setup._order import environment_writes, surely_before
+from distlint.source.finding import Finding, Related, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from distlint.analyzer.objects import Objects
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.rules.setup._order import Written
+    from distlint.source.document import Document
+
+_VARIABLE = "CUDA_VISIBLE_DEVICES"
+_STARTS = frozenset({"spawn", "Popen", "Process", "start_processes", "launch", "subprocess"})
+
+
+class VisibleDevicesInCode(SourceRule):
+    """A script sets `CUDA_VISIBLE_DEVICES` itself, too late or against its launcher.
+
+    ## What it finds
+
+    `os.environ["CUDA_VISIBLE_DEVICES"] = "0,1"` with a constant (warning in a distributed script,
+    info in another), and any value after CUDA has been used in the same function (warning).
+
+    ## Why it matters
+
+    The variable is read once, when CUDA starts. Set later it does nothing, without a word. Set to a
+    constant it overrides what the scheduler gave the job: the job runs on the GPUs of somebody
+    else, or `LOCAL_RANK` counts beyond the list: "invalid device ordinal".
+
+    ## What to do
+
+    Set it on the command line of the launcher, and pick the GPU of a process by
+    `torch.cuda.set_device(local_rank)`. The two do not conflict: torchrun passes the variable on
+    as it is.
+
+    ## Fix
+
+    None: where the GPUs are chosen instead is not in the file.
+
+    ## When it is silent
+
+    - The value is not a constant, and nothing has used CUDA before.
+    - `os.environ.setdefault`, which leaves the choice of the launcher.
+    - The file starts other processes, which inherit it, or is a test (`test_*.py`).
+    - The variable is emptied, to run on the CPU.
+    """
+
+    code = "DST505"
+    name = "visible-devices-in-code"
+
+    good = (
+        Example(
+            title="A default that the launcher may override",
+            code="""\
+import os
+
+os.environ.setdefault("CUDA_VISIBLE_DEVICES", "0,1")
+
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+dist.barrier()
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="No GPU at all",
+            code="""\
+import os
+
+os.environ["CUDA_VISIBLE_DEVICES"] = ""
+
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+dist.barrier()
+dist.destroy_process_group()
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="Two GPUs by number",
+            effect="static",
+            why_static="which GPUs there are shows on a machine with GPUs only",
+            code="""\
+import os
+
+os.environ["CUDA_VISIBLE_DEVICES"] = "6,7"  # expect: DST505
+
+import torch
+import torch.distributed as dist
+
+torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+dist.init_process_group("nccl")
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="After CUDA has started",
+            effect="static",
+            why_static="it needs CUDA",
+            code="""\
+import os
+
+import torch
+
+
+def main(args):
+    device = torch.device("cuda")
+    model = torch.nn.Linear(2, 2).cuda()
+    os.environ["CUDA_VISIBLE_DEVICES"] = args.gpus  # expect: DST505
+    model = torch.nn.DataParallel(model)
+    model(torch.ones(2, 2, device=device)).sum().backward()
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        if _VARIABLE not in module.tokens or document.path.name.startswith("test_"):
+            return
+        objects = objects_of(module, catalogue)
+        locator = locators.of(module.key)
+        others = not _STARTS.isdisjoint(module.words)
+        uses_torch = "torch" in module.imported_roots
+        distributed = is_distributed(module)
+        for written in environment_writes(objects):
+            if written.name != _VARIABLE or written.default:
+                continue
+            used = _cuda_before(objects, written)
+            if used is not None:
+                yield self.finding(
+                    message=f"CUDA has been used already: {_VARIABLE} is read once, and before",
+                    severity=Severity.WARNING,
+                    place=locator.place(written.point.statement.site),
+                    related=(Related("CUDA starts here", locator.place(used.site)),),
+                    effect="nothing: the process goes on with all GPUs that it saw",
+                    advice="Set it for the launcher, or before anything uses CUDA.",
+                )
+            elif not others and uses_torch and _is_list(objects, written):
+                yield self.finding(
+                    message=f"this overrides the {_VARIABLE} that the scheduler or the user gave",
+                    severity=Severity.WARNING if distributed else Severity.INFO,
+                    place=locator.place(written.point.statement.site),
+                    effect="the job runs on GPUs that are not its own, or on fewer than it starts "
+                    "processes",
+                    advice="Set it on the command line of the launcher.",
+                )
+
+
+def _is_list(objects: Objects, written: Written) -> bool:
+    if any(isinstance(here.owner, ir.If) for here in written.point.around):
+        return False
+    value = [origin.constant for origin in objects.origins(written.value, written.point)]
+    return bool(value) and all(isinstance(each, str) and each not in ("", "-1") for each in value)
+
+
+def _cuda_before(objects: Objects, written: Written) -> ir.Call | None:
+    """A call in the same function that has started CUDA before the variable is set."""
+    for point in objects.points_in(written.point.scope):
+        if surely_before(point, written.point):
+            for node in nodes_of(point.statement):
+                if isinstance(node, ir.Call) and _starts_cuda(node):
+                    return node
+    return None
+
+
+def _starts_cuda(call: ir.Call) -> bool:
+    name = ir.last_name(call.func)
+    if name in ("set_device", "cuda") and isinstance(call.func, ir.Attribute):
+        return True
+    return name == "to" and any(
+        isinstance(each.value, ir.Literal)
+        and isinstance(each.value.value, str)
+        and each.value.value.startswith("cuda")
+        for each in call.args
+    )

@@ -1,0 +1,1 @@
+"""Rules about speed and torch.compile (DST7xx)."""

@@ -1,0 +1,151 @@
+"""DST704: what was put in to find a bug is still there."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from distlint.analyzer import ir
+from distlint.analyzer.bindings import Point
+from distlint.analyzer.objects import objects_of
+from distlint.rules.base import Example, SourceRule
+from distlint.rules.setup._order import environment_writes, tests_around
+from distlint.rules.training import loops_around
+from distlint.source.finding import Finding, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from distlint.analyzer.objects import Objects
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+_DEBUG = re.compile(
+    r"debug|test|mem|leak|profil|dump|inspect|diagnos|usage|report|determin|reproduc",
+    re.IGNORECASE,
+)
+
+
+class DebugLeftover(SourceRule):
+    """Code that searches for a bug runs in every step, or slows everything down.
+
+    ## What it finds
+
+    `torch.cuda.memory_summary()` in a loop, `gc.get_objects()` in a loop over batches,
+    `os.environ["CUDA_LAUNCH_BLOCKING"] = "1"`, and `torch._dynamo.config.verbose = True`.
+
+    ## Why it matters
+
+    With `CUDA_LAUNCH_BLOCKING` the GPU waits for the CPU after each kernel: training takes several
+    times as long. A walk over all objects of Python takes seconds.
+
+    ## What to do
+
+    Set `CUDA_LAUNCH_BLOCKING=1` on the command line of the one run that needs it, and put the rest
+    behind an option.
+
+    ## Fix
+
+    None: one of them may be what the author is at just now.
+
+    ## When it is silent
+
+    - A test stands around it, in a function whose name speaks of debugging, memory
+      or determinism, or in a test.
+    """
+
+    code = "DST704"
+    name = "debug-leftover"
+    severity = Severity.INFO
+
+    good = (
+        Example(
+            title="On request",
+            ranks=1,
+            code="""\
+import os
+
+import torch
+
+if os.environ.get("DEBUG"):
+    os.environ["CUDA_LAUNCH_BLOCKING"] = "1"
+
+
+def debug_memory():
+    for _ in range(2):
+        print(torch.cuda.memory_summary() if torch.cuda.is_available() else "no GPU")
+
+
+debug_memory()
+loss = torch.ones(1, requires_grad=True).sum()
+loss.backward()
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="Every kernel is waited for",
+            effect="static",
+            why_static="it shows on a GPU",
+            code="""\
+import os
+
+os.environ["CUDA_LAUNCH_BLOCKING"] = "1"  # expect: DST704
+
+import torch
+
+model = torch.nn.Linear(2, 1).cuda()
+for step in range(10):
+    model(torch.ones(1, 2, device="cuda")).sum().backward()
+    print(torch.cuda.memory_summary())  # expect: DST704
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        tokens = module.tokens
+        words = {"memory_summary", "get_objects", "CUDA_LAUNCH_BLOCKING"}
+        if words.isdisjoint(tokens) and not {"verbose", "_dynamo"} <= module.words:
+            return
+        objects = objects_of(module, catalogue)
+        for site, what in _leftovers(objects):
+            point = site[1]
+            function = point.scope.function
+            if document.path.name.startswith("test_") or any(True for _ in tests_around(point)):
+                continue
+            if function is not None and _DEBUG.search(function.name):
+                continue
+            yield self.finding(
+                message=f"{what} is for finding a bug",
+                severity=Severity.INFO,
+                place=locators.of(module.key).place(site[0]),
+                effect="each step takes longer",
+                advice="Take it out, or put it behind an option.",
+            )
+
+
+def _leftovers(objects: Objects) -> Iterator[tuple[tuple[int, Point], str]]:
+    for written in environment_writes(objects):
+        if written.name == "CUDA_LAUNCH_BLOCKING" and not written.default:
+            if isinstance(written.value, ir.Literal) and written.value.value == "1":
+                yield (written.point.statement.site, written.point), written.name
+    for name, dotted in (
+        ("memory_summary", "torch.cuda.memory_summary"),
+        ("get_objects", "gc.get_objects"),
+    ):
+        for site in objects.calls({name}):
+            called = objects.names.dotted(site.call.func, site.point.scope)
+            if called == dotted and any(True for _ in loops_around(site.point)):
+                yield (site.call.site, site.point), f"`{dotted}`"
+    for point in objects.points if "_dynamo" in objects.module.words else ():
+        statement = point.statement
+        if isinstance(statement, ir.Assign) and isinstance(statement.value, ir.Literal):
+            if statement.value.value is True and any(
+                objects.names.dotted(target, point.scope) == "torch._dynamo.config.verbose"
+                for target in statement.targets
+            ):
+                yield (statement.site, point), "`torch._dynamo.config.verbose`"

@@ -1,0 +1,157 @@
+"""DST703: CUDA graphs for shapes that change."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from distlint.analyzer.objects import CallSite, objects_of
+from distlint.fixers import calls
+from distlint.fixers.draft import Draft
+from distlint.rules.base import Example, SourceRule
+from distlint.rules.throughput._compiled import COMPILE
+from distlint.rules.training import Made, is_evaluation, loaders, names_of
+from distlint.source.finding import Finding, Fix, Related, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from distlint.analyzer.objects import Objects
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+_MODES = frozenset({"reduce-overhead", "max-autotune"})
+
+
+class DynamicShapeCudagraph(SourceRule):
+    """A model is compiled for CUDA graphs, and fed with batches of several sizes.
+
+    ## What it finds
+
+    `torch.compile(mode="reduce-overhead")` or `"max-autotune"` with `dynamic=True`, or in a file
+    whose loader for training has no `drop_last=True`.
+
+    ## Why it matters
+
+    A CUDA graph holds for one shape. Each further shape is recorded anew and holds its own memory;
+    the last batch of an epoch is such a shape. The step in which that happens takes seconds, on one
+    rank or on all, and the others wait.
+
+    ## What to do
+
+    `drop_last=True` for training, or the default mode.
+
+    ## Fix
+
+    Unsafe: `drop_last=True`; the rest of the data is not seen in that epoch.
+
+    ## When it is silent
+
+    - The loader is for evaluation, by its name, or batches itself.
+    - `drop_last` is given, whatever it is.
+    """
+
+    code = "DST703"
+    name = "dynamic-shape-cudagraph"
+    severity = Severity.WARNING
+
+    good = (
+        Example(
+            title="All batches are of one size",
+            effect="static",
+            why_static="CUDA graphs need a GPU",
+            code="""\
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+loader = DataLoader(TensorDataset(torch.ones(10, 2)), batch_size=4, drop_last=True)
+val_loader = DataLoader(TensorDataset(torch.ones(10, 2)), batch_size=4)
+model = torch.compile(torch.nn.Linear(2, 1), mode="reduce-overhead")
+for (x,) in loader:
+    model(x).sum().backward()
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="The last batch is smaller",
+            effect="static",
+            why_static="CUDA graphs need a GPU",
+            code="""\
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+loader = DataLoader(TensorDataset(torch.ones(10, 2)), batch_size=4, shuffle=True)
+model = torch.compile(torch.nn.Linear(2, 1), mode="reduce-overhead")  # expect: DST703
+for (x,) in loader:
+    model(x).sum().backward()
+""",
+        ),
+        Example(
+            title="Dynamic shapes in so many words",
+            effect="static",
+            why_static="CUDA graphs need a GPU",
+            code="""\
+import torch
+
+net = torch.nn.Linear(2, 1)
+model = torch.compile(net, dynamic=True, mode="max-autotune")  # expect: DST703
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        if _MODES.isdisjoint(module.tokens) or "compile" not in module.words:
+            return
+        objects = objects_of(module, catalogue)
+        locator = locators.of(module.key)
+        for site in objects.calls_to(COMPILE):
+            mode = objects.constant(objects.argument(site, "mode"), site.point)
+            if not isinstance(mode, str) or mode not in _MODES:
+                continue
+            dynamic = objects.constant(objects.argument(site, "dynamic"), site.point)
+            loader = None if dynamic is True else _uneven(objects)
+            if dynamic is not True and loader is None:
+                continue
+            related: tuple[Related, ...] = ()
+            fix = None
+            if loader is not None:
+                made = loader.options
+                related = (Related("the last batch is smaller", locator.place(made.call.site)),)
+                fix = partial(_fix, made, Draft(locator, module, catalogue))
+            yield self.finding(
+                message=f"`{mode}` records a CUDA graph for each shape, and the shapes change",
+                severity=Severity.WARNING,
+                place=locator.place(site.call.site),
+                related=related,
+                effect="each new shape is recorded anew and holds memory of its own",
+                advice="Leave the last batch out, or take the default mode.",
+                fix=fix,
+            )
+
+
+def _uneven(objects: Objects) -> Made | None:
+    """A loader for training whose last batch may be smaller."""
+    for loader in loaders(objects):
+        shuffled = loader.option("shuffle").value or loader.option("sampler").value
+        if (
+            loader.option("drop_last").absent
+            and loader.option("batch_sampler").absent
+            and loader.option("batch_size").value is not None
+            and shuffled is not None
+            and loader.constant("shuffle", None) is not False
+            and not any(is_evaluation(name) for name in names_of(loader.site))
+        ):
+            return loader
+    return None
+
+
+def _fix(loader: CallSite, draft: Draft) -> Fix:
+    calls.set_keyword(draft, draft.node(loader.call.site, cst.Call), "drop_last", "True")
+    return draft.fix("unsafe", "Leave out the last batch")

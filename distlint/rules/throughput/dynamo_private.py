@@ -1,0 +1,206 @@
+"""DST702: the private names of the compiler."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from distlint.analyzer import ir
+from distlint.analyzer.bindings import Point
+from distlint.analyzer.names import expressions_in, nodes_of
+from distlint.analyzer.objects import objects_of
+from distlint.fixers import statements
+from distlint.fixers.draft import Doubt, Draft
+from distlint.rules.base import Example, SourceRule
+from distlint.rules.setup._order import tests_around
+from distlint.source.finding import Finding, Fix, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from distlint.analyzer.objects import Objects
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+_PUBLIC = {
+    "torch._dynamo.disable": "torch.compiler.disable",
+    "torch._dynamo.reset": "torch.compiler.reset",
+    "torch._dynamo.allow_in_graph": "torch.compiler.allow_in_graph",
+}
+_SUPPRESS = "torch._dynamo.config.suppress_errors"
+
+
+class DynamoPrivate(SourceRule):
+    """The compiler is steered by private names, or told to hide its errors.
+
+    ## What it finds
+
+    `torch._dynamo.config.suppress_errors = True` (warning); `torch._dynamo.disable`, `reset` and
+    `allow_in_graph` (info), which are public in `torch.compiler`.
+
+    ## Why it matters
+
+    With `suppress_errors` a function that fails to compile runs uncompiled, and nobody is told: one
+    believes in a speed that is not there, and each rank decides for itself. It is no cure for graph
+    breaks. The private names may change with any version.
+
+    ## What to do
+
+    Find what fails with `TORCH_LOGS=graph_breaks`, and take the function out with
+    `@torch.compiler.disable`.
+
+    ## Fix
+
+    Safe: the public name.
+
+    Unsafe: `suppress_errors = True` goes; errors come up then.
+
+    ## When it is silent
+
+    - A test stands around it, or the value is not the constant True.
+    """
+
+    code = "DST702"
+    name = "dynamo-private"
+
+    good = (
+        Example(
+            title="The public names",
+            ranks=1,
+            code="""\
+import torch
+
+
+@torch.compiler.disable
+def report(x):
+    print(x)
+
+
+torch.compiler.reset()
+report(torch.ones(1))
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="Errors are hidden",
+            effect="static",
+            why_static="it runs in an interpreter of its own: tests/executed/test_plain_python.py",
+            ranks=1,
+            code="""\
+import torch
+
+torch._dynamo.config.suppress_errors = True  # expect: DST702
+
+
+def broken(graph, inputs):
+    raise ValueError("cannot compile")
+
+
+@torch.compile(backend=broken)
+def double(x):
+    return x * 2
+
+
+compiled = True
+try:
+    double(torch.ones(1))
+    compiled = False
+except Exception as error:
+    print(error)
+assert compiled, "nothing was compiled, and nothing was said"
+""",
+        ),
+        Example(
+            title="A private name",
+            effect="static",
+            why_static="it works, until a version of torch changes it",
+            code="""\
+import torch
+import torch._dynamo
+
+
+@torch._dynamo.disable  # expect: DST702
+def report(x):
+    print(x)
+
+
+torch._dynamo.reset()  # expect: DST702
+report(torch.ones(1))
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        if "_dynamo" not in module.words:
+            return
+        objects = objects_of(module, catalogue)
+        locator = locators.of(module.key)
+        for node, point in _attributes(objects):
+            private = objects.names.dotted(node, point.scope) or ""
+            if private in _PUBLIC and isinstance(node, ir.Attribute):
+                yield self.finding(
+                    message=f"`{private}` is private; the public name is `{_PUBLIC[private]}`",
+                    severity=Severity.INFO,
+                    place=locator.place(node.site),
+                    effect="it may change with any version of torch",
+                    advice=f"Call {_PUBLIC[private]}.",
+                    fix=partial(_rename, node, _PUBLIC[private], Draft(locator, module, catalogue)),
+                )
+        for point in objects.points:
+            if _suppresses(objects, point) and not any(True for _ in tests_around(point)):
+                yield self.finding(
+                    message="what fails to compile runs uncompiled, and nobody is told",
+                    severity=Severity.WARNING,
+                    place=locator.place(point.statement.site),
+                    effect="the speed of compiled code is not there, on some ranks or on all",
+                    advice="Find what fails with TORCH_LOGS=graph_breaks, and disable that.",
+                    fix=partial(_remove, point, Draft(locator, module, catalogue)),
+                )
+
+
+def _attributes(objects: Objects) -> Iterator[tuple[ir.Expr, Point]]:
+    """The attributes that statements and decorators name."""
+    for point in objects.points:
+        statement = point.statement
+        nodes: Iterable[object] = nodes_of(statement)
+        if isinstance(statement, ir.Define):
+            nodes = [part for d in statement.function.decorators for part in expressions_in(d)]
+        for node in nodes:
+            if isinstance(node, ir.Attribute):
+                yield node, point
+
+
+def _suppresses(objects: Objects, point: Point) -> bool:
+    statement = point.statement
+    return (
+        isinstance(statement, ir.Assign)
+        and isinstance(statement.value, ir.Literal)
+        and statement.value.value is True
+        and any(
+            isinstance(target, ir.Attribute)
+            and target.attr == "suppress_errors"
+            and objects.names.dotted(target, point.scope) == _SUPPRESS
+            for target in statement.targets
+        )
+    )
+
+
+def _rename(node: ir.Attribute, public: str, draft: Draft) -> Fix:
+    written = draft.node(node.site, cst.Attribute)
+    if draft.text(written).partition(".")[0] != "torch":
+        raise Doubt("torch goes by another name")
+    draft.replace(written, public)
+    return draft.fix("safe", f"Call {public}")
+
+
+def _remove(point: Point, draft: Draft) -> Fix:
+    statement = draft.node(point.statement.site, cst.Assign)
+    statements.remove(draft, statement)
+    return draft.fix("unsafe", "Let errors come up")
