@@ -43,8 +43,8 @@ _ACCELERATE = "import torch\nfrom accelerate import Accelerator\n"
 class Job:
     """A program, how it is started, and what is to be found.
 
-    ``launch`` is ``torchrun``, ``python``, or a command; ``where`` names the list of the answer that
-    holds ``expected``, and ``ranks`` those that the cause has to name.
+    ``launch`` is ``torchrun``, ``python``, or a command; ``where`` names the list of the answer
+    that holds ``expected``, and ``ranks`` those that the cause has to name.
     """
 
     expected: str
@@ -105,7 +105,6 @@ JOBS: dict[str, Job] = {
     "before_init": Job(
         "pg-not-initialized",
         "import torch\nimport torch.distributed as dist\ndist.all_reduce(torch.ones(1))\n",
-        ranks=(0, 1),
     ),
     "init_twice": Job("pg-twice", SET_UP + 'dist.init_process_group("gloo")\n', ranks=(0, 1)),
     "no_launcher": Job("env-rendezvous", SET_UP, "python"),
@@ -151,7 +150,7 @@ JOBS: dict[str, Job] = {
     "torchrun_c": Job(
         "torchrun-unrecognized",
         "",
-        ("{python}", "-m", "torch.distributed.run", "--standalone", "-c", "print(1)"),
+        ("{torchrun}", "--standalone", "-c", "print(1)"),
     ),
     "nodes_missing": Job(
         "rdzv-timeout",
@@ -173,7 +172,6 @@ JOBS: dict[str, Job] = {
     "nccl_on_cpu": Job(
         "nccl-not-built",
         "import torch.distributed as dist\ndist.init_process_group('nccl')\n",
-        ranks=(0, 1),
     ),
     "prefetch": Job(
         "prefetch-no-workers", _LOADER + "DataLoader([1, 2], prefetch_factor=2)\n", "python"
@@ -288,7 +286,8 @@ JOBS: dict[str, Job] = {
         "        self.a = nn.Linear(3, 3)\n"
         "    def forward(self, x):\n        x = checkpoint(self.a, x, use_reentrant=True)\n"
         "        return checkpoint(self.a, x, use_reentrant=True)\n"
-        "net = DDP(Net())\nnet(x.requires_grad_()).sum().backward()\n",
+        "net = DDP(Net(), find_unused_parameters=True)\n"
+        "net(x.requires_grad_()).sum().backward()\n",
     ),
     "accelerate_shapes": Job(
         "acc-shape-mismatch",
@@ -327,7 +326,7 @@ JOBS: dict[str, Job] = {
             *("{python}", "-m", "accelerate.commands.launch", "--cpu"),
             *("--config_file", "bad.yaml", "{script}"),
         ),
-        files={"bad.yaml": "compute_environment: LOCAL_MACHINE\nnum_machine: 2\n"},
+        files={"bad.yaml": "distributed_type: MULTI_CPU\nnum_machine: 2\n"},
     ),
 }
 
@@ -373,9 +372,9 @@ def run(job: Job) -> Outcome:
             environment["MASTER_PORT"] = str(port)
         else:
             taken.close()
-        command = [
-            part.format(python=sys.executable, script=script, port=port) for part in _command(job)
-        ]
+        known = {"python": sys.executable, "script": script, "port": port}
+        known["torchrun"] = Path(sys.executable).with_name("torchrun")
+        command = [part.format(**known) for part in _command(job)]
         finished = subprocess.run(
             command,
             cwd=folder,

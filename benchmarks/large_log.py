@@ -43,9 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         seconds = time.perf_counter() - start
     memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     cause = json.loads(finished.stdout)["cause"]
-    print(
-        f"{chosen.size} MB, {lines:,} lines, {chosen.ranks} ranks: {seconds:.1f} s, {memory:.0f} MiB"
-    )
+    what = f"{chosen.size} MB, {lines:,} lines, {chosen.ranks} ranks"
+    print(f"{what}: {seconds:.1f} s, {memory:.0f} MiB")
     print(cause["title"])
     return 0 if cause["ranks"] == [missing] else 1
 
@@ -61,8 +60,8 @@ def write(file: IO[bytes], size: int, ranks: int, missing: int, *, debug: bool =
             block.append(_progress(chance, rank, step))
             if debug and rank % 8 == 0:
                 block.append(
-                    f"node{rank // 8}:{4000 + rank}:{5000 + rank} [{rank % 8}] NCCL INFO AllReduce: "
-                    f"opCount {step:x} sendbuff 0x7f recvbuff 0x7f count 1 datatype 7 op 0 root 0"
+                    f"node{rank // 8}:{4000 + rank}:{5000 + rank} [{rank % 8}] NCCL INFO "
+                    f"AllReduce: opCount {step:x} sendbuff 0x7f recvbuff 0x7f count 1 op 0 root 0"
                 )
         data = "\n".join(block).encode() + b"\n"
         written += file.write(data)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from distlint.diagnose.events import Collected, Event, Exit, Frame, Last, Progressed, Speaker
@@ -85,7 +86,10 @@ class Scanner:
         self._summary, self._root = None, False
         before, line = found.bytes, 1
         tail = b""
-        for data, cut in lines_of(chunks(source, progress, found.notes)):
+        pieces = chunks(source, progress, found.notes)
+        if source.path.name == "error.json":
+            pieces = _told_to_torchelastic(pieces)
+        for data, cut in lines_of(pieces):
             found.bytes += len(data)
             self._cut += cut
             if b"\0" in data:
@@ -206,7 +210,10 @@ class Scanner:
                 and block.signature is None
                 and other.speaker == block.speaker
             ):
-                self._close(other)
+                if other.frames:
+                    self._close(other)
+                else:  # two processes without prefixes, at the same time
+                    self._blocks.remove(other)
         self._blocks.append(block)
 
     def _continue(self, line: Line, speaker: Speaker, number: int) -> None:
@@ -234,13 +241,13 @@ class Scanner:
         text = line.text
         if m := _FILE.match(text):
             if block.base is None:
-                block.base = len(text) - len(text.lstrip()) - 2
+                block.base = max(0, len(text) - len(text.lstrip()) - 2)
             block.frames.append(Frame(m[1], int(m[2]), (m[3] or "").strip()))
             del block.frames[:-60]
             return False
         stripped = text.strip()
         indent = len(text) - len(text.lstrip())
-        if not stripped:
+        if not stripped or TRACEBACK in text:
             return False
         if block.base is not None and indent > block.base:
             if block.frames and not block.frames[-1].code and stripped.strip("^~ "):
@@ -356,6 +363,16 @@ class Scanner:
         if text and not any(known.source == self._index for known in self.found.last):
             speaker = Speaker(self._index, source.rank, source.local)
             self.found.last[speaker] = Last(self._index, line - 1, text[:2000])
+
+
+def _told_to_torchelastic(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """The traceback in the file in which ``@record`` leaves it; other files as they are."""
+    data = b"".join(pieces)
+    try:
+        message = json.loads(data)["message"]
+        yield str(message["extraInfo"]["py_callstack"]).encode()
+    except (ValueError, KeyError, TypeError):
+        yield data
 
 
 def _around(text: str, match: re.Match[str]) -> str:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import bz2
 import codecs
-import gzip
 import io
 import lzma
 import os
 import re
 import sys
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Protocol
@@ -22,10 +21,11 @@ CHUNK = 1 << 20
 LONGEST = 1 << 20
 """Bytes of one line that are kept together."""
 
-_PACKED = {
-    b"\x1f\x8b": gzip.open,
-    b"BZh": bz2.open,
-    b"\xfd7zXZ\x00": lzma.open,
+_RAW = 1 << 18  # bytes of a compressed file that are read at once
+_PACKED: dict[bytes, Callable[[], _Unpacker]] = {
+    b"\x1f\x8b": lambda: _Inflate(),
+    b"BZh": bz2.BZ2Decompressor,
+    b"\xfd7zXZ\x00": lzma.LZMADecompressor,
 }
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _WIDE = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
@@ -140,18 +140,9 @@ def head(source: Source, count: int = 64) -> bytes:
         return b""
     try:
         with source.path.open("rb") as file:
-            magic = file.read(8)
-            file.seek(0)
-            return _unpacked(file, magic).read(count)
-    except (OSError, EOFError, zlib.error, lzma.LZMAError):
+            return next(_unpacked(file, []), b"")[:count]
+    except OSError:
         return b""
-
-
-def _unpacked(file: IO[bytes], magic: bytes) -> IO[bytes]:
-    for start, opener in _PACKED.items():
-        if magic.startswith(start):
-            return opener(file, "rb")  # type: ignore[operator,no-any-return]
-    return file
 
 
 def chunks(source: Source, progress: Progress | None, notes: list[str]) -> Iterator[bytes]:
@@ -159,56 +150,111 @@ def chunks(source: Source, progress: Progress | None, notes: list[str]) -> Itera
 
     What cannot be read is noted, and what came before it is not lost.
     """
+    troubles: list[str] = []
     try:
         if source.path == STDIN:
-            yield from _read(sys.stdin.buffer, sys.stdin.buffer, source, progress, notes)
-            return
-        with source.path.open("rb") as file:
-            magic = file.read(8)
-            file.seek(0)
-            if magic.startswith(_ZSTD):
-                notes.append(f"{source.name}: zstd is not read; unpack it and pipe it in")
-                return
-            yield from _read(_unpacked(file, magic), file, source, progress, notes)
+            yield from _as_utf8(_unpacked(sys.stdin.buffer, troubles))
+        else:
+            with source.path.open("rb") as file:
+                yield from _told(_as_utf8(_unpacked(file, troubles)), file, progress)
     except OSError as error:
-        notes.append(f"{source.name}: cannot be read: {error.strerror or error}")
+        troubles.append(f"cannot be read: {error.strerror or error}")
+    notes.extend(f"{source.name}: {trouble}" for trouble in troubles)
 
 
-def _read(
-    stream: IO[bytes],
-    file: IO[bytes],
-    source: Source,
-    progress: Progress | None,
-    notes: list[str],
-) -> Iterator[bytes]:
+def _told(pieces: Iterable[bytes], file: IO[bytes], progress: Progress | None) -> Iterator[bytes]:
     before = 0
+    for piece in pieces:
+        if progress is not None:
+            progress.advance(file.tell() - before)
+            before = file.tell()
+        yield piece
+
+
+def _as_utf8(pieces: Iterable[bytes]) -> Iterator[bytes]:
     decoder: codecs.IncrementalDecoder | None = None
-    first = True
+    for number, piece in enumerate(pieces):
+        if number == 0:
+            decoder = _decoder(piece)
+        yield decoder.decode(piece).encode("utf-8", "replace") if decoder else piece
+
+
+class _Unpacker(Protocol):
+    """What bz2 and lzma have, and zlib nearly."""
+
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def needs_input(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    def decompress(self, data: bytes, max_length: int = -1) -> bytes: ...
+
+
+class _Inflate:
+    """zlib in the shape of the others."""
+
+    def __init__(self) -> None:
+        self._object = zlib.decompressobj(31)
+
+    @property
+    def eof(self) -> bool:
+        return self._object.eof
+
+    @property
+    def needs_input(self) -> bool:
+        return not self._object.unconsumed_tail
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._object.unused_data
+
+    def decompress(self, data: bytes, max_length: int = -1) -> bytes:
+        return self._object.decompress(self._object.unconsumed_tail + data, max_length)
+
+
+def _unpacked(file: IO[bytes], troubles: list[str]) -> Iterator[bytes]:
+    """The pieces of a file, unpacked if it is compressed, as far as it is whole."""
+    raw = _some(file, CHUNK)
+    make = next((made for magic, made in _PACKED.items() if raw.startswith(magic)), None)
+    if make is None:
+        if raw.startswith(_ZSTD):
+            troubles.append("zstd is not read; unpack it and pipe it in")
+            return
+        while raw:
+            yield raw
+            raw = _some(file, CHUNK)
+        return
+    try:
+        yield from _inflated(file, raw, make, troubles)
+    except (OSError, zlib.error, lzma.LZMAError, EOFError) as error:
+        troubles.append(f"damaged compressed data: {error}")
+
+
+def _inflated(
+    file: IO[bytes], data: bytes, make: Callable[[], _Unpacker], troubles: list[str]
+) -> Iterator[bytes]:
+    """Members one after the other, never more than a chunk at once."""
+    unpacker = make()
     while True:
-        try:
-            data = _some(stream)
-        except EOFError:
-            notes.append(f"{source.name}: the compressed file ends in the middle")
-            return
-        except (zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
-            notes.append(f"{source.name}: damaged compressed data: {error}")
-            return
-        if not data:
-            return
-        if progress is not None and source.path != STDIN:
-            position = file.tell()
-            progress.advance(position - before)
-            before = position
-        if first:
-            decoder, first = _decoder(data), False
-        yield decoder.decode(data).encode("utf-8", "replace") if decoder else data
+        if piece := unpacker.decompress(data, CHUNK):
+            yield piece
+        data = b""
+        if unpacker.eof:
+            data = unpacker.unused_data or _some(file, _RAW)
+            if not data.strip(b"\0"):
+                return
+            unpacker = make()
+        elif unpacker.needs_input:
+            data = _some(file, _RAW)
+            if not data and not piece:
+                troubles.append("the compressed file ends in the middle")
+                return
 
 
-def _some(stream: IO[bytes]) -> bytes:
+def _some(stream: IO[bytes], count: int) -> bytes:
     """What is there, so that a pipe is read as it comes."""
-    if isinstance(stream, io.BufferedReader):
-        return stream.read1(CHUNK)
-    return stream.read(CHUNK)
+    return stream.read1(count) if isinstance(stream, io.BufferedReader) else stream.read(count)
 
 
 def _decoder(data: bytes) -> codecs.IncrementalDecoder | None:

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from distlint.diagnose.events import Collected, Event, Exit, Frame, Speaker
+from distlint.diagnose.events import Collected, Event, Exit, Frame, Progressed, Speaker
 from distlint.diagnose.lines import Time, parsed, ranks_text
 from distlint.diagnose.signatures import Signature, signatures
 
@@ -137,7 +137,8 @@ class _Judge:
         self.world = frozenset(range(self.size)) if self.seen or size else frozenset[int]()
 
     def _resolve(self) -> None:
-        for each in (*self.found.events, *self.found.exits, *self.found.progressed):
+        spoken: list[Event | Exit | Progressed] = [*self.found.events, *self.found.exits]
+        for each in (*spoken, *self.found.progressed):
             each.rank = self._rank(each.speaker)
 
     def _rank(self, speaker: Speaker) -> int | None:
@@ -208,8 +209,11 @@ class _Judge:
         first = next((e for e in self.found.exits if e.first and e.code in _DEADLY), None)
         killed = first or next((e for e in self.found.exits if _was_killed(e)), None)
         silent = killed is not None and not any(
-            e.rank == killed.rank and e.role in ("cause", "wait") for e in self.events
+            (e.rank == killed.rank and e.role in ("cause", "wait")) or _id(e) == "python-fatal"
+            for e in self.events
         )
+        if killed is not None and killed.code == -6 and self._left(by_role):
+            killed = None
         if killed is not None and silent and (first is not None or not causes):
             return self._killed(killed)
         if not causes:
@@ -223,7 +227,7 @@ class _Judge:
 
     def _blame(self, best: Event, causes: Sequence[Event], *, sure: bool = True) -> Diagnosis:
         alike = [e for e in causes if _id(e) == _id(best)]
-        ranks = _ranks(alike)
+        ranks = _ranks(alike) or self._failed()
         signature = best.signature
         place = best.place or next((e.place for e in alike if e.place), None)
         named = sorted({rank for e in alike for rank in _named(e)} - {*ranks})
@@ -255,6 +259,17 @@ class _Judge:
                 signature.checks,
             )
         return Diagnosis(cause, doing=tuple(self._doing(ranks[:4], best)) if ranks else ())
+
+    def _left(self, by_role: dict[str, list[Event]]) -> bool:
+        """Was it only at its exit that a process aborted, with nothing left to do?"""
+        return any(_id(event) == "abort-at-exit" for event in by_role["notice"])
+
+    def _failed(self) -> tuple[int, ...]:
+        """The ranks that ended by an exception of their own, if lines do not tell who raised it."""
+        codes = [(each.rank, each.code or 0) for each in self.found.exits]
+        raised = {rank for rank, code in codes if rank is not None and code > 0}
+        crashed = {rank for rank, code in codes if rank is not None and code in _DEADLY}
+        return tuple(sorted(raised or crashed))
 
     def _killed(self, killed: Exit) -> Diagnosis:
         words = EXIT_MEANING.get(killed.code or 0, killed.words)
@@ -319,10 +334,10 @@ class _Judge:
             gone = {e.rank for e in self.found.exits if e.code == 0} & set(ranks)
             ended = main.role == "echo"
             verb = "ended before" if ended or gone else "did not come to"
-            others = sorted({r for w in waiting for r in w.ranks} - {*ranks})
+            there = sorted({r for w in waiting for r in w.ranks} - {*ranks})
             title = f"{ranks_text(list(ranks))} {verb} {what}"
-            if others:
-                title += f", where {ranks_text(others)} {_s(others, 'waits', 'wait')}"
+            if there:
+                title += f", where {ranks_text(there)} {_s(there, 'waits', 'wait')}"
             rules = _ENDED_RULES if ended else rules
         elif waiting and self.size > 1 and not self.world - {r for w in waiting for r in w.ranks}:
             title = f"all ranks came to {what}, and it did not finish"
