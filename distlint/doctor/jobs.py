@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -174,12 +174,29 @@ def _end(process: subprocess.Popen[str]) -> None:
 
 def _descendants(pid: int) -> list[int]:
     """The children of a process and theirs, deepest first; torchrun gives each a session."""
+    children: dict[int, list[int]] = {}
+    for child, parent in _parents():
+        children.setdefault(parent, []).append(child)
     found: list[int] = []
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        with contextlib.suppress(OSError):
-            for child in map(int, task.read_text().split()):
-                found = [*_descendants(child), child, *found]
+    level = [pid]
+    while level := [child for parent in level for child in children.get(parent, ())]:
+        found = [*level, *found]
     return found
+
+
+def _parents() -> Iterator[tuple[int, int]]:
+    """Every process with its parent."""
+    with contextlib.suppress(OSError):
+        text = subprocess.run(
+            ["ps", "-axo", "pid=,ppid="], capture_output=True, text=True, check=False
+        ).stdout
+        for line in text.splitlines():
+            child, parent = map(int, line.split())
+            yield child, parent
+        return
+    for file in Path("/proc").glob("[0-9]*/stat"):  # where there is no ps
+        with contextlib.suppress(OSError):
+            yield int(file.parent.name), int(file.read_text().rpartition(")")[2].split()[1])
 
 
 # -- what differs between ranks ----------------------------------------------------------------
