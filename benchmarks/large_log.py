@@ -41,10 +41,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         command = [sys.executable, "-m", "distlint", "diagnose", "--json", str(log)]
         finished = subprocess.run(command, capture_output=True, text=True, check=False)
         seconds = time.perf_counter() - start
-    memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    memory, processor = used.ru_maxrss / 1024, used.ru_utime + used.ru_stime
     cause = json.loads(finished.stdout)["cause"]
     what = f"{chosen.size} MB, {lines:,} lines, {chosen.ranks} ranks"
-    print(f"{what}: {seconds:.1f} s, {memory:.0f} MiB")
+    print(f"{what}: {seconds:.1f} s ({processor:.1f} s of processor time), {memory:.0f} MiB")
     print(cause["title"])
     return 0 if cause["ranks"] == [missing] else 1
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import json
+import linecache
 import pickle
 import re
 from collections import defaultdict
@@ -112,8 +113,8 @@ def is_dump(source: Source) -> bool:
     )
 
 
-def load(path: Path) -> Dump:
-    """Read one dump.
+def load(path: Path, script: Path | None = None) -> Dump:
+    """Read one dump; lines of source come from ``script`` if it has the name that they tell.
 
     Raises:
         ValueError: if it is not one, is damaged, or holds more than plain data.
@@ -128,12 +129,12 @@ def load(path: Path) -> Dump:
     except Exception as error:  # whatever damaged data leads an unpickler to
         raise ValueError(f"damaged: {error}") from None
     try:
-        return _dump(content, path)
+        return _dump(content, path, script)
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"not a flight-recorder dump: {error!r}") from None
 
 
-def _dump(content: Any, path: Path) -> Dump:
+def _dump(content: Any, path: Path, script: Path | None) -> Dump:
     match = _NUMBER.search(path.name)
     rank = content.get("rank", int(match[1]) if match else None)
     if not isinstance(rank, int):
@@ -146,7 +147,7 @@ def _dump(content: Any, path: Path) -> Dump:
         name, description = [*entry.get("process_group", ()), "", ""][:2]
         names[str(name)] = str(description)
         frames = tuple(
-            Frame(str(f["filename"]), int(f["line"]), str(f["name"]))
+            _frame(str(f["filename"]), int(f["line"]), str(f["name"]), script)
             for f in reversed(entry.get("frames", ()))
         )
         place = next((f for f in reversed(frames) if not f.library), None)
@@ -170,6 +171,11 @@ def _dump(content: Any, path: Path) -> Dump:
         for name, each in content.get("pg_config", {}).items()
     }
     return Dump(rank, members, issued, names)
+
+
+def _frame(file: str, line: int, function: str, script: Path | None) -> Frame:
+    known = str(script) if script is not None and script.name == Path(file).name else file
+    return Frame(file, line, function, linecache.getline(known, line).strip())
 
 
 def compare(dumps: Sequence[Dump]) -> list[Group]:
@@ -276,12 +282,14 @@ def _same(
     return Group(title, ranks, verdict, (), last, tuple(rows), without)
 
 
-def read_all(sources: Sequence[Source], notes: list[str]) -> list[Group]:
+def read_all(
+    sources: Sequence[Source], notes: list[str], script: Path | None = None
+) -> list[Group]:
     """All dumps among the sources, compared; what cannot be read is noted."""
     dumps: dict[int, Dump] = {}
     for source in sources:
         try:
-            dump = load(source.path)
+            dump = load(source.path, script)
         except (OSError, ValueError) as error:
             notes.append(f"{display(source.path)}: {error}")
             continue

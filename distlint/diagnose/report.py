@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import linecache
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -19,6 +18,7 @@ from distlint.source.paths import display
 
 FORMAT = 1
 _FEW = 6
+_LONGEST = 240  # characters of a message
 _STYLE = {"error": "bold red", "warning": "bold yellow", "info": "bold cyan"}
 
 
@@ -60,7 +60,8 @@ def _cause_rows(answer: Answer, verbose: bool) -> Iterator[Row]:
     cause = diagnosis.cause
     assert cause is not None
     for quote in cause.quotes:
-        yield Row("message", quote.text, f"{quote.source}:{quote.line}")
+        yield Row("message", _short(quote.text))
+        yield Row("in", _where(quote))
     if cause.ranks and str(cause.ranks[0]) not in cause.title:
         yield Row("on", ranks_text(list(cause.ranks)))
     if cause.place is not None:
@@ -120,7 +121,7 @@ def _consequences(out: Printer, diagnosis: Diagnosis, width: int, verbose: bool)
 
 def _seen(out: Printer, level: str, each: Seen, width: int) -> None:
     _headline(out, level, each.title)
-    rows = [Row("message", each.quote.text, _where(each.quote))]
+    rows = [Row("message", _short(each.quote.text)), Row("in", _where(each.quote))]
     if each.ranks:
         rows.append(Row("on", ranks_text(list(each.ranks))))
     if each.meaning:
@@ -133,7 +134,8 @@ def _seen(out: Printer, level: str, each: Seen, width: int) -> None:
 
 def _invented(out: Printer, each: Seen, width: int) -> None:
     _headline(out, "info", f"{each.title}: the text does not come from the software")
-    rows = [Row("message", each.quote.text, _where(each.quote)), Row("instead", each.meaning)]
+    rows = [Row("message", _short(each.quote.text)), Row("in", _where(each.quote))]
+    rows.append(Row("instead", each.meaning))
     if each.instead:
         rows.append(Row("look for", ", ".join(each.instead)))
     _rows(out, rows, width)
@@ -201,13 +203,19 @@ def _size(count: int) -> str:
 
 
 def _code(frame: Frame) -> str:
-    """The line of source: as the log quotes it, else as it is on this machine, if it is."""
-    code = frame.code or linecache.getline(frame.file, frame.line).strip()
-    return code or (f"in {frame.function}" if frame.function != "<module>" else "the script itself")
+    """The line of source, else where it is."""
+    return frame.code or (
+        f"in {frame.function}" if frame.function != "<module>" else "the script itself"
+    )
 
 
 def _place(frame: Frame | None) -> str:
     return f"{frame.file}:{frame.line}" if frame is not None else ""
+
+
+def _short(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
 
 
 def _where(quote: Quote) -> str:

@@ -67,7 +67,7 @@ def diagnose(
     for source in logs:
         scanner.read(source, progress)
     notes = scanner.found.notes
-    groups = recorder.read_all(dumps, notes)
+    groups = recorder.read_all(dumps, notes, script)
     told = max((max(group.ranks, default=-1) + 1 for group in groups), default=0)
     diagnosis = judge(scanner.found, size or told)
     diagnosis.names = tuple(source.name for source in found.sources)
