@@ -108,6 +108,8 @@ class Collected:
     exits: list[Exit] = field(default_factory=list)
     progressed: list[Progressed] = field(default_factory=list)
     last: dict[Speaker, Last] = field(default_factory=dict)
+    files: list[Speaker] = field(default_factory=list)
+    """The ranks that have a file of their own, though it may be empty."""
     names: list[str] = field(default_factory=list)
     homes: list[str] = field(default_factory=list)
     """What tells nodes apart, by source: the folder of torchrun, or the source itself."""

@@ -82,6 +82,8 @@ class Scanner:
         self._source, self._index = source, len(found.names)
         found.names.append(source.name)
         found.homes.append(source.attempt or source.name)
+        if source.rank is not None or source.local is not None:
+            found.files.append(Speaker(self._index, source.rank, source.local))
         self._cut = self._binary = 0
         self._summary, self._root = None, False
         before, line = found.bytes, 1
@@ -106,7 +108,7 @@ class Scanner:
 
     def _remarks(self, size: int) -> None:
         notes, name = self.found.notes, self._source.name
-        if not size:
+        if not size and self._source.rank is None and self._source.local is None:
             notes.append(f"{name}: empty")
         elif self._binary > size // 20:
             notes.append(f"{name}: mostly binary data; only what reads as text was looked at")

@@ -105,7 +105,8 @@ def _entries(path: Path) -> Iterator[Signature]:
 # takes the place of a search for every literal. A literal with none of them is looked for itself.
 _SHARED = (
     *("collective", "DeepSpeed", "DataLoader", "nccl", "process group", "deprecated", "atchdog"),
-    *("etected", "kipping ", "endezvous", "NCCL error", "NCCL built", "NCCL "),
+    *("etected", "kipping ", "endezvous", "NCCL ", "Connection ", "failed", "CUDA ", " option"),
+    *("You ", "The ", "Expected to ", "kill event", "interface found"),
 )
 
 

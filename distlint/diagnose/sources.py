@@ -88,7 +88,7 @@ def find(paths: Sequence[Path]) -> Found:
         if path == STDIN:
             sources.append(Source(STDIN))
         elif path.is_dir():
-            for file in sorted(_below(path), key=_natural):
+            for file in sorted(_below(path), key=_reading_order):
                 if file.suffix.lower() in _NO_LOGS or "tfevents" in file.name:
                     passed += 1
                 else:
@@ -106,8 +106,11 @@ def _below(folder: Path) -> Iterator[Path]:
         yield from (Path(root, name) for name in files if Path(root, name).is_file())
 
 
-def _natural(path: Path) -> list[tuple[int, str]]:
-    return [(int(part) if part.isdecimal() else 0, part) for part in re.split(r"(\d+)", str(path))]
+def _reading_order(path: Path) -> tuple[bool, list[tuple[int, str]]]:
+    """By name, numbers as numbers; what is told in ``error.json`` stands in a log as well."""
+    parts = re.split(r"(\d+)", str(path))
+    natural = [(int(part) if part.isdecimal() else 0, part) for part in parts]
+    return path.name == "error.json", natural
 
 
 def _named(path: Path) -> Source:

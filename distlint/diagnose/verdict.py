@@ -151,7 +151,7 @@ class _Judge:
 
     def _all_seen(self) -> set[int]:
         spoken = {e.rank for e in self.events} | {e.rank for e in self.found.exits}
-        spoken |= {self._rank(speaker) for speaker in self.found.last}
+        spoken |= {self._rank(speaker) for speaker in (*self.found.last, *self.found.files)}
         spoken |= {rank for e in self.events for rank in _named(e)}
         return {rank for rank in spoken if rank is not None and rank < 1_000_000}
 
@@ -381,7 +381,8 @@ class _Judge:
             where = f"{place.file}:{place.line}" if place else ""
             if op:
                 count = event.groups.get("nin", "")
-                what = f"{op} number {number}" + (f" ({_elements(count)})" if count else "")
+                what = op + (f" number {number}" if number is not None else "")
+                what += f" ({_elements(count)})" if count else ""
             else:
                 what = "a collective" + (f" at {_short(place)}" if place else "")
             groups[event.group, what, number, where].append(event)
@@ -401,7 +402,8 @@ class _Judge:
         return behind if len(behind) < len(told) else set()
 
     def _doing(self, ranks: Iterable[int], event: Event | None = None) -> Iterable[Doing]:
-        last = {self._rank(speaker): last for speaker, last in self.found.last.items()}
+        latest = sorted(self.found.last.items(), key=lambda item: (item[1].source, item[1].line))
+        last = {self._rank(speaker): last for speaker, last in latest}
         for rank in ranks:
             mine = [e for e in self.events if e.rank == rank and e.place is not None]
             place = mine[0].place if mine else None

@@ -204,6 +204,24 @@ def test_the_error_file_of_torchelastic(logs: Logs) -> None:
     assert (cause.id, cause.ranks) == ("KeyError", (1,))
 
 
+def test_a_rank_whose_file_is_empty_is_missing(logs: Logs) -> None:
+    logs.write("run/attempt_0/0/stderr.log", f"[rank0]: {watchdog(0)}\n")
+    logs.write("run/attempt_0/1/stderr.log", "")
+    found = logs.answer(logs.folder / "run").diagnosis
+    assert found.cause is not None
+    assert found.cause.ranks == (1,)
+    assert found.notes == ()
+
+
+def test_a_log_comes_before_the_error_file(logs: Logs) -> None:
+    content = {"message": {"message": "x", "extraInfo": {"py_callstack": TRACE}}}
+    logs.write("run/attempt_0/1/error.json", json.dumps(content))
+    logs.write("run/attempt_0/1/stderr.log", TRACE)
+    cause = logs.answer(logs.folder / "run").diagnosis.cause
+    assert cause is not None
+    assert cause.quotes[0].source.endswith("stderr.log")
+
+
 @pytest.mark.parametrize(
     "names", [("rank_0.log", "rank_1.log"), ("job-88-0.out", "job-88-1.out"), ("r0.txt", "r1.txt")]
 )

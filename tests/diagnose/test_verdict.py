@@ -183,3 +183,13 @@ def test_ordinary_logs_say_nothing(logs: Logs) -> None:
 def test_an_interrupt_is_no_bug(logs: Logs) -> None:
     found = logs.read(by(0, TRACE.replace("KeyError: 'labels'", "KeyboardInterrupt")))
     assert found.cause is None or found.cause.id == "KeyboardInterrupt"
+
+
+def test_watchdogs_of_older_versions_tell_no_number(logs: Logs) -> None:
+    text = (
+        "[Rank {}] Watchdog caught collective operation timeout: WorkNCCL(OpType=ALLREDUCE, "
+        "TensorShape=[64, 2], Timeout(ms)=1800000) ran for 1800901 milliseconds before timing out."
+    )
+    cause = logs.read("\n".join(text.format(rank) for rank in (0, 1, 3))).cause
+    assert cause is not None
+    assert cause.title == "rank 2 did not come to ALLREDUCE, where ranks 0, 1, 3 wait"
