@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from distlint.diagnose.events import Collected, Event, Exit, Frame, Last, Progressed, Speaker
@@ -15,6 +15,7 @@ from distlint.diagnose.sources import Progress, Source, chunks, lines_of
 TRACEBACK = "Traceback (most recent call last):"
 _MARKS = (
     TRACEBACK.encode(),
+    b"Root Cause (first",
     b"(local_rank: ",
     b"exitcode  : ",
     b"failed (exitcode: ",
@@ -24,7 +25,8 @@ _MARKS = (
 )
 _MOST_EVENTS = 50_000
 _MOST_LINES = 400  # of one traceback
-_MOST_OTHERS = 20_000  # lines of others before a block is given up
+_MOST_OTHERS = 20_000  # lines of others before a block is given up,
+_FOR_EACH = 100  # and so many more for each writer that is at it
 _SHOWN = 400  # characters of a message
 
 _RANKED = re.compile(
@@ -53,7 +55,9 @@ class _Block:
     head: Line
     number: int
     left: int
-    others: int = 0
+    writer: Speaker
+    """Whose lines belong to it; that of a launcher, where it quotes a process."""
+    since: int = 0
     lines: list[str] = field(default_factory=list)
     base: int | None = None
     frames: list[Frame] = field(default_factory=list)
@@ -66,8 +70,13 @@ class Scanner:
         self.found = Collected()
         self._needles = (*needles(), *_MARKS)
         self._single = tuple(signatures().values())
+        self._by_needle = {
+            needle: [s for s in self._single if any(needle in literal for literal in s.needles)]
+            for needle in self._needles
+        }
         self._seen: dict[tuple[str, Speaker], Event] = {}
-        self._blocks: list[_Block] = []
+        self._blocks: dict[Speaker, list[_Block]] = {}
+        self._handled = 0
         self._source = Source.__new__(Source)
         self._index = -1
         self._order = 0
@@ -100,7 +109,7 @@ class Scanner:
             self._chunk(data, line)
             line += data.count(b"\n")
             tail = data
-        for block in list(self._blocks):
+        for block in [block for blocks in self._blocks.values() for block in blocks]:
             self._close(block)
         found.lines += line - 1
         self._last_of_file(tail, line)
@@ -122,36 +131,48 @@ class Scanner:
     def _chunk(self, data: bytes, number: int) -> None:
         """Handle the lines with one of the needles, and those after them that belong to them."""
         hits = self._hits(data)
+        starts = sorted(hits)
         position = index = 0
         while position < len(data):
             if not self._blocks:
-                while index < len(hits) and hits[index] < position:
+                while index < len(starts) and starts[index] < position:
                     index += 1
-                if index == len(hits):
+                if index == len(starts):
                     return
-                number += data.count(b"\n", position, hits[index])
-                position = hits[index]
-            position = self._one(data, position, number)
+                number += data.count(b"\n", position, starts[index])
+                position = starts[index]
+            position = self._one(data, position, number, hits.get(position, ()))
             number += 1
 
-    def _hits(self, data: bytes) -> list[int]:
-        starts: set[int] = set()
+    def _hits(self, data: bytes) -> dict[int, list[bytes]]:
+        """Where lines with needles begin, and with which."""
+        starts: dict[int, list[bytes]] = {}
         for needle in self._needles:
             at = data.find(needle)
             while at >= 0:
-                starts.add(data.rfind(b"\n", 0, at) + 1)
+                starts.setdefault(data.rfind(b"\n", 0, at) + 1, []).append(needle)
                 at = data.find(needle, data.find(b"\n", at))
-        return sorted(starts)
+        return starts
 
-    def _one(self, data: bytes, start: int, number: int) -> int:
+    def _one(self, data: bytes, start: int, number: int, there: Sequence[bytes]) -> int:
         """Handle the line that starts there; the result is where the next one does."""
         end = data.find(b"\n", start)
         raw = data[start : min(end, start + 16_384)]
-        line = parsed(raw)
-        speaker = self._speaker(line)
-        self._continue(line, speaker, number)
-        if any(needle in raw for needle in self._needles):
-            self._look(raw, line, speaker, number)
+        named = [
+            signature
+            for needle in there
+            for signature in self._by_needle[needle]
+            if any(literal in raw for literal in signature.needles)
+        ]
+        marked = any(needle in _MARKS for needle in there)
+        if self._blocks or named or marked:
+            line = parsed(raw)
+            speaker = self._speaker(line)
+            self._continue(line, speaker, number)
+            for signature in dict.fromkeys(named):
+                self._found(signature, line, speaker, number)
+            if marked:
+                self._marked(line, speaker, number)
         return end + 1
 
     def _speaker(self, line: Line) -> Speaker:
@@ -166,22 +187,22 @@ class Scanner:
 
     # -- what a line says --------------------------------------------------------------------
 
-    def _look(self, raw: bytes, line: Line, speaker: Speaker, number: int) -> None:
-        for signature in self._single:
-            if not any(needle in raw for needle in signature.needles):
-                continue
-            if signature.lines == 1:
-                self._matched(signature, line.text, line, speaker, number)
-            else:
-                self._open(
-                    _Block(signature, speaker, line, number, signature.lines, lines=[line.text])
-                )
+    def _found(self, signature: Signature, line: Line, speaker: Speaker, number: int) -> None:
+        if signature.lines == 1:
+            self._matched(signature, line.text, line, speaker, number)
+        else:
+            lines = [line.text]
+            block = _Block(signature, speaker, line, number, signature.lines, speaker, lines=lines)
+            self._open(block)
+
+    def _marked(self, line: Line, speaker: Speaker, number: int) -> None:
+        """What no signature says: tracebacks, summaries, how far a rank has come."""
         text = line.text
         if TRACEBACK in text:
             owner = speaker
             if "traceback :" in text and self._summary:
                 owner = Speaker(self._index, self._summary[0], self._summary[1])
-            self._open(_Block(None, owner, line, number, _MOST_LINES))
+            self._open(_Block(None, owner, line, number, _MOST_LINES, speaker))
         if "Root Cause (first" in text:
             self._root = True
         elif m := _SUMMARY_RANK.search(text):
@@ -206,29 +227,20 @@ class Scanner:
                 self.found.writers.setdefault(line.writer, int(m[1]))
 
     def _open(self, block: _Block) -> None:
-        for other in list(self._blocks):
-            if (
-                other.signature is None
-                and block.signature is None
-                and other.speaker == block.speaker
-            ):
-                if other.frames:
-                    self._close(other)
-                else:  # two processes without prefixes, at the same time
-                    self._blocks.remove(other)
-        self._blocks.append(block)
+        """Collect the lines of a writer from here on."""
+        mine = self._blocks.setdefault(block.writer, [])
+        for other in [each for each in mine if each.signature is block.signature is None]:
+            if other.frames:
+                self._close(other)
+            else:  # two processes without prefixes, at the same time
+                mine.remove(other)
+        block.since = self._handled
+        self._blocks.setdefault(block.writer, []).append(block)
 
     def _continue(self, line: Line, speaker: Speaker, number: int) -> None:
-        """Hand a line to the blocks of its speaker."""
-        for block in list(self._blocks):
-            summary = "traceback :" in block.head.text
-            if block.speaker != speaker and not (
-                summary and speaker.rank in (None, self._source.rank)
-            ):
-                block.others += 1
-                if block.others > _MOST_OTHERS:
-                    self._close(block)
-                continue
+        """Hand a line to the blocks of its writer, and give up those that wait for too long."""
+        self._handled += 1
+        for block in list(self._blocks.get(speaker, ())):
             block.left -= 1
             if block.signature is not None:
                 block.lines.append(line.text)
@@ -237,6 +249,11 @@ class Scanner:
             elif self._traced(block, line) or block.left <= 0:
                 block.number = number
                 self._close(block)
+        if self._blocks and self._handled % 1024 == 0:
+            latest = self._handled - _MOST_OTHERS - _FOR_EACH * len(self._blocks)
+            for block in [b for blocks in self._blocks.values() for b in blocks]:
+                if block.since < latest:
+                    self._close(block)
 
     def _traced(self, block: _Block, line: Line) -> bool:
         """Add a line to a traceback; true when it was the last one."""
@@ -260,7 +277,10 @@ class Scanner:
         return True
 
     def _close(self, block: _Block) -> None:
-        self._blocks.remove(block)
+        blocks = self._blocks[block.writer]
+        blocks.remove(block)
+        if not blocks:
+            del self._blocks[block.writer]
         if block.signature is not None:
             text = "\n".join(block.lines)
             self._matched(block.signature, text, block.head, block.speaker, block.number)
@@ -291,7 +311,7 @@ class Scanner:
         found = signature.match(text)
         if found is None:
             return
-        block = _Block(signature, speaker, line, number, 0)
+        block = _Block(signature, speaker, line, number, 0, speaker)
         frames: tuple[Frame, ...] = ()
         if speaker in self._last_frames and self._order - self._last_frames[speaker][0] < 3:
             frames = self._last_frames[speaker][1]

@@ -79,6 +79,21 @@ def test_lines_of_many_ranks_interleaved(logs: Logs) -> None:
     assert cause.place.line == 12
 
 
+def test_a_traceback_of_thousands_of_ranks_at_once(logs: Logs) -> None:
+    lines = TRACE.splitlines()
+    mixed = [f"[rank{rank}]: {line}" for line in lines for rank in range(4000)]
+    cause = logs.read("\n".join(mixed)).cause
+    assert cause is not None
+    assert cause.title == "every rank raised KeyError"
+
+
+def test_a_traceback_without_end_is_given_up(logs: Logs) -> None:
+    text = "[rank0]: " + TRACE[:120] + "[rank1]: step\n" * 60_000
+    cause = logs.read(text).cause
+    assert cause is not None
+    assert cause.quotes[0].text == "(the traceback breaks off)"
+
+
 def test_two_processes_without_prefixes(logs: Logs) -> None:
     header, *rest = TRACE.splitlines()
     found = logs.read("\n".join([header, header, *rest, *rest]))
