@@ -68,7 +68,8 @@ def _cause_rows(answer: Answer, verbose: bool) -> Iterator[Row]:
         yield Row("at", _code(cause.place), _place(cause.place))
     for waiting in diagnosis.waiting:
         text = waiting.what + (f" in group {waiting.group}" if waiting.group else "")
-        yield Row(ranks_text(list(waiting.ranks)), f"waits in {text}", _place(waiting.place))
+        verb = "waits" if len(waiting.ranks) == 1 else "wait"
+        yield Row(ranks_text(list(waiting.ranks)), f"{verb} in {text}", _place(waiting.place))
     for doing in diagnosis.doing[: None if verbose else _FEW]:
         yield from _doing(doing)
     if cause.meaning:

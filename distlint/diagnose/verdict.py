@@ -160,10 +160,11 @@ class _Judge:
     def diagnosis(self) -> Diagnosis:
         by_role: dict[str, list[Event]] = defaultdict(list)
         for event in self.events:
-            by_role["echo" if event.exception in _HARMLESS else event.role].append(event)
+            harmless = event.exception.rpartition(".")[2] in _HARMLESS
+            by_role["echo" if harmless else event.role].append(event)
         waits, causes = by_role["wait"], by_role["cause"]
         causes = [e for e in causes if not self._broad(e, causes)]
-        on_time = [e for e in causes if not _after(e, waits)]
+        on_time = [e for e in causes if not _after(e, waits) and not _survived(e, waits)]
         answer = self._crash(on_time, by_role) or self._hang(waits, by_role) or Diagnosis()
         if answer.cause is None and causes:
             answer = self._blame(causes[0], causes)
@@ -297,7 +298,8 @@ class _Judge:
         standing = {rank for each in waiting for rank in each.ranks}
         named = {rank for e in waits for rank in _named(e)}
         main = _ordered(waits or echoes)[0]
-        odd = _odd_ones(waiting) if len(waiting) > 1 else set()
+        waiting.sort(key=lambda row: (main.group != row.group, -len(row.ranks)))
+        odd = _odd_ones([row for row in waiting if row.group == waiting[0].group])
         lagging = self._lagging(main)
         missing = named or (self.world - standing) or odd or lagging
         quotes = tuple(self._quote(e) for e in _ordered(waits or echoes)[:1])
@@ -416,6 +418,8 @@ class _Judge:
                 continue
             line = parsed(wrote.raw)
             text = line.text.strip()[:200]
+            if event is not None and text[:100] in event.text:
+                continue
             quote = Quote(text, self.found.names[wrote.source], wrote.line, rank)
             if event is None or place is None:
                 yield Doing(rank, quote, line.time, place, said)
@@ -526,6 +530,12 @@ def _after(event: Event, waits: Sequence[Event]) -> bool:
         return True
     timed = [w.time for w in waits if w.time is not None]
     return bool(event.time is not None and timed and min(timed) < event.time)
+
+
+def _survived(event: Event, waits: Sequence[Event]) -> bool:
+    """Did the rank go on after an exception, to wait in vain later?"""
+    same = [w for w in waits if w.rank == event.rank and w.source == event.source]
+    return event.rank is not None and any(wait.order > event.order for wait in same)
 
 
 def _was_killed(each: Exit) -> bool:

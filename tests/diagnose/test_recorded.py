@@ -33,3 +33,10 @@ def test_recorded_output_is_diagnosed(name: str, logs: Logs) -> None:
 def test_a_program_that_fails_here_and_now(name: str) -> None:
     outcome = run(JOBS[name])
     assert outcome.right(JOBS[name]), outcome.text
+
+
+@pytest.mark.parametrize("options", [[], ["--gzip"], ["--debug"]])
+def test_the_benchmark_of_large_logs_names_the_right_rank(options: list[str]) -> None:
+    from benchmarks import large_log
+
+    assert large_log.main(["--size", "3", "--ranks", "64", *options]) == 0

@@ -193,3 +193,33 @@ def test_watchdogs_of_older_versions_tell_no_number(logs: Logs) -> None:
     cause = logs.read("\n".join(text.format(rank) for rank in (0, 1, 3))).cause
     assert cause is not None
     assert cause.title == "rank 2 did not come to ALLREDUCE, where ranks 0, 1, 3 wait"
+
+
+def test_the_group_that_timed_out_first_is_told(logs: Logs) -> None:
+    """A rank is missing from its group of two; others time out later, in groups of their own."""
+    head = "[rank{}]:[E1122 04:{}:00.1 ProcessGroupNCCL.cpp:685] [PG ID 1 PG GUID {}(tp) Rank 0] "
+    text = "".join(head.format(r, 55, r // 2) + watchdog(r, 900) + "\n" for r in (0, 1, 2, 3, 6, 7))
+    text += head.format(4, 50, 2) + watchdog(4, 880) + "\n[rank5]: evaluating\n"
+    cause = logs.read(text).cause
+    assert cause is not None
+    assert cause.ranks == (5,)
+    assert cause.title.startswith("rank 5 did not come to ALLREDUCE number 880")
+    assert "DST105" in cause.rules
+
+
+def test_an_exception_that_a_rank_survived_is_no_cause(logs: Logs) -> None:
+    text = by(0, TRACE) + by(0, "going on without") + by(0, watchdog(0)) + by(1, "evaluating")
+    found = logs.read(text)
+    assert found.cause is not None
+    assert (found.cause.id, found.cause.ranks) == ("nccl-watchdog-timeout", (1,))
+    assert [each.id for each in found.also] == ["KeyError"]
+
+
+def test_ranks_that_torchrun_ended_are_not_blamed(logs: Logs) -> None:
+    signal = (
+        "torch.distributed.elastic.multiprocessing.api.SignalException: Process 7 got signal: 15"
+    )
+    found = logs.read(by(0, TRACE.replace("KeyError: 'labels'", signal)) + by(1, TRACE))
+    assert found.cause is not None
+    assert found.cause.ranks == (1,)
+    assert not found.also
