@@ -30,6 +30,7 @@ def checks(machine: Machine) -> list[Check]:
         gpu,
         gpu_uniform,
         throttle,
+        driver_errors,
         topology,
         shared_memory,
         limits,
@@ -37,7 +38,8 @@ def checks(machine: Machine) -> list[Check]:
         network.rendezvous,
         network.port,
         network.interfaces,
-        lambda m: variables.check(m.environment),
+        fabric,
+        lambda m: variables.check(m.environment, _nccl_files(m)),
     )
     return [row for check in every for row in check(machine)]
 
@@ -171,6 +173,44 @@ def throttle(machine: Machine) -> list[Check]:
         return [Check("throttle", "ok", looked, "nothing")]
     mend = "nvidia-smi -q -d PERFORMANCE,TEMPERATURE,POWER; cooling and power supply"
     return [Check("throttle", "warning", looked, "; ".join(slow), mend)]
+
+
+def driver_errors(machine: Machine) -> list[Check]:
+    """What the driver wrote to the kernel's log, where that may be read."""
+    if not machine.gpus:
+        return []
+    text = machine.run(["dmesg"])
+    if text is None:
+        return [Check("xid", "skipped", "dmesg", "the kernel's log may not be read here")]
+    lines = [line for line in text.splitlines() if "NVRM: Xid" in line]
+    if not lines:
+        return [Check("xid", "ok", "dmesg", "no Xid of the NVIDIA driver")]
+    found = f"{len(lines)} errors of the NVIDIA driver, the last: {lines[-1][-160:].strip()}"
+    mend = "look the number up: https://docs.nvidia.com/deploy/xid-errors"
+    return [Check("xid", "error", "dmesg", found, mend)]
+
+
+def fabric(machine: Machine) -> list[Check]:
+    """NCCL_IB_HCA against the adapters of this node; names are prefixes unless after ``=``."""
+    value = machine.environment.get("NCCL_IB_HCA", "")
+    if not value or value.startswith("^"):
+        return []
+    folder = machine.root / "sys/class/infiniband"
+    known = sorted(each.name for each in folder.iterdir()) if folder.is_dir() else []
+    words = [word.partition(":")[0] for word in value.lstrip("=").split(",") if word]
+    exact = value.startswith("=")
+    used = [k for k in known if any(k == w if exact else k.startswith(w) for w in words)]
+    if used:
+        return [Check("hca", "ok", "NCCL_IB_HCA", f"`{value}` is {', '.join(used)}")]
+    found = f"`{value}` is none of this node's adapters: {', '.join(known) or 'there are none'}"
+    return [Check("hca", "error", "NCCL_IB_HCA", found, "unset NCCL_IB_HCA", ("DST826",))]
+
+
+def _nccl_files(machine: Machine) -> dict[str, str]:
+    named = machine.environment.get("NCCL_CONF_FILE", "")
+    home = machine.environment.get("HOME", "")
+    names = ["/etc/nccl.conf", named or (f"{home}/.nccl.conf" if home else "")]
+    return {name: text for name in names if name and (text := machine.text(name))}
 
 
 def topology(machine: Machine) -> list[Check]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import distlint.catalogue
@@ -18,6 +19,17 @@ TABLE = Path(distlint.catalogue.__file__).parent / "settings" / "environment.jso
 # libraries read names of their own that begin with the same letters.
 _FAMILIES = ("NCCL_", "TORCH_NCCL_", "TORCH_FR_", "ACCELERATE_", "GLOO_", "DS_", "DEEPSPEED_")
 _PLUGINS = ("NCCL_OFI_", "NCCL_NET_", "NCCL_TUNER_", "NCCL_PROFILER_", "NCCL_GDR", "NCCL_TOPO_")
+# What is of use for a while and costs afterwards, and what only some machines need.
+_DEBUGGING = {
+    "NCCL_DEBUG": ("INFO", "TRACE"),
+    "NCCL_DEBUG_SUBSYS": ("ALL",),
+    "TORCH_DISTRIBUTED_DEBUG": ("DETAIL",),
+    "CUDA_LAUNCH_BLOCKING": ("1",),
+    "ACCELERATE_DEBUG_MODE": ("1", "TRUE", "YES", "ON"),
+    "TORCH_NCCL_BLOCKING_WAIT": ("1",),
+}
+_SWITCHED_OFF = ("NCCL_P2P_DISABLE", "NCCL_SHM_DISABLE", "NCCL_IB_DISABLE")
+
 _WORDS = ("true", "false", "yes", "no", "on", "off", "enable", "enabled", "disable", "disabled")
 
 
@@ -49,7 +61,25 @@ def judge(environment: Mapping[str, str]) -> Iterator[Judged]:
             yield from _known(name, value, variables[name], environment)
         elif name.startswith(_FAMILIES) and not name.startswith(_PLUGINS):
             yield _unknown(name, variables)
+        yield from _remarks(name, value.strip(), variables.get(name, {}))
     yield from _allocators(environment)
+
+
+def _remarks(name: str, value: str, about: Mapping[str, Any]) -> Iterator[Judged]:
+    """What is right, and may not be meant."""
+    mend = f"unset {name}"
+    if value.upper() in _DEBUGGING.get(name, ()):
+        text = f"`{value}` is for debugging, and costs time"
+        if name == "TORCH_DISTRIBUTED_DEBUG":
+            text += "; in torch 2.13.0 for CPU it crashes DistributedDataParallel"
+        yield Judged(name, "info", text, mend, "DST825")
+    elif name in _SWITCHED_OFF and value == "1":
+        text = (
+            "a fast way between GPUs is switched off; NCCL falls back by itself where there is none"
+        )
+        yield Judged(name, "info", text, mend, "DST826")
+    elif value and value == about.get("default") and "deprecated_by" not in about:
+        yield Judged(name, "info", f"{value} is the default", mend, "DST827")
 
 
 def _unknown(name: str, variables: Mapping[str, Any]) -> Judged:
@@ -148,15 +178,33 @@ def _allocators(environment: Mapping[str, str]) -> Iterator[Judged]:
                 yield Judged(name, "error", text, f"unset {name}", "DST823")
 
 
-def check(environment: Mapping[str, str]) -> list[Check]:
-    """One row for each variable that is wrong, or one that says that none is."""
+def check(
+    environment: Mapping[str, str], files: Mapping[str, str] = MappingProxyType({})
+) -> list[Check]:
+    """One row for each variable that is wrong, or one that says that none is.
+
+    ``files`` are NCCL's own, by name: they set variables for every process on the machine.
+    """
     looked = "variables of NCCL, torch, gloo, Accelerate and DeepSpeed"
     rows = [_row(judged) for judged in judge(environment)]
+    for file, text in files.items():
+        rows += [_in_file(file, judged) for judged in judge(_settings(text))]
     if rows:
         return rows
     known = sorted(name for name in environment if name in table()["variables"])
     found = f"{', '.join(known)}: nothing wrong" if known else "none is set"
     return [Check("env", "ok", looked, found)]
+
+
+def _settings(text: str) -> dict[str, str]:
+    """The lines ``NAME=value`` of a configuration file of NCCL."""
+    lines = (line.partition("#")[0].partition("=") for line in text.splitlines())
+    return {name.strip(): value.strip() for name, equals, value in lines if equals}
+
+
+def _in_file(file: str, judged: Judged) -> Check:
+    text = f"{judged.name} in {file}: {judged.text}"
+    return Check("env", judged.level, file, text, f"edit {file}", (judged.rule,))
 
 
 def _row(judged: Judged) -> Check:

@@ -347,14 +347,14 @@ def test_variables(name: str, value: str, verdict: str, rule: str) -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("NCCL_DEBUG", "info"),
+        ("NCCL_DEBUG", "warn"),
         ("NCCL_DEBUG_SUBSYS", "INIT,^COLL"),
         ("NCCL_IB_HCA", "mlx5"),
         ("NCCL_IB_TIMEOUT", "22"),
         ("NCCL_SOCKET_IFNAME", "eth0"),
         ("NCCL_NET_PLUGIN", "none"),
         ("NCCL_OFI_USE_GDR", "1"),
-        ("TORCH_DISTRIBUTED_DEBUG", "detail"),
+        ("TORCH_DISTRIBUTED_DEBUG", "off"),
         ("TORCH_NCCL_ASYNC_ERROR_HANDLING", "1"),
         ("PYTORCH_CUDA_ALLOC_CONF", "max_split_size_mb:128,expandable_segments:True"),
         ("CUDA_VISIBLE_DEVICES", "0,1"),
@@ -381,3 +381,48 @@ def test_all_checks_on_an_empty_machine() -> None:
     assert {"kernel", "versions", "gpu", "shm", "limits", "launch", "port", "env"} <= {
         row.name for row in rows
     }
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "rule"),
+    [
+        ("NCCL_DEBUG", "info", "DST825"),
+        ("TORCH_DISTRIBUTED_DEBUG", "detail", "DST825"),
+        ("CUDA_LAUNCH_BLOCKING", "1", "DST825"),
+        ("NCCL_P2P_DISABLE", "1", "DST826"),
+        ("NCCL_IB_TIMEOUT", "20", "DST827"),
+    ],
+)
+def test_variables_that_may_not_be_meant(name: str, value: str, rule: str) -> None:
+    (row,) = variables.check({name: value})
+    assert (row.verdict, row.rules) == ("info", (rule,))
+
+
+def test_variables_in_the_files_of_nccl(tmp_path: Path) -> None:
+    (tmp_path / "etc").mkdir()
+    (tmp_path / "etc/nccl.conf").write_text("NCCL_IB_TIMEOUT = 1000\n# NCCL_TIMEOUT=3\n")
+    (row,) = [r for r in checks.checks(Described(root=tmp_path)) if r.name == "env"]
+    assert row.verdict == "error"
+    assert row.found.startswith("NCCL_IB_TIMEOUT in /etc/nccl.conf")
+
+
+@pytest.mark.parametrize(
+    ("value", "verdict"),
+    [("mlx5", "ok"), ("=mlx5", "error"), ("=mlx5_0:1", "ok"), ("bnxt", "error")],
+)
+def test_adapters(value: str, verdict: str, tmp_path: Path) -> None:
+    (tmp_path / "sys/class/infiniband/mlx5_0").mkdir(parents=True)
+    machine = Described({"NCCL_IB_HCA": value}, root=tmp_path)
+    assert verdicts(checks.fabric(machine)) == [("hca", verdict)]
+
+
+def test_errors_of_the_driver() -> None:
+    line = "[ 88.1] NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus."
+    gpu = smi(GPU.format(0, 0))
+    assert verdicts(checks.driver_errors(Described(programs=gpu))) == [("xid", "skipped")]
+    assert verdicts(checks.driver_errors(Described(programs=gpu | {"dmesg": "fine"}))) == [
+        ("xid", "ok")
+    ]
+    (row,) = checks.driver_errors(Described(programs=gpu | {"dmesg": f"fine\n{line}\n"}))
+    assert (row.verdict, "79" in row.found) == ("error", True)
+    assert checks.driver_errors(Described()) == []
