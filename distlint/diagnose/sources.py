@@ -138,8 +138,8 @@ def _numbered(sources: list[Source]) -> list[Source]:
 
 
 def head(source: Source, count: int = 64) -> bytes:
-    """The first bytes of a file, unpacked; nothing of standard input, which is read once."""
-    if source.path == STDIN:
+    """The first bytes of a file, unpacked; nothing of pipes, which are read once."""
+    if source.path == STDIN or not source.path.is_file():
         return b""
     try:
         with source.path.open("rb") as file:
@@ -167,8 +167,9 @@ def chunks(source: Source, progress: Progress | None, notes: list[str]) -> Itera
 
 def _told(pieces: Iterable[bytes], file: IO[bytes], progress: Progress | None) -> Iterator[bytes]:
     before = 0
+    seekable = file.seekable()
     for piece in pieces:
-        if progress is not None:
+        if progress is not None and seekable:
             progress.advance(file.tell() - before)
             before = file.tell()
         yield piece

@@ -7,6 +7,8 @@ import gzip
 import io
 import json
 import lzma
+import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -266,6 +268,24 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     found = diagnose([Path("-")]).diagnosis
     assert found.cause is not None
     assert found.cause.quotes[0].source == "standard input"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
+def test_a_pipe_is_read_once(tmp_path: Path) -> None:
+    """As of ``distlint diagnose <(ssh node cat job.log)``."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_text(TRACE))
+    writer.start()
+
+    class Told:
+        def start(self, total: int) -> None: ...
+        def advance(self, count: int) -> None: ...
+
+    found = diagnose([pipe], progress=Told()).diagnosis
+    writer.join(10)
+    assert found.cause is not None
+    assert found.cause.id == "KeyError"
 
 
 def test_ranks_in_words() -> None:
