@@ -19,6 +19,8 @@ COMMANDS = {
     "server": "speak to an editor: diagnostics, fixes and hovers as you type",
     "completion": "let a shell complete what you type",
     "vendor": "write the runtime library as one file of your own",
+    "doctor": "look at the machine and its settings: is it fit for a distributed job",
+    "diagnose": "say what failed first in a job, from its logs",
     "run": "start a script on several processes, with a watch over its collectives",
 }
 

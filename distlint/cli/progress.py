@@ -16,13 +16,15 @@ _INTERVAL = 0.1
 
 
 class Bar:
-    """Counts files; imports rich only when there is something to show.
+    """Counts files, or bytes; imports rich only when there is something to show.
 
     It is drawn by the calls to ``advance``: a thread of its own could not live with workers that
     are forked.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, what: str = "checking", *, size: bool = False) -> None:
+        self.what = what
+        self.size = size
         self.total = 0
         self.done = 0
         self._last = time.monotonic() + _DELAY - _INTERVAL
@@ -46,9 +48,16 @@ class Bar:
     def _draw(self) -> None:
         if self._shown is None or self._task is None:
             from rich.console import Console
-            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+            from rich.progress import (
+                BarColumn,
+                DownloadColumn,
+                MofNCompleteColumn,
+                Progress,
+                TextColumn,
+            )
 
-            columns = (TextColumn("checking"), BarColumn(), MofNCompleteColumn())
+            counter = DownloadColumn() if self.size else MofNCompleteColumn()
+            columns = (TextColumn(self.what), BarColumn(), counter)
             console = Console(stderr=True)
             self._shown = Progress(*columns, console=console, auto_refresh=False, transient=True)
             self._shown.start()
@@ -57,12 +66,14 @@ class Bar:
 
 
 @contextmanager
-def progress_bar(*, wanted: bool) -> Iterator[Bar | None]:
-    """A bar if it is wanted and standard error is a terminal."""
+def progress_bar(
+    *, wanted: bool, what: str = "checking", size: bool = False
+) -> Iterator[Bar | None]:
+    """A bar if it is wanted and standard error is a terminal; ``size`` counts bytes."""
     if not wanted or not sys.stderr.isatty():
         yield None
         return
-    bar = Bar()
+    bar = Bar(what, size=size)
     try:
         yield bar
     finally:

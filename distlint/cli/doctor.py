@@ -1,0 +1,155 @@
+"""``distlint doctor``: is this machine fit for distributed training?"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from distlint.cli import FINDINGS, OK, options
+from distlint.engine.errors import ConfigError
+from distlint.source.paths import display
+
+if TYPE_CHECKING:
+    from distlint.doctor.machine import Check, Machine
+
+
+def run(arguments: Sequence[str]) -> int:
+    chosen = parser().parse_args(arguments)
+    if chosen.hostfile is not None and not chosen.hostfile.is_file():
+        raise ConfigError(f"no such file: {display(chosen.hostfile)}")
+    from distlint.doctor import report
+    from distlint.doctor.machine import Machine
+
+    machine = Machine()
+    if chosen.ranks:
+        from distlint.doctor import jobs
+
+        found = jobs.ranks(machine, chosen.timeout)
+        if found is None:  # what rank 0 says, it says for all
+            return OK
+        rows = found
+    else:
+        rows = _rows(machine, chosen)
+    if chosen.report:
+        with options.output(chosen.report, sys.stdout) as stream:
+            stream.write(report.bundle(rows, machine))
+    if chosen.output_format == "json":
+        print(report.as_json(rows))
+    else:
+        from distlint.output.style import printer
+
+        out = printer(sys.stdout, color=options.colored(chosen.color, sys.stdout))
+        verbose, quiet = chosen.verbose, chosen.quiet
+        report.write(rows, out, options.width(), verbose=verbose, quiet=quiet)
+        if chosen.report and not quiet:
+            out.line(f"The report is in {display(chosen.report)}; read it before you pass it on.")
+    return FINDINGS if report.failed(rows) else OK
+
+
+def _rows(machine: Machine, chosen: argparse.Namespace) -> list[Check]:
+    from distlint.doctor import checks, network
+
+    rows = checks.checks(machine)
+    rows += network.connections(chosen.connect)
+    if chosen.hostfile:
+        rows += network.hosts(machine, chosen.hostfile)
+    for path in chosen.data:
+        rows += checks.data(machine, path)
+    for path in chosen.checkpoint:
+        rows += checks.checkpoint(machine, path)
+    if chosen.smoke or chosen.bench:
+        from distlint.doctor import jobs
+
+        rows += jobs.smoke(machine, chosen.nproc, chosen.timeout, bench=chosen.bench)
+    return rows
+
+
+def parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "distlint doctor",
+        description="Look at the machine and its settings. Nothing is changed, no process is ended "
+        "that was not started here, and no other machine is contacted unless it is named.",
+        epilog="Exit status: 0 nothing wrong, 1 a warning or an error, 2 the run itself failed.",
+        allow_abbrev=False,
+    )
+    group = parser.add_argument_group("more to look at")
+    group.add_argument(
+        "--smoke", action="store_true", help="run a real all_reduce, with a time limit"
+    )
+    group.add_argument(
+        "--bench", action="store_true", help="the same, and measure the bandwidth of all_reduce"
+    )
+    group.add_argument(
+        "-n",
+        "--nproc",
+        type=_positive,
+        default=2,
+        metavar="N",
+        help="processes for it (default: 2)",
+    )
+    group.add_argument(
+        "--timeout",
+        type=_seconds,
+        default=30.0,
+        metavar="SECONDS",
+        help="how long processes may wait for each other (default: 30)",
+    )
+    group.add_argument(
+        "--ranks",
+        action="store_true",
+        help="compare versions and variables over the ranks of a job, started as one: "
+        "torchrun ... -m distlint doctor --ranks",
+    )
+    group.add_argument(
+        "--connect",
+        action="append",
+        default=[],
+        metavar="HOST:PORT",
+        help="try to reach this by TCP",
+    )
+    group.add_argument(
+        "--hostfile", type=Path, metavar="FILE", help="try ssh to these hosts, and look at MPI"
+    )
+    group.add_argument(
+        "--data", action="append", default=[], type=Path, metavar="PATH", help="where data lies"
+    )
+    group.add_argument(
+        "--checkpoint",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="FOLDER",
+        help="is a checkpoint whole?",
+    )
+    group = parser.add_argument_group("output")
+    group.add_argument("--output-format", choices=("full", "json"), default="full")
+    group.add_argument(
+        "--json", action="store_const", const="json", dest="output_format", help="the same as JSON"
+    )
+    group.add_argument(
+        "--report",
+        type=Path,
+        metavar="FILE",
+        help="write all that a bug report needs there, with secrets masked",
+    )
+    options.add_display(parser)
+    return parser
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"not a number of processes: {text}")
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < float("inf"):
+        raise argparse.ArgumentTypeError(f"not a number of seconds: {text}")
+    return seconds

@@ -1,0 +1,1 @@
+"""The machine and its settings: what keeps distributed jobs from starting or running well."""

@@ -1,0 +1,284 @@
+"""What runs several processes, or inside of a job: in child processes, which alone import torch."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import platform
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from distlint.doctor.machine import Check, Machine, python
+
+LIMIT = 30.0
+"""Seconds for the processes of ``--smoke`` to meet; they have to import torch first."""
+
+_IMPORT = 60.0  # seconds that the import of torch may take on a slow file system
+_LAST = 15  # lines of output that are shown
+
+_SMOKE = """\
+import datetime, json, os, sys, time
+import torch
+import torch.distributed as dist
+
+rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+backend, bench = sys.argv[1], sys.argv[2] == "bench"
+if backend == "nccl":
+    torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+device = "cuda" if backend == "nccl" else "cpu"
+start = time.perf_counter()
+dist.init_process_group(backend, timeout=datetime.timedelta(seconds=float(sys.argv[3])))
+try:
+    value = torch.full((1024,), float(rank + 1), device=device)
+    dist.all_reduce(value)
+    wanted = size * (size + 1) / 2
+    if not bool((value == wanted).all()):
+        sys.exit(f"all_reduce gave {value[0].item()}, not {wanted}")
+    seconds = time.perf_counter() - start
+    rate = None
+    if bench:
+        data = torch.ones(4 * 2**20 if device == "cpu" else 64 * 2**20, device=device)
+        for turn in range(2):
+            if device == "cuda":
+                torch.cuda.synchronize()
+            start = time.perf_counter()
+            for _ in range(5):
+                dist.all_reduce(data)
+            if device == "cuda":
+                torch.cuda.synchronize()
+        each = (time.perf_counter() - start) / 5
+        rate = 2 * (size - 1) / size * data.numel() * 4 / each / 1e9
+    if rank == 0:
+        print(json.dumps({"seconds": seconds, "rate": rate}), flush=True)
+finally:
+    dist.destroy_process_group()
+"""
+
+_EXCHANGE = """\
+import datetime, json, sys
+import torch.distributed as dist
+from torch.distributed import rendezvous
+
+mine = json.load(sys.stdin)
+limit = float(sys.argv[1])
+patience = datetime.timedelta(seconds=limit)
+store, rank, size = next(rendezvous("env://", timeout=patience))
+store = dist.PrefixStore("distlint/doctor", store)
+store.set(str(rank), json.dumps(mine))
+names = [str(each) for each in range(size)]
+found = {}
+if rank == 0:
+    for name in names:
+        try:
+            store.wait([name], patience)
+            found[name] = json.loads(store.get(name))
+        except Exception:
+            found[name] = None
+    store.set("read", "1")
+else:
+    store.wait(["read"], patience * 2)
+print(json.dumps({"rank": rank, "size": size, "found": found}))
+"""
+
+
+def smoke(
+    machine: Machine, processes: int, limit: float = LIMIT, *, bench: bool = False
+) -> list[Check]:
+    """Start processes that reduce one tensor, and end them if they do not come back in time."""
+    looked = f"all_reduce on {processes} processes"
+    if "torch" not in machine.packages:
+        return [Check("smoke", "skipped", looked, "torch is not installed", "pip install torch")]
+    backend = "nccl" if machine.gpus and len(machine.gpus) >= processes else "gloo"
+    backend = backend if machine.torch_build.get("cuda") else "gloo"
+    looked += f", {backend}"
+    with tempfile.TemporaryDirectory(prefix="distlint-doctor-") as folder:
+        script = Path(folder, "smoke.py")
+        script.write_text(_SMOKE)
+        command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
+        command += [f"--nproc-per-node={processes}", str(script), backend]
+        command += ["bench" if bench else "once", str(limit)]
+        start = time.monotonic()
+        status, output = _bounded(command, limit + _IMPORT, _without_launcher(machine.environment))
+        seconds = time.monotonic() - start
+    answer = next((line for line in output.splitlines() if line.startswith('{"seconds"')), None)
+    if status == 0 and answer is not None:
+        return _smoke_rows(looked, json.loads(answer), seconds)
+    if status is None:
+        found = f"no end within {limit + _IMPORT:.0f} s; the processes were ended"
+    else:
+        found = f"failed with status {status}"
+    tail = "\n".join(output.splitlines()[-_LAST:])
+    mend = "distlint doctor --smoke --verbose | distlint diagnose"
+    return [Check("smoke", "error", looked, f"{found}\n{tail}".rstrip(), mend)]
+
+
+def _smoke_rows(looked: str, answer: Mapping[str, Any], seconds: float) -> list[Check]:
+    found = f"right, {answer['seconds']:.1f} s for set-up and reduction, {seconds:.1f} s in all"
+    rows = [Check("smoke", "ok", looked, found)]
+    if answer["rate"] is not None:
+        found = f"{answer['rate']:.2f} GB/s of bus bandwidth"
+        rows.append(Check("bench", "info", looked, found))
+    return rows
+
+
+def _without_launcher(environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment without what a job around us has set."""
+    ours = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
+    kept = {name: value for name, value in environment.items() if name not in ours}
+    kept = {name: value for name, value in kept.items() if not name.startswith("TORCHELASTIC_")}
+    kept.setdefault("OMP_NUM_THREADS", "1")
+    return kept
+
+
+def _bounded(
+    command: list[str], limit: float, environment: Mapping[str, str], data: str = ""
+) -> tuple[int | None, str]:
+    """Run a command in a session of its own; when time is up, end that session alone."""
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as output:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env=dict(environment),
+            start_new_session=True,
+            text=True,
+        )
+        status: int | None = None
+        try:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.communicate(data, timeout=limit)
+                status = process.returncode
+        finally:
+            if process.returncode is None:
+                _end(process)
+        output.seek(0)
+        return status, output.read()
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """End what we have started: the launcher and all of its processes."""
+    for descendant in _descendants(process.pid):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(descendant, signal.SIGKILL)
+    process.kill()
+    process.wait()
+
+
+def _descendants(pid: int) -> list[int]:
+    """The children of a process and theirs, deepest first; torchrun gives each a session."""
+    children: dict[int, list[int]] = {}
+    for child, parent in _parents():
+        children.setdefault(parent, []).append(child)
+    found: list[int] = []
+    level = [pid]
+    while level := [child for parent in level for child in children.get(parent, ())]:
+        found = [*level, *found]
+    return found
+
+
+def _parents() -> Iterator[tuple[int, int]]:
+    """Every process with its parent."""
+    with contextlib.suppress(OSError):
+        text = subprocess.run(
+            ["ps", "-axo", "pid=,ppid="], capture_output=True, text=True, check=False
+        ).stdout
+        for line in text.splitlines():
+            child, parent = map(int, line.split())
+            yield child, parent
+        return
+    for file in Path("/proc").glob("[0-9]*/stat"):  # where there is no ps
+        with contextlib.suppress(OSError):
+            yield int(file.parent.name), int(file.read_text().rpartition(")")[2].split()[1])
+
+
+# -- what differs between ranks ----------------------------------------------------------------
+
+_FAMILIES = ("NCCL_", "TORCH_", "GLOO_", "CUDA_", "PYTORCH_", "ACCELERATE_", "DS_", "DEEPSPEED_")
+_OWN = ("CUDA_VISIBLE_DEVICES", "TORCHELASTIC_ERROR_FILE", "TORCHELASTIC_RESTART_COUNT")
+
+
+def facts(machine: Machine) -> dict[str, str]:
+    """What has to be the same on all ranks of a job."""
+    found = {f"package {name}": version for name, version in machine.packages.items()}
+    found["python"] = python()
+    found["platform"] = f"{platform.machine()}, {machine.system}"
+    build = machine.torch_build
+    found["torch is built for"] = build.get("cuda") or build.get("hip") or "no GPU"
+    gpus = machine.gpus
+    found["GPUs"] = ", ".join(sorted({gpu.name for gpu in gpus})) if gpus else "none seen"
+    found["driver"] = (
+        machine.run(["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]) or ""
+    ).partition("\n")[0]
+    for name, value in machine.environment.items():
+        if name.startswith(_FAMILIES) and name not in _OWN and not name.startswith("TORCHELASTIC_"):
+            found[f"${name}"] = value
+    return found
+
+
+def ranks(machine: Machine, limit: float = LIMIT) -> list[Check] | None:
+    """Compare this rank with the others through the store of the job; None but on rank 0."""
+    looked = "versions and variables of all ranks, through the job's store"
+    needed = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
+    missing = [name for name in needed if name not in machine.environment]
+    if missing:
+        found = f"{', '.join(missing)} not set: this is no rank of a job"
+        mend = "torchrun ... -m distlint doctor --ranks, on all nodes as the job itself"
+        return [Check("ranks", "error", looked, found, mend)]
+    if "torch" not in machine.packages:
+        found = f"torch is not installed on rank {machine.environment['RANK']}"
+        return [Check("ranks", "error", looked, found, "pip install torch")]
+    command = [sys.executable, "-c", _EXCHANGE, str(limit)]
+    data = json.dumps(facts(machine))
+    status, output = _bounded(command, 3 * limit + _IMPORT, machine.environment, data)
+    line = next((line for line in output.splitlines() if line.startswith('{"rank"')), None)
+    if status != 0 or line is None:
+        tail = "\n".join(output.splitlines()[-3:])
+        return [Check("ranks", "error", looked, f"the store cannot be reached: {tail}")]
+    answer = json.loads(line)
+    if answer["rank"] != 0:
+        return None
+    return compared(answer["found"], looked)
+
+
+def compared(found: Mapping[str, Mapping[str, str] | None], looked: str) -> list[Check]:
+    """What differs between ranks; ``found`` is by rank, None for one that did not answer."""
+    rows = []
+    silent = sorted(int(rank) for rank, mine in found.items() if mine is None)
+    if silent:
+        text = f"no answer from ranks {', '.join(map(str, silent))}"
+        rows.append(Check("ranks", "error", looked, text, "see whether they were started at all"))
+    answers = {int(rank): mine for rank, mine in found.items() if mine is not None}
+    for name in sorted({name for mine in answers.values() for name in mine}):
+        values: dict[str, list[int]] = {}
+        for rank, mine in sorted(answers.items()):
+            values.setdefault(mine.get(name, "not there"), []).append(rank)
+        if len(values) > 1:
+            rows.append(_differs(name, values))
+    if not rows:
+        rows.append(Check("ranks", "ok", looked, f"the same on all {len(answers)} ranks"))
+    return rows
+
+
+def _differs(name: str, values: Mapping[str, list[int]]) -> Check:
+    from distlint.doctor.secrets import masked
+
+    parts = [
+        f"{masked(name.lstrip('$'), value)} on rank{'s' if len(ranks) > 1 else ''} "
+        f"{', '.join(map(str, ranks[:8]))}{' ...' if len(ranks) > 8 else ''}"
+        for value, ranks in sorted(values.items(), key=lambda item: -len(item[1]))
+    ]
+    grave = name in ("package torch", "torch is built for") or "nccl" in name
+    mend = (
+        f"export {name[1:]} alike on all nodes" if name.startswith("$") else "install one version"
+    )
+    if name in ("GPUs", "platform", "driver"):
+        mend = "nodes of one kind"
+    return Check("ranks", "error" if grave else "warning", name, "; ".join(parts), mend)

@@ -1,0 +1,225 @@
+"""Which message is the cause, and who is missing."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.diagnose.conftest import Logs
+from tests.diagnose.test_formats import TRACE, watchdog
+
+PEER = (
+    "RuntimeError: [../gloo/transport/tcp/pair.cc:553] Connection closed by peer [10.0.0.3]:5142. "
+    "This is typically caused by a remote worker crashing."
+)
+SUMMARY = """\
+torch.distributed.elastic.multiprocessing.errors.ChildFailedError:
+Failures:
+[1]:
+  time      : 2026-11-22_05:21:43
+  host      : gpu-03
+  rank      : 0 (local_rank: 0)
+  exitcode  : -15 (pid: 1155)  (SIGTERM)
+Root Cause (first observed failure):
+[0]:
+  time      : 2026-11-22_05:21:43
+  host      : gpu-03
+  rank      : 1 (local_rank: 1)
+  exitcode  : {code} (pid: 1156)
+"""
+
+
+def by(rank: int, text: str) -> str:
+    return "".join(f"[rank{rank}]: {line}\n" for line in text.splitlines())
+
+
+def test_one_rank_is_missing(logs: Logs) -> None:
+    text = "".join(by(rank, watchdog(rank)) for rank in (0, 1, 3)) + by(2, "validation done")
+    found = logs.read(text)
+    assert found.cause is not None
+    assert found.cause.ranks == (2,)
+    expected = "rank 2 did not come to ALLREDUCE number 88 (4 elements), where ranks 0, 1, 3 wait"
+    assert found.cause.title == expected
+    assert found.doing[0].last is not None
+    assert found.doing[0].last.text == "validation done"
+
+
+def test_a_rank_that_wrote_nothing_is_found_by_the_gap(logs: Logs) -> None:
+    cause = logs.read("".join(by(rank, watchdog(rank)) for rank in (0, 1, 3))).cause
+    assert cause is not None
+    assert cause.ranks == (2,)
+
+
+def test_the_last_rank_needs_the_world_size(logs: Logs) -> None:
+    text = "".join(by(rank, watchdog(rank)) for rank in (0, 1, 2))
+    missing = logs.read(text, size=4).cause
+    assert missing is not None
+    assert missing.ranks == (3,)
+    nobody = logs.read(text).cause
+    assert nobody is not None
+    assert nobody.ranks == ()
+    assert "network" in nobody.checks
+
+
+@pytest.mark.parametrize(
+    "odd", [{"op": "BROADCAST"}, {"count": 9}, {"seq": 87}], ids=["operation", "size", "number"]
+)
+def test_one_rank_stands_elsewhere(odd: dict[str, int], logs: Logs) -> None:
+    text = "".join(by(rank, watchdog(rank)) for rank in (0, 1, 3)) + by(2, watchdog(2, **odd))  # type: ignore[arg-type]
+    found = logs.read(text)
+    assert found.cause is not None
+    assert found.cause.ranks == (2,)
+    assert "DST105" in found.cause.rules
+    assert [waiting.ranks for waiting in found.waiting] == [(0, 1, 3), (2,)]
+
+
+def test_a_rank_that_issued_less(logs: Logs) -> None:
+    lines = [by(rank, watchdog(rank)) for rank in range(4)]
+    for rank, enqueued in enumerate((90, 90, 88, 90)):
+        lines.append(
+            by(
+                rank,
+                f"Timeout at NCCL work: 88, last enqueued NCCL work: {enqueued}, last completed "
+                "NCCL work: 87.",
+            )
+        )
+    cause = logs.read("".join(lines)).cause
+    assert cause is not None
+    assert cause.ranks == (2,)
+
+
+def test_the_first_error_under_those_that_follow(logs: Logs) -> None:
+    text = by(1, TRACE) + by(0, PEER) + by(2, PEER) + SUMMARY.format(code=1)
+    found = logs.read(text)
+    assert found.cause is not None
+    assert (found.cause.id, found.cause.ranks) == ("KeyError", (1,))
+    assert {"gloo-peer-closed", "child-failed"} <= {each.id for each in found.consequences}
+
+
+def test_an_error_explains_the_time_outs_of_the_others(logs: Logs) -> None:
+    text = by(3, TRACE) + "".join(by(rank, watchdog(rank)) for rank in (0, 1, 2))
+    found = logs.read(text)
+    assert found.cause is not None
+    assert found.cause.ranks == (3,)
+    assert found.consequences[0].ranks == (0, 1, 2)
+
+
+def test_an_error_while_clearing_up_is_no_cause(logs: Logs) -> None:
+    text = by(0, watchdog(0)) + by(0, TRACE) + by(1, "evaluating")
+    found = logs.read(text)
+    assert found.cause is not None
+    assert (found.cause.id, found.cause.ranks) == ("nccl-watchdog-timeout", (1,))
+    assert "KeyError" in {each.id for each in found.consequences}
+
+
+def test_times_decide_between_files(logs: Logs) -> None:
+    late = TRACE.replace("KeyError: 'labels'", "ValueError: closed")
+    head = "2026-11-22 04:0{}:00,000 "
+    files = [
+        "".join(f"{head.format(5)}[rank0]: {line}\n" for line in late.splitlines()),
+        "".join(f"{head.format(4)}[rank1]: {line}\n" for line in TRACE.splitlines()),
+    ]
+    cause = logs.read(*files).cause
+    assert cause is not None
+    assert cause.id == "KeyError"
+
+
+@pytest.mark.parametrize(
+    ("code", "words"), [(-9, "ran out of memory"), (-7, "/dev/shm"), (-11, "SIGSEGV")]
+)
+def test_exit_codes(code: int, words: str, logs: Logs) -> None:
+    found = logs.read(by(0, PEER) + SUMMARY.format(code=code))
+    assert found.cause is not None
+    assert found.cause.ranks == (1,)
+    assert words in found.cause.title
+
+
+def test_slurm_names_the_task_that_was_killed(logs: Logs) -> None:
+    text = f"0: {PEER}\nsrun: error: gpu-12: task 7: Out Of Memory\n"
+    cause = logs.read(text).cause
+    assert cause is not None
+    assert cause.ranks == (7,)
+
+
+def test_a_rank_that_ended_early(logs: Logs) -> None:
+    trace = TRACE.replace("KeyError: 'labels'", PEER)
+    cause = logs.read(by(0, trace) + by(1, "done")).cause
+    assert cause is not None
+    assert cause.ranks == (1,)
+    assert "ended before" in cause.title
+    assert "DST113" in cause.rules
+
+
+def test_only_the_summary(logs: Logs) -> None:
+    cause = logs.read(SUMMARY.format(code=1)).cause
+    assert cause is not None
+    assert not cause.sure
+    assert cause.ranks == (1,)
+
+
+def test_the_same_error_everywhere_is_one(logs: Logs) -> None:
+    found = logs.read("".join(by(rank, TRACE) for rank in range(4)))
+    assert found.cause is not None
+    assert found.cause.title == "every rank raised KeyError"
+    assert not found.also
+
+
+def test_two_errors_that_differ(logs: Logs) -> None:
+    oom = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."
+    found = logs.read(by(1, oom) + by(0, TRACE))
+    assert found.cause is not None
+    assert found.cause.id == "cuda-oom"
+    assert [each.id for each in found.also] == ["KeyError"]
+
+
+def test_ordinary_logs_say_nothing(logs: Logs) -> None:
+    lines = [
+        f"[rank{rank}]: step {step} loss 2.1 error 0.3" for step in range(50) for rank in (0, 1)
+    ]
+    found = logs.read("\n".join(lines))
+    assert found.level == ""
+    assert found.cause is None
+
+
+def test_an_interrupt_is_no_bug(logs: Logs) -> None:
+    found = logs.read(by(0, TRACE.replace("KeyError: 'labels'", "KeyboardInterrupt")))
+    assert found.cause is None or found.cause.id == "KeyboardInterrupt"
+
+
+def test_watchdogs_of_older_versions_tell_no_number(logs: Logs) -> None:
+    text = (
+        "[Rank {}] Watchdog caught collective operation timeout: WorkNCCL(OpType=ALLREDUCE, "
+        "TensorShape=[64, 2], Timeout(ms)=1800000) ran for 1800901 milliseconds before timing out."
+    )
+    cause = logs.read("\n".join(text.format(rank) for rank in (0, 1, 3))).cause
+    assert cause is not None
+    assert cause.title == "rank 2 did not come to ALLREDUCE, where ranks 0, 1, 3 wait"
+
+
+def test_the_group_that_timed_out_first_is_told(logs: Logs) -> None:
+    """A rank is missing from its group of two; others time out later, in groups of their own."""
+    head = "[rank{}]:[E1122 04:{}:00.1 ProcessGroupNCCL.cpp:685] [PG ID 1 PG GUID {}(tp) Rank 0] "
+    text = "".join(head.format(r, 55, r // 2) + watchdog(r, 900) + "\n" for r in (0, 1, 2, 3, 6, 7))
+    text += head.format(4, 50, 2) + watchdog(4, 880) + "\n[rank5]: evaluating\n"
+    cause = logs.read(text).cause
+    assert cause is not None
+    assert cause.ranks == (5,)
+    assert cause.title.startswith("rank 5 did not come to ALLREDUCE number 880")
+    assert "DST105" in cause.rules
+
+
+def test_an_exception_that_a_rank_survived_is_no_cause(logs: Logs) -> None:
+    text = by(0, TRACE) + by(0, "going on without") + by(0, watchdog(0)) + by(1, "evaluating")
+    found = logs.read(text)
+    assert found.cause is not None
+    assert (found.cause.id, found.cause.ranks) == ("nccl-watchdog-timeout", (1,))
+    assert [each.id for each in found.also] == ["KeyError"]
+
+
+def test_ranks_that_torchrun_ended_are_not_blamed(logs: Logs) -> None:
+    signal = (
+        "torch.distributed.elastic.multiprocessing.api.SignalException: Process 7 got signal: 15"
+    )
+    found = logs.read(by(0, TRACE.replace("KeyError: 'labels'", signal)) + by(1, TRACE))
+    assert found.cause is not None
+    assert found.cause.ranks == (1,)
+    assert not found.also
