@@ -2,10 +2,10 @@
 
     python -m scripts.generate_settings deepspeed|accelerate|launchers
 
-Run it where the library is installed (``DS_BUILD_OPS=0 pip install --no-deps --no-build-isolation
-deepspeed`` is enough of DeepSpeed); distlint itself need not be. What the installed version knows is
-added to ``distlint/catalogue/settings/*.json``, beside the versions that are there already.
-Nothing is read from documentation: the library itself is watched while it looks keys up.
+Run it where the library is installed; distlint itself need not be. Of DeepSpeed this is enough:
+``DS_BUILD_OPS=0 pip install --no-deps --no-build-isolation deepspeed``. What the version knows is
+added to ``distlint/catalogue/settings/*.json``, beside the versions that are there already. Nothing
+is read from documentation: the library itself is watched while it looks keys up.
 """
 
 from __future__ import annotations
@@ -303,7 +303,7 @@ def accelerate() -> tuple[str, dict[str, Any]]:
     def fields(cls: Any) -> list[str]:
         return sorted(cls.__dataclass_fields__)
 
-    options = _options("accelerate")
+    options = [*_options("accelerate"), *_read_by_launcher()]
     return accelerate.__version__, {
         "keys": fields(config_args.ClusterConfig),
         "sagemaker": fields(config_args.SageMakerConfig),
@@ -311,13 +311,33 @@ def accelerate() -> tuple[str, dict[str, Any]]:
         "mixed_precision": [str(each) for each in dataclasses.PrecisionType.list()],
         "sections": {
             section: sorted(
-                name.lstrip("-").replace("-", "_")
-                for name in options
-                if name.startswith("--") and name[2:].replace("-", "_").startswith(prefixes)
+                {
+                    name.lstrip("-").replace("-", "_")
+                    for name in options
+                    if name.startswith("--") and name[2:].replace("-", "_").startswith(prefixes)
+                }
             )
             for section, prefixes in _SECTIONS.items()
         },
     }
+
+
+def _read_by_launcher() -> list[str]:
+    """What the launcher looks for that has no option: a file alone can say it."""
+    import ast
+    import inspect
+
+    from accelerate.utils import launch
+
+    found = set()
+    for node in ast.walk(ast.parse(inspect.getsource(launch))):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            if node.value.id == "args":
+                found.add(f"--{node.attr}")
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            if node.func.id == "getattr" and isinstance(node.args[1], ast.Constant):
+                found.add(f"--{node.args[1].value}")
+    return sorted(found - {"--deepspeed_fields_from_accelerate_config"})
 
 
 _SECTIONS = {

@@ -105,9 +105,9 @@ class DeepSpeed:
         return sorted({key for section in sections for key in section or ()})
 
     def refuses_unknown(self, path: Path_) -> bool:
-        """Does every version raise for an unknown key in a section, rather than ignore it?"""
+        """Does the newest version raise for an unknown key in a section, rather than ignore it?"""
         entries = self.entries(path)
-        return bool(entries) and all(entry.get("unknown") == "forbidden" for entry in entries)
+        return bool(entries) and entries[0].get("unknown") == "forbidden"
 
     @property
     def optimizers(self) -> frozenset[str]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from distlint.fixers.settings import replaced
 from distlint.rules.base import Example, SettingsRule
 from distlint.rules.configuration._deepspeed import whole
 from distlint.rules.configuration.acc_unknown_key import STATIC
 from distlint.rules.settings import Page, shown, written
-from distlint.source.finding import Finding, Severity
+from distlint.source.finding import Finding, Fix, Severity
 from distlint.source.settings.values import UNKNOWN, Entry, Mapping, Scalar
 
 _GPUS = frozenset({"MULTI_GPU", "FSDP", "DEEPSPEED", "MEGATRON_LM"})
@@ -27,7 +28,7 @@ class InconsistentAccelerateConfig(SettingsRule):
     Errors:
 
     - no `distributed_type`, or one that Accelerate does not have; a `mixed_precision` that it does
-      not have;
+      not have, or `no` without quotes, which YAML makes false of;
     - several machines without `main_process_ip` and `main_process_port`, where no launch script
       nearby gives them;
     - more processes on one machine than `gpu_ids` lists, or `MULTI_GPU` with one GPU;
@@ -48,7 +49,8 @@ class InconsistentAccelerateConfig(SettingsRule):
 
     ## Fix
 
-    None: which of the values is wrong is for you to say.
+    Safe: `mixed_precision: no` gets quotes. Everything else has none: which of the values is wrong
+    is for you to say.
 
     ## When it is silent
 
@@ -80,12 +82,12 @@ main_process_port: 29500
 
     bad = (
         Example(
-            title="Eight processes on four GPUs",
+            title="Eight processes on four GPUs, and a word that YAML takes for false",
             file="accelerate.yaml",
             code="""\
 compute_environment: LOCAL_MACHINE
 distributed_type: MULTI_GPU
-mixed_precision: fp17  # expect: DST812
+mixed_precision: no  # expect: DST812
 gpu_ids: 0,1,2,3
 num_machines: 1
 num_processes: 8  # expect: DST812
@@ -118,15 +120,8 @@ num_processes: 8  # expect: DST812
             return
         types = page.accelerate.values("distributed_type")
         value = kind.value.value if isinstance(kind.value, Scalar) else None
-        if value is False:
-            value = "NO"  # Accelerate writes it in quotes; PyYAML reads the bare word as false
-            yield self._error(
-                page,
-                (kind.value.start, kind.value.end),
-                "`NO` without quotes is false in YAML",
-                "`accelerate launch` raises a ValueError",
-            )
-        elif value is not UNKNOWN and value not in types:
+        # a bare NO is false in YAML, and Accelerate takes that for what it means
+        if value not in (UNKNOWN, False) and value not in types:
             yield self._error(
                 page,
                 (kind.value.start, kind.value.end),
@@ -136,6 +131,15 @@ num_processes: 8  # expect: DST812
         precision = root.entry("mixed_precision")
         value = precision.value.value if precision and isinstance(precision.value, Scalar) else None
         known = page.accelerate.values("mixed_precision")
+        if precision is not None and value is False:
+            start, end = precision.value.start, precision.value.end
+            yield self._error(
+                page,
+                (start, end),
+                f"`{written(page, precision.value)}` without quotes is false in YAML",
+                "`accelerate launch` ends with an AttributeError",
+                fix=replaced(page.sheet, "safe", "Put it in quotes", (start, end, "'no'")),
+            )
         if precision is not None and value is not UNKNOWN and value not in (None, False):
             if str(value).lower() not in known:
                 yield self._error(
@@ -228,9 +232,22 @@ num_processes: 8  # expect: DST812
                 key_only=True,
             )
 
-    def _error(self, page: Page, bounds: tuple[int, int], message: str, effect: str) -> Finding:
+    def _error(
+        self,
+        page: Page,
+        bounds: tuple[int, int],
+        message: str,
+        effect: str,
+        fix: Fix | None = None,
+    ) -> Finding:
         return self.finding(
-            page, message, Severity.ERROR, bounds, effect=effect, advice="correct the value"
+            page,
+            message,
+            Severity.ERROR,
+            bounds,
+            effect=effect,
+            advice="correct the value",
+            fix=fix,
         )
 
     def _warning(

@@ -62,7 +62,7 @@ class PrecisionConflict(SettingsRule):
             code="""\
 {
   "train_micro_batch_size_per_gpu": 4,
-  "fp16": {"enabled": true, "loss_scale": 0},
+  "fp16": {"enabled": true, "loss_scale": 128},
   "bf16": {"enabled": true},  # expect: DST806
   "zero_optimization": {"stage": 2}
 }

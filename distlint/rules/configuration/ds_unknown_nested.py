@@ -17,7 +17,8 @@ class UnknownNestedDeepSpeedKey(SettingsRule):
 
     ## What it finds
 
-    Unknown keys in the sections of a DeepSpeed configuration. It is an error where DeepSpeed raises
+    Unknown keys in the sections of a DeepSpeed configuration. It is an error where DeepSpeed (the
+    newest that the project may run with) raises
     for them (`zero_optimization`, `fp16`, `bf16`, `tensorboard` and other sections that are
     checked), and a warning where it passes over them (`activation_checkpointing`, `checkpoint`,
     `optimizer`, `scheduler`, `aio` and others that are only looked up).

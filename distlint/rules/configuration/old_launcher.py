@@ -13,6 +13,7 @@ from distlint.source.finding import Finding, Fix, Severity
 
 _PASSED = re.compile(r"""["']--local_rank["']""")
 _TAKES = re.compile(r"""["']--local-rank["']""")
+_OLD_IMAGE = re.compile(r"nvidia/pytorch:(?:1\d|2[0-2])\.|pytorch/pytorch:[01]\.")
 _READS = re.compile(r"""LOCAL_RANK""")
 
 
@@ -21,8 +22,9 @@ class OldLauncher(SettingsRule):
 
     ## What it finds
 
-    Launch lines with `torch.distributed.launch` (information). It is an error when the script is at
-    hand, takes `--local_rank` and not `--local-rank`: torch 2.0 and later pass the latter.
+    Launch lines with `torch.distributed.launch` (information). It is a warning when the script is
+    at hand and takes `--local_rank` but not `--local-rank`: torch 2.0 and later pass the latter. It
+    is an error when the project asks for such a torch.
 
     ## Why it matters
 
@@ -40,7 +42,8 @@ class OldLauncher(SettingsRule):
 
     ## When it is silent
 
-    - The requirements of the project ask for a torch that may be older than 1.10.
+    - The requirements of the project ask for a torch that may be older than 1.10, or it comes with
+      a Dockerfile for an image with torch 1.
     """
 
     code = "DST830"
@@ -77,10 +80,13 @@ python -m torch.distributed.launch --use_env --nproc_per_node=8 train.py  # expe
             uses_env = bool({"use_env"} & launch.words.keys())
             text = script_text(page, launch)
             fails = bool(not uses_env and text and _PASSED.search(text) and not _TAKES.search(text))
+            if _image_has_torch_1(page):
+                continue
             if fails and page.asks_for_older("torch", "2.0"):
                 fails = False
             if not fails and page.asks_for_older("torch", "1.10"):
                 continue
+            certain = fails and bool(page.bounds("torch"))
             start = launch.first.start
             end = next(w.end for w in launch.command.words if w.text == "torch.distributed.launch")
             yield self.finding(
@@ -88,7 +94,7 @@ python -m torch.distributed.launch --use_env --nproc_per_node=8 train.py  # expe
                 "the script takes `--local_rank`, and this launcher passes `--local-rank`"
                 if fails
                 else "`torch.distributed.launch` is deprecated",
-                Severity.ERROR if fails else Severity.INFO,
+                Severity.ERROR if certain else Severity.WARNING if fails else Severity.INFO,
                 (start, end),
                 effect='the script ends with "unrecognized arguments: --local-rank=0"'
                 if fails
@@ -96,6 +102,18 @@ python -m torch.distributed.launch --use_env --nproc_per_node=8 train.py  # expe
                 advice="start it with `torchrun`, and read LOCAL_RANK from the environment",
                 fix=_repair(page, launch, (start, end), text, uses_env=uses_env),
             )
+
+
+def _image_has_torch_1(page: Page) -> bool:
+    """Does a Dockerfile beside the file or above it name an image with torch 1?"""
+    for folder in list(page.path.parents)[:4]:
+        for path in sorted(folder.glob("*ockerfile*"))[:5]:
+            try:
+                if _OLD_IMAGE.search(path.read_text(encoding="utf-8", errors="replace")):
+                    return True
+            except OSError:
+                continue
+    return False
 
 
 def _repair(

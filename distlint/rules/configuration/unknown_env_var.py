@@ -28,6 +28,7 @@ _OTHERS = (
     "NCCL_INC",
     "NCCL_INSTALL",
     "NCCL_BUILD",
+    "DS_BUILD_",  # one for each operation that DeepSpeed can build
 )
 _PROJECTS = frozenset(
     f"NCCL_{word}"
