@@ -119,6 +119,9 @@ class _Reader:
             self.at = number.end()
             whole = number[0].lstrip("-").isdigit()
             return Scalar(int(number[0]) if whole else float(number[0]), start, self.at)
+        if depth == 0:
+            word = text[start:].split(maxsplit=1)[0]
+            raise Malformed(f"`{word[:20]}` where an object should begin", start)
         return self._bare_string()
 
     def _bare_string(self) -> Node:
@@ -233,6 +236,8 @@ class _Reader:
             self.at += 1
             return False
         if after_item and not comma:
+            if self.text[self.at] in "]}":
+                raise Malformed(f"`{close}` is missing before this", self.at)
             if "\n" not in self.text[before : self.at]:
                 raise Malformed("a comma is missing", before)
             self._extension("a missing comma", before, before + 1)

@@ -87,6 +87,8 @@ class _Converter:
         start, end = node.start_mark.index, node.end_mark.index
         if any(node is each for each in self._open):
             return Scalar(UNKNOWN, start, end)  # an anchor inside of itself
+        if self.text.startswith("{{", start):
+            return Scalar(UNKNOWN, start, end)  # a hole of a template
         kind = type(node).__name__
         if kind == "ScalarNode":
             return self._scalar(node, start, end)
@@ -110,8 +112,6 @@ class _Converter:
         return Scalar(resolved(value), start, end)
 
     def _mapping(self, node: Any, start: int, end: int) -> Mapping:
-        if self.text.startswith("{{", start):
-            return Mapping((), start, end, complete=False)  # a hole of a template
         entries: list[Entry] = []
         complete = True
         for key, value in node.value:
