@@ -1,6 +1,6 @@
 """Configurations and launch files of real repositories: findings, and what the libraries say.
 
-    python -m benchmarks.configuration CORPUS [--verify] [--preview] [--list CODE]
+    python -m benchmarks.configuration CORPUS [--verify] [--mutants N] [--preview] [--list CODE]
 
 Every file in the corpus that configures or starts a training is found by its content, as a run of
 ``distlint check`` on the folder does, and checked. ``--verify`` needs DeepSpeed and Accelerate in
@@ -11,7 +11,9 @@ of Accelerate through its own loader and launcher, and the verdicts are compared
 - *wrong*: an error was reported, and the library takes the file.
 
 ``"auto"`` is filled in before, as the Trainer and Accelerate do; the number of processes is the
-smallest for which the batch sizes can be true.
+smallest for which the batch sizes can be true. ``--mutants N`` does the same with N DeepSpeed
+configurations that are made from those of the corpus by one change each: a key misspelt, moved or
+repeated, a value of another type or out of range, another stage or batch size.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ import contextlib
 import io
 import json
 import os
+import random
 import sys
 import tempfile
 import time
@@ -57,6 +60,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("corpus", type=Path)
     parser.add_argument("--verify", action="store_true")
+    parser.add_argument("--mutants", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--preview", action="store_true")
     parser.add_argument("--list", metavar="CODE", default="")
     parser.add_argument("--no-duplicates", action="store_true", help="leave out folders with @")
@@ -74,6 +79,8 @@ def main() -> int:
     wrong = sum(bool(outcome.crash) for outcome in outcomes)
     if chosen.verify:
         wrong += _verified(outcomes, chosen.corpus)
+    if chosen.mutants:
+        wrong += _mutants(outcomes, chosen.mutants, random.Random(chosen.seed))
     return 1 if wrong else 0
 
 
@@ -213,6 +220,99 @@ def _deepspeed(config: Any, path: Path, reader: str) -> str | None:
         except Exception as error:
             return f"{type(error).__name__}: {' '.join(str(error).split())}"
     return _optimizer(filled)
+
+
+# ---- mutants
+
+_VALUES: tuple[Any, ...] = (
+    *(0, 1, 2, 3, 4, -1, 7, 5e8, 0.5, 1.5, "true", "no", "5e8", "12", "cpu", "gpu", "nvme", "none"),
+    *(True, False, None, "auto", [], {}, [1], {"enabled": True}, "fp16", "bf16", "Adam", "warn"),
+)
+_MORE: tuple[tuple[tuple[str, ...], Any], ...] = (
+    (("zero_optimization", "offload_optimizer"), {"device": "cpu", "ratio": 0.3}),
+    (("zero_optimization", "offload_param"), {"device": "cpu", "pin_memory": True}),
+    (("zero_optimization", "cpu_offload"), True),
+    (("zero_optimization", "cpu_offload"), False),
+    (("zero_optimization", "stage3_gather_fp16_weights_on_model_save"), True),
+    (("zero_optimization", "sub_group_size"), 1e9),
+    (("zero_optimization", "compute_grad_norm"), False),
+    (("bf16",), {"enabled": True}),
+    (("fp16",), {"enabled": True, "fp16_master_weights_and_grads": True}),
+    (("bf16",), {"enabled": False, "bf16_master_weights_and_grads": True}),
+    (("amp",), {"enabled": False}),
+    (("gradient_allreduce_op",), "sum"),
+    (("communication_data_type",), "fp8"),
+    (("checkpoint",), {"tag_validation": "Loud"}),
+    (("optimizer",), {"type": "AdamX", "params": {}}),
+    (("zero_optimization",), True),
+    (("train_batch_size",), 37),
+    (("gradient_accumulation_steps",), 3),
+    (("tensorboard",), {"enabled": True, "job": "x"}),
+    (("nosuch",), 1),
+)
+
+
+def _mutants(outcomes: list[Outcome], count: int, dice: random.Random) -> int:
+    """Changed configurations, judged by DeepSpeed and by the rules."""
+    seeds = [
+        plain(config.root)
+        for outcome in outcomes
+        if outcome.kind == "json" and outcome.sheet is not None
+        for config in outcome.sheet.configs
+        if config.library == "deepspeed" and not _unknown(plain(config.root))
+    ]
+    counts: Counter[str] = Counter()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "ds_config.json")
+        while sum(counts.values()) < count:
+            text = _mutated(dice.choice(seeds), dice)
+            path.write_text(text)
+            outcome = _outcome(path, "json", text.encode())
+            if outcome.crash or outcome.sheet is None or not outcome.sheet.configs:
+                counts["crash" if outcome.crash else "no longer a configuration"] += 1
+                continue
+            refusal = _deepspeed(plain(outcome.sheet.configs[0].root), path, "unknown")
+            own = [f for f in outcome.findings if f.code in _BY_THE_LIBRARY]
+            refused = any(f.severity is Severity.ERROR or f.code == "DST804" for f in own)
+            verdict = ("taken, no error", "wrong", "missed", "refused, reported")
+            said = verdict[2 * bool(refusal) + refused]
+            counts[said] += 1
+            if said in ("missed", "wrong"):
+                reasons = "; ".join(f"{f.code} {f.message}" for f in own)
+                print(f"{said}: {' '.join(text.split())}\n    {(refusal or reasons)[:300]}")
+    print(f"mutants: {dict(sorted(counts.items()))}")
+    return counts["missed"] + counts["wrong"] + counts["crash"]
+
+
+def _mutated(config: dict[str, Any], dice: random.Random) -> str:
+    """The text of a configuration with one change."""
+    config = json.loads(json.dumps(config))
+    sections = [config]
+    for section in sections:  # grows while it is walked
+        inner = (value for key, value in section.items() if key != "params")
+        sections += [value for value in inner if isinstance(value, dict)]
+    section = dice.choice([each for each in sections if each])
+    key = dice.choice(list(section))
+    how = dice.choice(("value", "value", "more", "more", "typo", "remove", "repeat"))
+    if how == "value":
+        section[key] = dice.choice(_VALUES)
+    elif how == "more":
+        path, value = dice.choice(_MORE)
+        target = config
+        for part in path[:-1]:
+            if not isinstance(target.get(part), dict):
+                target[part] = {}
+            target = target[part]
+        target[path[-1]] = value
+    elif how == "typo":
+        at = dice.randrange(len(key))
+        section[key[:at] + key[at + 1 :] + dice.choice("xs")] = section.pop(key)
+    elif how == "remove":
+        del section[key]
+    text = json.dumps(config, indent=2)
+    if how == "repeat" and section is config:
+        text = text.replace("{", f'{{\n  "{key}": {json.dumps(config[key])},', 1)
+    return text
 
 
 def _optimizer(config: dict[str, Any]) -> str:

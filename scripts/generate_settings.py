@@ -274,8 +274,10 @@ def _typed(annotation: Any) -> dict[str, Any]:
                 "unknown": "forbidden" if extra == "forbid" else "ignored",
                 "keys": _fields(annotation),
             }
-        elif annotation in (bool, int, float, str) or annotation in (list, dict):
-            found = {"type": annotation.__name__}
+        else:  # or a constrained kind of one
+            kinds = (bool, int, float, str, list, dict)
+            known = [kind.__name__ for kind in kinds if issubclass(annotation, kind)]
+            found = {"type": known[0]} if known else {}
     if nullable:
         found["nullable"] = True
     return found

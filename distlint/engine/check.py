@@ -337,7 +337,7 @@ def _refusal(target: Target, settings: Settings) -> Notice | None:
         with path.open("rb") as file:
             first = file.readline(256)
         if kind_of(path, first) is None:
-            message = "nothing to check: neither Python nor a file that configures or starts it"
+            message = "nothing to check: not a kind of file that distlint knows"
             return Notice("nothing", message, path)
     return None
 

@@ -99,8 +99,7 @@ class TestStatus:
         assert result.returncode == 0
         assert result.stdout == "No files were checked.\n"
         assert (
-            result.stderr
-            == "notes.md: nothing to check: neither Python nor a file that configures or starts it\n"
+            result.stderr == "notes.md: nothing to check: not a kind of file that distlint knows\n"
         )
 
     def test_no_command(self, buggy: Path, distlint: Run) -> None:

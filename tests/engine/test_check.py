@@ -225,8 +225,8 @@ class TestBadInput:
         write(project, {"notes.md": "# x", "run": "#!/usr/bin/env python3\ndef", "data": "\0"})
         report = run("notes.md", "run", "data")
         assert lines(report) == [
-            "nothing: data: nothing to check: neither Python nor a file that configures or starts it",
-            "nothing: notes.md: nothing to check: neither Python nor a file that configures or starts it",
+            "nothing: data: nothing to check: not a kind of file that distlint knows",
+            "nothing: notes.md: nothing to check: not a kind of file that distlint knows",
         ]
         assert codes(report) == [("run", 2, "DST000")]
         assert not report.failed

@@ -110,17 +110,28 @@ class BadDeepSpeedValue(SettingsRule):
 
     def check(self, page: Page) -> Iterable[Finding]:
         for config in page.of("deepspeed"):
-            for path, _, entry in entries(config.root):
-                yield from self._entry(page, (*path, entry.key), entry)
+            for path, section, entry in entries(config.root):
+                yield from self._entry(page, (*path, entry.key), section, entry)
             yield from self._names(page, config)
 
-    def _entry(self, page: Page, path: tuple[str, ...], entry: Entry) -> Iterator[Finding]:
+    def _entry(
+        self, page: Page, path: tuple[str, ...], section: Mapping, entry: Entry
+    ) -> Iterator[Finding]:
         value = entry.value.value if isinstance(entry.value, Scalar) else None
-        if value is UNKNOWN or value == "auto":
+        if value is UNKNOWN:
             return
-        if len(path) == 1 and entry.key in _POSITIVE and isinstance(entry.value, Scalar):
-            if value is not None and not _is_positive(value):
+        if len(path) == 1 and self._is_no_section(page, entry):
+            yield self._finding(page, entry, "is no section")
+            return
+        if value == "auto":
+            return
+        if len(path) == 1 and entry.key in _POSITIVE:
+            missing = isinstance(entry.value, Scalar) and value is None
+            if not missing and not _is_positive(value):
                 yield self._finding(page, entry, "is no positive whole number")
+            return
+        if path[0] == "fp16" and (problem := _loss_scaling(entry.key, value, section)):
+            yield self._finding(page, entry, problem)
             return
         if path in _PLAIN:
             known = _PLAIN[path]
@@ -132,19 +143,36 @@ class BadDeepSpeedValue(SettingsRule):
             return
         found = page.deepspeed.entries(path)
         if found and page.deepspeed.refuses_unknown(path[:-1]):
-            problems = [_problem(schema, entry) for schema in found]
-            if all(problems):
+            problem = _problem(found[0], entry)
+            if problem is not None:
                 known = found[0].get("values") or ()
                 words = tuple(word for word in known if isinstance(word, str))
-                yield self._finding(page, entry, str(problems[0]), words)
+                yield self._finding(page, entry, problem, words)
+
+    @staticmethod
+    def _is_no_section(page: Page, entry: Entry) -> bool:
+        """Is a section written as something else? ``zero_optimization`` may be true or false."""
+        found = page.deepspeed.entries((entry.key,))
+        if not found or "keys" not in found[0] or isinstance(entry.value, Mapping):
+            return False
+        value = entry.value.value if isinstance(entry.value, Scalar) else ()
+        if entry.key == "zero_optimization":
+            return not isinstance(value, bool)
+        return value is not None or entry.key == "fp16"
 
     def _names(self, page: Page, config: Config) -> Iterator[Finding]:
         root = config.root
         for section in ("optimizer", "scheduler"):
             mapping = root.mapping(section)
             entry = mapping.entry("type") if mapping is not None else None
+            params = mapping.entry("params") if mapping is not None else None
+            if params is not None and section == "optimizer" and not _is_section(params):
+                yield self._finding(page, params, "is no section")
             value = entry.value.value if entry and isinstance(entry.value, Scalar) else None
-            if entry is None or not isinstance(value, str):
+            if entry is None or value is None or value is UNKNOWN:
+                continue
+            if not isinstance(value, str):
+                yield self._finding(page, entry, "is no string")
                 continue
             if section == "optimizer":
                 yield from self._optimizer(page, entry, value)
@@ -194,6 +222,24 @@ def _nearest_word(page: Page, entry: Entry, known: tuple[str, ...]) -> Fix | Non
     return replaced(page.sheet, "unsafe", f"Write `{meant}`", (start, end, quote + meant + quote))
 
 
+def _is_section(entry: Entry) -> bool:
+    unknown = isinstance(entry.value, Scalar) and entry.value.value in (UNKNOWN, None, "auto")
+    return unknown or isinstance(entry.value, Mapping)
+
+
+def _loss_scaling(key: str, value: Any, section: Mapping) -> str | None:
+    """What DeepSpeed checks by itself about the scaling of the loss."""
+    if key in ("loss_scale", "loss_scale_window", "min_loss_scale") and isinstance(value, bool):
+        return "is no number"
+    if key == "loss_scale" and isinstance(value, (int, float)) and value < 0:
+        return "has to be at least 0"
+    if key in ("loss_scale_window", "min_loss_scale") and section.value("enabled") is True:
+        dynamic = not section.value("loss_scale") and section.value("loss_scale") is not UNKNOWN
+        if dynamic and isinstance(value, (int, float)) and value <= 0:
+            return "has to be greater than 0 where the scale is dynamic"
+    return None
+
+
 def _is_positive(value: Any) -> bool:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return False
@@ -209,6 +255,8 @@ def _problem(schema: Table[str, Any], entry: Entry) -> str | None:
             return None
         return None if isinstance(node, Mapping) else "is no section"
     if isinstance(node, (Mapping, Sequence)):
+        if "values" in schema:
+            return f"is none of {shown(str(each) for each in schema['values'])}"
         return f"is no {_WORDS[kind]}" if kind in _WORDS else None
     value = node.value
     if value is None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from distlint.fixers.settings import renamed, replaced, set_value, without
 from distlint.rules.base import Example, SettingsRule
-from distlint.rules.configuration._deepspeed import STATIC, entries
+from distlint.rules.configuration._deepspeed import STATIC, entries, is_auto
 from distlint.rules.settings import Page, shown
 from distlint.source.finding import Finding, Fix, Severity
 from distlint.source.settings.values import Entry, Mapping, Scalar
@@ -110,7 +110,7 @@ class DeprecatedDeepSpeedKey(SettingsRule):
             return
         new = _RENAMED.get(entry.key) or _SECTIONS.get(entry.key, ("", ""))[0]
         new = new or str(found[0]["deprecated"])
-        both = new in section.keys
+        both = new in section.keys and not is_auto(section.node(new))
         instead = f"; its name is `{new}` now" if new and " " not in new else ""
         if " " in new:
             instead = f"; it belongs into {shown(new.split(' or '))}"

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from distlint.catalogue.settings import nearest
 from distlint.fixers.settings import renamed
 from distlint.rules.base import Example, SettingsRule
-from distlint.rules.configuration._deepspeed import STATIC, entries
+from distlint.rules.configuration._deepspeed import STATIC, entries, is_auto
 from distlint.rules.settings import Page
 from distlint.source.finding import Finding, Severity
 
@@ -89,7 +89,8 @@ class UnknownNestedDeepSpeedKey(SettingsRule):
                 known = schema.keys(path) if path else []
                 if not known or schema.knows((*path, entry.key)):
                     continue
-                raises = schema.refuses_unknown(path)
+                # "auto" is dropped before anything is checked
+                raises = schema.refuses_unknown(path) and not is_auto(entry.value)
                 meant = nearest(entry.key, known, 2)
                 if meant in section.keys:
                     meant = None

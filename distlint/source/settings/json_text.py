@@ -120,8 +120,8 @@ class _Reader:
             whole = number[0].lstrip("-").isdigit()
             return Scalar(int(number[0]) if whole else float(number[0]), start, self.at)
         if depth == 0:
-            word = text[start:].split(maxsplit=1)[0]
-            raise Malformed(f"`{word[:20]}` where an object should begin", start)
+            begun = text[start:].split(maxsplit=1)[0]
+            raise Malformed(f"`{begun[:20]}` where an object should begin", start)
         return self._bare_string()
 
     def _bare_string(self) -> Node:
