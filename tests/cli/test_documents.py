@@ -225,6 +225,14 @@ def test_templates_are_left_alone(
     assert concise(capsys, name) == []
 
 
+def test_a_mistake_in_a_file_of_another_tool_is_its_own_matter(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(project, settings_json="{a: }}}", chart_yaml="a: [\n")
+    assert cli.main(["check", "settings.json", "chart.yaml"]) == 0
+    assert capsys.readouterr().err.count("nothing to check") == 2
+
+
 def test_a_named_file_that_is_about_something_else(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

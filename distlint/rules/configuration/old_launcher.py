@@ -42,6 +42,7 @@ class OldLauncher(SettingsRule):
 
     ## When it is silent
 
+    - The script uses `parse_known_args`, which passes over the option; the launcher is still old.
     - The requirements of the project ask for a torch that may be older than 1.10, or it comes with
       a Dockerfile for an image with torch 1.
     """
@@ -79,7 +80,7 @@ python -m torch.distributed.launch --use_env --nproc_per_node=8 train.py  # expe
                 continue
             uses_env = bool({"use_env"} & launch.words.keys())
             text = script_text(page, launch)
-            fails = bool(not uses_env and text and _PASSED.search(text) and not _TAKES.search(text))
+            fails = not uses_env and text is not None and _refuses_dashes(text)
             if _image_has_torch_1(page):
                 continue
             if fails and page.asks_for_older("torch", "2.0"):
@@ -102,6 +103,12 @@ python -m torch.distributed.launch --use_env --nproc_per_node=8 train.py  # expe
                 advice="start it with `torchrun`, and read LOCAL_RANK from the environment",
                 fix=_repair(page, launch, (start, end), text, uses_env=uses_env),
             )
+
+
+def _refuses_dashes(text: str) -> bool:
+    """Does a script take ``--local_rank``, and end for an option that it does not know?"""
+    takes_old = _PASSED.search(text) is not None and _TAKES.search(text) is None
+    return takes_old and "parse_known_args" not in text
 
 
 def _image_has_torch_1(page: Page) -> bool:

@@ -47,6 +47,7 @@ _DEEPSPEED = re.compile(
 _ACCELERATE = re.compile(
     rb"^[\"']?(?:distributed_type|compute_environment)[\"']?\s*:", re.MULTILINE
 )
+_MEANT = re.compile(r"deepspeed|accelerate|^acc|^ds(?:[_.-]|$)|[_.-]ds[_.-]|zero[_-]?\d")
 _IN_PYTHON = re.compile(
     rb"environ|putenv|torchrun|torch\.distributed\.(?:run|launch)|accelerate\b.{1,8}\blaunch"
     rb"|zero_optimization|train_micro_batch_size_per_gpu|train_batch_size|pkill|killall"
@@ -85,6 +86,11 @@ def is_about_training(kind: Kind, path: Path, data: bytes) -> bool:
             return True
         return is_workflow(path) and _LAUNCH.search(data) is not None
     return _LAUNCH.search(data) is not None
+
+
+def may_be_meant(kind: Kind, path: Path, data: bytes) -> bool:
+    """Is a file with a mistake in it meant as a configuration, by its name or its content?"""
+    return _MEANT.search(path.name.lower()) is not None or is_about_training(kind, path, data)
 
 
 def may_set(data: bytes) -> bool:

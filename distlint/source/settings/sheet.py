@@ -14,7 +14,7 @@ from distlint.source.document import Document
 from distlint.source.edits import Lines
 from distlint.source.finding import Place, Span
 from distlint.source.settings import files, json_text, python_text, shell, yaml_text
-from distlint.source.settings.kinds import Kind, is_workflow, kind_of
+from distlint.source.settings.kinds import Kind, is_workflow, kind_of, may_be_meant
 from distlint.source.settings.shell import Piece, Script
 from distlint.source.settings.values import Malformed, Mapping, Parsed, Scalar
 
@@ -188,6 +188,8 @@ def _parsed(sheet: Sheet, parse: Callable[[str], Parsed]) -> Parsed | None:
         if json_text.is_templated(text):
             sheet.templated = True
             return None
+        if not may_be_meant(sheet.kind, sheet.document.path, sheet.document.data):
+            return None  # another tool's, and its own matter
         raise error.error(sheet.document) from None
 
 
