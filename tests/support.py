@@ -12,47 +12,65 @@ from distlint.engine.selection import Layer
 from distlint.engine.settings import Overrides, Resolver
 from distlint.rules.find import find
 from distlint.rules.registry import rules
+from distlint.rules.settings import find_in, find_in_python
 from distlint.source.document import Document
 from distlint.source.finding import Finding, Fix
+from distlint.source.scan import kind
+from distlint.source.settings.sheet import read
 
 SCRIPT = Path("/nowhere/script.py")
+_MARK = re.compile(r"[ \t]*# expect: .*")
 _EXPECT = re.compile(r"#\s*expect:\s*(DST\d{3}(?:\s*,\s*DST\d{3})*)")
 
 
-def findings(source: str, *, preview: bool = True) -> list[tuple[int, str]]:
-    """The (row, code) pairs that ``distlint check`` reports for a script, in order."""
+def findings(
+    source: str, file: str = SCRIPT.name, *, preview: bool = True
+) -> list[tuple[int, str]]:
+    """The (row, code) pairs that ``distlint check`` reports for a text, in order."""
     return sorted(
         (finding.place.span.row, finding.code)
-        for finding in _found(source)
+        for finding in found_in(source, file)
         if preview or not (finding.preview or rules()[finding.code].preview)
     )
 
 
-def fixes(source: str, code: str = "DST") -> list[Fix]:
-    """The fixes that the rules offer for a script, or those of one rule."""
+def fixes(source: str, file: str = SCRIPT.name, *, code: str = "DST") -> list[Fix]:
+    """The fixes that the rules offer for a text, or those of one rule."""
     return [
         finding.fix
-        for finding in _found(source)
+        for finding in found_in(source, file)
         if finding.fix is not None and finding.code.startswith(code)
     ]
 
 
 def repaired(
-    source: str, *, unsafe: bool = True, preview: bool = False, only: str | None = None
+    source: str,
+    file: str = SCRIPT.name,
+    *,
+    unsafe: bool = True,
+    preview: bool = False,
+    only: str | None = None,
 ) -> str:
-    """The script after all fixes that prove right, or those of one rule."""
+    """The text after all fixes that prove right, or those of one rule."""
     layer = Layer(select=(only,)) if only is not None else Layer()
     resolver = Resolver(Overrides(layer, isolated=True, preview=preview), SCRIPT.parent)
     session, settings = Session(resolver), resolver.of_folder(SCRIPT.parent)
-    document = Document.from_bytes(source.encode(), SCRIPT)
+    document = Document.from_bytes(source.encode(), SCRIPT.with_name(file))
     allowed = frozenset({"safe", "unsafe"} if unsafe else {"safe"})
     proposed = session.state_of(document, settings).proposed
     return Repairman(session, settings, allowed).repaired(document, proposed).text
 
 
-def _found(source: str) -> list[Finding]:
-    document = Document.from_bytes(source.encode(), SCRIPT)
-    return find(document, Project(SCRIPT.parent)).findings
+def found_in(source: str, file: str = SCRIPT.name) -> list[Finding]:
+    """The findings in a text under a name, which says what kind of document it is."""
+    if not file.endswith(".py"):  # a comment on the line would keep fixes away
+        source = _MARK.sub("", source)
+    document = Document.from_bytes(source.encode(), SCRIPT.with_name(file))
+    if kind(document) == "python":
+        found = find(document, Project(SCRIPT.parent)).findings
+        return sorted([*found, *find_in_python(document, {}, ())], key=lambda each: each.sort_key)
+    sheet = read(document)
+    return find_in(sheet, {}, ()) if sheet is not None else []
 
 
 def expected(source: str) -> list[tuple[int, str]]:

@@ -34,7 +34,15 @@ def test_few_dependencies_and_no_upper_bounds() -> None:
     assert isinstance(project, dict)
     core = project["dependencies"]
     names = {re.split(r"[^A-Za-z0-9._-]", requirement)[0] for requirement in core}
-    assert names == {"libcst", "pathspec", "rich", "tomli"}
+    assert names == {
+        "libcst",
+        "pathspec",
+        "rich",
+        "ruamel.yaml",
+        "tomli",
+        "tree-sitter",
+        "tree-sitter-bash",
+    }
     extras = [
         r
         for name, group in project["optional-dependencies"].items()
@@ -51,4 +59,5 @@ def test_the_changelog_knows_the_version() -> None:
 
 def test_data_files_lie_inside_the_package() -> None:
     assert list((ROOT / "distlint" / "catalogue" / "frameworks").glob("*.toml"))
+    assert list((ROOT / "distlint" / "catalogue" / "settings").glob("*.json"))
     assert (ROOT / "distlint" / "py.typed").exists()

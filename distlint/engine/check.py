@@ -11,16 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from distlint.analyzer.screen import worth_analysing
-from distlint.engine.discovery import NOTEBOOK, PYTHON_SUFFIXES, Target, reason
+from distlint.engine.discovery import NOTEBOOK, Target, reason
 from distlint.engine.settings import Resolver, Settings
 from distlint.engine.suppression import Complaint, Suppressions
 from distlint.rules.table import RESERVED, SYNTAX_ERROR, UNUSED_SUPPRESSION
-from distlint.source.comments import Scan
 from distlint.source.document import Document, DocumentError
 from distlint.source.edits import apply, changed_lines
 from distlint.source.finding import Finding, Place, Severity, Span
 from distlint.source.nesting import too_deep
 from distlint.source.report import CommentKey, Frame, Notice, Reported
+from distlint.source.scan import kind, scan, takes_comments
+from distlint.source.settings.kinds import kind_of
 
 if TYPE_CHECKING:
     from distlint.analyzer.project import Project
@@ -112,12 +113,13 @@ class Session:
         Raises:
             DocumentError: if it is no Python.
         """
-        findings: tuple[Finding, ...] = ()
         over_budget = 0
-        if worth_analysing(document.data) and not too_deep(document.text):
+        every: Iterable[Finding] = self._settings_in(document, settings)
+        if is_python(document) and worth_analysing(document.data) and not too_deep(document.text):
             found = self._find(document, settings)
-            findings = tuple(f for f in found.findings if settings.preview or not f.preview)
+            every = sorted([*found.findings, *every], key=lambda finding: finding.sort_key)
             over_budget = found.over_budget
+        findings = tuple(f for f in every if settings.preview or not f.preview)
         result = self._sieve(document, settings).result(findings, over_budget)
         told = [*result.reported, *(item for item, _ in result.unused)]
         proposed = sorted((item.finding for item in told), key=lambda finding: finding.sort_key)
@@ -146,18 +148,39 @@ class Session:
             project.forget(path)
 
     def _check(self, document: Document, settings: Settings) -> FileResult:
+        if not is_python(document):
+            findings = self._settings_in(document, settings)
+            left = _left_alone(document)
+            if left is not None:
+                return FileResult(document.path, notices=(left,), checked=False)
+            return self._sieve(document, settings).result(findings)
         if not worth_analysing(document.data):
             problem = _mistake(document)
             if problem is not None:
                 raise problem
-            return self._sieve(document, settings).result()
+            return self._sieve(document, settings).result(self._settings_in(document, settings))
         excess = too_deep(document.text)
         if excess:
             notice = Notice("skipped", f"not analysed: {excess}", document.path)
             return FileResult(document.path, notices=(notice,), checked=False)
         found = self._find(document, settings)
         sieve = self._sieve(document, settings)
-        return sieve.result(found.findings, found.over_budget, found.roots)
+        every = [*found.findings, *self._settings_in(document, settings)]
+        return sieve.result(every, found.over_budget, found.roots)
+
+    def _settings_in(self, document: Document, settings: Settings) -> list[Finding]:
+        """What is said about configurations, variables and launch lines."""
+        from distlint.source.settings.kinds import may_set
+
+        if is_python(document) and not may_set(document.data):
+            return []
+        from distlint.rules.settings import find_in, find_in_python
+        from distlint.source.settings.sheet import read
+
+        if is_python(document):
+            return find_in_python(document, settings.versions, settings.allow_env)
+        sheet = read(document)
+        return find_in(sheet, settings.versions, settings.allow_env) if sheet is not None else []
 
     def _sieve(self, document: Document, settings: Settings) -> _Sieve:
         return _Sieve(self.resolver, document, settings, self.buffers)
@@ -293,10 +316,12 @@ class _FileView:
     def _keys(self, complaint: Complaint) -> frozenset[CommentKey]:
         return frozenset((self.document.path, *item) for item in complaint.unless_used)
 
-    def _end_of(self, row: int) -> int:
+    def _end_of(self, row: int) -> int | None:
         """The last row of the statement at a row, where a comment can follow it."""
+        if not takes_comments(self.document):
+            return None
         if self._ends is None:
-            statements = Scan(self.document.text).statements
+            statements = scan(self.document).statements
             self._ends = {row: rows[-1] for rows in statements for row in rows}
         return self._ends.get(row, row)
 
@@ -308,12 +333,31 @@ def _refusal(target: Target, settings: Settings) -> Notice | None:
     if settings.max_file_size and size > settings.max_file_size:
         message = f"larger than max-file-size ({size:,} of {settings.max_file_size:,} bytes)"
         return Notice("skipped", message, path)
-    if target.named and path.suffix.lower() not in {*PYTHON_SUFFIXES, NOTEBOOK}:
+    if target.named and path.suffix.lower() != NOTEBOOK:
         with path.open("rb") as file:
             first = file.readline(256)
-        if not (first.startswith(b"#!") and b"python" in first):
-            return Notice("nothing", "nothing to check: not a Python file", path)
+        if kind_of(path, first) is None:
+            message = "nothing to check: not a kind of file that distlint knows"
+            return Notice("nothing", message, path)
     return None
+
+
+def _left_alone(document: Document) -> Notice | None:
+    """Why nothing in a document that is no Python was checked, if so."""
+    from distlint.source.settings.sheet import read
+
+    sheet = read(document)
+    if sheet is not None and sheet.templated:
+        return Notice("skipped", "a template: not checked", document.path)
+    if sheet is None or not (sheet.configs or sheet.script.settings or sheet.script.commands):
+        message = "nothing to check: it neither configures nor starts a training"
+        return Notice("nothing", message, document.path)
+    return None
+
+
+def is_python(document: Document) -> bool:
+    """Is a document to be read as Python, as everything is that is not known to be otherwise?"""
+    return kind(document) == "python"
 
 
 def enabled(code: str, path: Path, settings: Settings) -> bool:

@@ -13,8 +13,14 @@ from distlint.engine.gitignore import Ignored
 from distlint.engine.patterns import Pattern
 from distlint.engine.settings import Resolver
 from distlint.source.report import Notice
+from distlint.source.settings.kinds import (
+    MAX_SIZE,
+    PYTHON_SUFFIXES,
+    is_about_training,
+    kind_of,
+    may_be_source,
+)
 
-PYTHON_SUFFIXES = frozenset({".py", ".pyi", ".pyw"})
 NOTEBOOK = ".ipynb"
 
 
@@ -142,7 +148,7 @@ class _Search:
         if stat.S_ISREG(mode):
             if path.suffix.lower() == NOTEBOOK:
                 self.found.notebooks += 1
-            else:
+            elif path.suffix.lower() in PYTHON_SUFFIXES or _is_about_training(path, entry):
                 self.found.targets.append(Target(path, named=False))
         elif not stat.S_ISDIR(mode):
             self.found.notices.append(Notice("skipped", "not a regular file", path))
@@ -152,8 +158,22 @@ class _Search:
 
 
 def _is_source(name: str) -> bool:
-    suffix = os.path.splitext(name)[1].lower()
-    return suffix in PYTHON_SUFFIXES or suffix == NOTEBOOK
+    return may_be_source(name) or os.path.splitext(name)[1].lower() == NOTEBOOK
+
+
+def _is_about_training(path: Path, entry: os.DirEntry[str]) -> bool:
+    """Does a file that is no Python configure or start a training, by its content?"""
+    try:
+        if entry.stat().st_size > MAX_SIZE:
+            return False
+        with open(path, "rb") as file:
+            first = file.read(256)
+            kind = kind_of(path, first)
+            if kind is None or kind == "python":  # a script without a suffix has to be named
+                return False
+            return is_about_training(kind, path, first + file.read())
+    except OSError:
+        return False
 
 
 def _excluded(

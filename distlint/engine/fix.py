@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from distlint.engine.check import Session, State
+from distlint.engine.check import Session, State, is_python
 from distlint.engine.settings import Resolver, Settings
 from distlint.engine.writing import NotWritten, replace
 from distlint.rules.table import UNUSED_SUPPRESSION
@@ -122,7 +122,8 @@ def _harm(
     for path, found in repaired.items():
         project = session.project(resolver.of_file(path))
         project.forget(path)
-        project.add(found.after)
+        if is_python(found.after):
+            project.add(found.after)
     harm: dict[Path, str] = {}
     for file in report.files:
         if file in repaired:
@@ -256,7 +257,7 @@ class Repairman:
             return None, f"{character!r} cannot be written in {state.document.encoding}"
         if document is None:
             return None, "the file would not read back the same"
-        if _compiles(state.document.text) and not _compiles(text):
+        if is_python(document) and _compiles(state.document.text) and not _compiles(text):
             return None, "the result would be no valid Python"
         after = self._analysed(document)
         if after is None or after.over_budget > state.over_budget:

@@ -14,11 +14,11 @@ from distlint.engine.settings import Resolver
 from distlint.engine.suppression import Suppressions
 from distlint.engine.writing import NotWritten, replace
 from distlint.rules.table import SYNTAX_ERROR, UNUSED_SUPPRESSION
-from distlint.source.comments import Scan
 from distlint.source.document import NEWLINE, Document, DocumentError
 from distlint.source.edits import apply
 from distlint.source.finding import Edit, Span
 from distlint.source.report import Fixed, Notice, Report, Reported
+from distlint.source.scan import comments_follow, content, kind, scan
 
 MAX_LINE = 100
 """A comment that would make a line longer than this stands on a line of its own above."""
@@ -86,7 +86,7 @@ def comments(
     document: Document, items: Iterable[Reported], resolver: Resolver, reason: str = ""
 ) -> list[Edit]:
     """The edits that put comments to findings."""
-    statements = {row: rows for rows in Scan(document.text).statements for row in rows}
+    statements = {row: rows for rows in scan(document).statements for row in rows}
     wanted: dict[range, list[str]] = {}
     for item in items:
         row = item.noqa_row or 1
@@ -108,9 +108,14 @@ def document_with(document: Document, edits: Iterable[Edit]) -> Document:
         NotWritten: if they would change more than comments.
     """
     text = apply(document.text, edits)
-    if list(_tokens(text)) != list(_tokens(document.text)):
+    changed = Document(document.path, document.data, text, document.encoding, document.newline)
+    if kind(document) == "python":
+        same = list(_tokens(text)) == list(_tokens(document.text))
+    else:
+        same = content(changed) == content(document)
+    if not same:
         raise NotWritten("it would change more than comments")
-    return Document(document.path, b"", text, document.encoding, document.newline)
+    return changed
 
 
 def _comment(
@@ -127,7 +132,8 @@ def _comment(
             return Edit(Span(directive.row, end, directive.row, end), f", {', '.join(codes)}")
     comment = f"# distlint: ignore[{', '.join(codes)}]" + (f" -- {reason}" if reason else "")
     last = document.lines[rows[-1] - 1]
-    if len(last.rstrip()) + len(comment) + 2 <= MAX_LINE:
+    fits = len(last.rstrip()) + len(comment) + 2 <= MAX_LINE
+    if fits and comments_follow(document):
         span = Span(rows[-1], len(last.rstrip()) + 1, rows[-1], len(last) + 1)
         return Edit(span, f"  {comment}")
     first = document.lines[rows[0] - 1]

@@ -47,13 +47,20 @@ def check_paths(
         resolver.of_file(target.path)  # so that a bad configuration ends the run here
     found.notices += _not_yet(resolver)
     if shard is None:
-        return merge(check_files(found.targets, resolver, jobs, progress), found)
+        report = merge(check_files(found.targets, resolver, jobs, progress), found)
+        return _for_a_hook(report) if force_exclude else report
     number, count = shard
     if number > 1:  # what is said of the run as a whole is said once
         found.notices.clear()
         found.notebooks = 0
     targets = found.targets[number - 1 :: count]
     return replace(part(check_files(targets, resolver, jobs, progress), found), shard=shard)
+
+
+def _for_a_hook(report: Report) -> Report:
+    """Without a word about files that were handed over for their suffix alone."""
+    kept = tuple(notice for notice in report.notices if notice.kind != "nothing")
+    return replace(report, notices=kept)
 
 
 def check_stdin(

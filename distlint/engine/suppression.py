@@ -10,9 +10,10 @@ from typing import Literal
 from distlint.engine.errors import nearest
 from distlint.engine.selection import exact, unknown_rule
 from distlint.rules.table import RESERVED, SYNTAX_ERROR, UNUSED_SUPPRESSION
-from distlint.source.comments import Comment, Scan
+from distlint.source.comments import Comment
 from distlint.source.document import Document
 from distlint.source.finding import Edit, Finding, Fix, Place, Severity, Span
+from distlint.source.scan import scan
 
 VERBS = ("ignore", "file-ignore")
 
@@ -80,7 +81,7 @@ class Suppressions:
         self._malformed: list[Complaint] = []
         lowered = document.data.lower()
         if b"distlint:" in lowered or b"noqa" in lowered:
-            for comment in Scan(document.text).comments:
+            for comment in scan(document).comments:
                 self._read_own(comment)
                 self._read_noqa(comment)
 

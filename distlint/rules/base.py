@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from distlint.analyzer.witness import Witness
     from distlint.catalogue.catalogue import Catalogue
     from distlint.fixers.draft import Draft
+    from distlint.rules.settings import Page
     from distlint.source.document import Document
     from distlint.source.finding import Fix, Place, Related, Severity
 
@@ -37,6 +38,8 @@ class Example:
     effect: Literal["hang", "fail", "wrong data", "static", "finishes"] = "finishes"
     needs: tuple[str, ...] = ()
     why_static: str = ""
+    file: str = "script.py"
+    """What it is called: the name says what kind of document it is."""
 
 
 class Rule:
@@ -146,3 +149,39 @@ def composed(fix: Callable[[], Fix | None]) -> Fix | None:
         return fix()
     except Doubt:
         return None
+
+
+class SettingsRule(Rule):
+    """A rule about how a training is configured and started, in whatever kind of document."""
+
+    def check(self, page: Page) -> Iterable[Finding]:
+        """The findings in a document."""
+        raise NotImplementedError
+
+    def finding(
+        self,
+        page: Page,
+        message: str,
+        severity: Severity,
+        bounds: tuple[int, int],
+        *,
+        effect: str,
+        advice: str,
+        related: tuple[Related, ...] = (),
+        fix: Fix | None = None,
+        preview: bool = False,
+    ) -> Finding:
+        """What the rule says about a stretch of the document."""
+        return Finding(
+            code=self.code,
+            name=self.name,
+            message=message,
+            severity=severity,
+            place=page.sheet.place(*bounds),
+            related=related,
+            explanation=Explanation(
+                common=None, lanes=(), decisions=(), effect=effect, advice=advice
+            ),
+            fix=fix,
+            preview=preview,
+        )

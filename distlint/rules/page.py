@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 from distlint.rules.base import Example, Rule, WitnessRule
 from distlint.rules.registry import rules
 from distlint.rules.table import FAMILIES, RESERVED
+from distlint.source.settings.kinds import kind_of
 
 _EXPECT = re.compile(r"[ \t]*# expect: .*$", re.MULTILINE)
+
+_LANGUAGES = {"shell": "bash"}
 
 _EFFECTS = {
     "hang": "it hangs",
@@ -90,4 +94,9 @@ def _section(title: str, examples: tuple[Example, ...]) -> Iterator[str]:
         on = f" on {example.ranks} processes" if effect else ""
         note = f" ({effect}{on})" if effect else ""
         yield f"{example.title}{note}:"
-        yield f"```python\n{example_text(example)}```"
+        yield f"```{_language(example)}\n{example_text(example)}```"
+
+
+def _language(example: Example) -> str:
+    kind = kind_of(Path(example.file)) or "python"
+    return "jsonc" if kind == "json" and "//" in example.code else _LANGUAGES.get(kind, kind)

@@ -27,14 +27,19 @@ def asks_for_older(file: Path, library: str, version: str) -> bool:
 
     The requirement files nearest to the file that name the library decide.
     """
+    return any(_excludes(bounds, version) for bounds in bounds_of(file, library))
+
+
+def bounds_of(file: Path, library: str) -> tuple[str, ...]:
+    """What follows the name of a library in the nearest requirement files that name it."""
     named = re.compile(
         rf"(?<![\w.-]){re.escape(library)}(?![\w.-])\s*(?:\[[^\]]*\])?\s*(?:=\s*[\"'])?([^\"'#;\n]*)"
     )
     for folder in _folders(file):
         asked = [rest for text in _texts(folder) for rest in named.findall(text)]
         if asked:
-            return any(_excludes(bounds, version) for bounds in asked)
-    return False
+            return tuple(asked)
+    return ()
 
 
 def runs_on_older_python(file: Path, version: str) -> bool:

@@ -98,7 +98,9 @@ class TestStatus:
         result = distlint("check", "notes.md")
         assert result.returncode == 0
         assert result.stdout == "No files were checked.\n"
-        assert result.stderr == "notes.md: nothing to check: not a Python file\n"
+        assert (
+            result.stderr == "notes.md: nothing to check: not a kind of file that distlint knows\n"
+        )
 
     def test_no_command(self, buggy: Path, distlint: Run) -> None:
         assert distlint().returncode == 2

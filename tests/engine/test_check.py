@@ -87,9 +87,9 @@ class TestSelection:
 
     def test_a_rule_that_does_not_exist_yet_gets_a_warning(self, project: Path) -> None:
         write(project, {"a.py": ""})
-        report = run(layer=Layer(select=("ds-unknown-key", "DST3")))
+        report = run(layer=Layer(select=("unreduced-metric", "DST3")))
         assert lines(report) == [
-            "warning: -: DST801 (ds-unknown-key) is not part of this version yet"
+            "warning: -: DST906 (unreduced-metric) is not part of this version yet"
         ]
 
     def test_the_same_branch_and_collective_from_two_files_is_one_finding(
@@ -225,8 +225,8 @@ class TestBadInput:
         write(project, {"notes.md": "# x", "run": "#!/usr/bin/env python3\ndef", "data": "\0"})
         report = run("notes.md", "run", "data")
         assert lines(report) == [
-            "nothing: data: nothing to check: not a Python file",
-            "nothing: notes.md: nothing to check: not a Python file",
+            "nothing: data: nothing to check: not a kind of file that distlint knows",
+            "nothing: notes.md: nothing to check: not a kind of file that distlint knows",
         ]
         assert codes(report) == [("run", 2, "DST000")]
         assert not report.failed

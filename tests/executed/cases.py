@@ -20,6 +20,7 @@ class Case:
     effect: str
     needs: tuple[str, ...]
     why_static: str
+    file: str = "script.py"
 
     @property
     def runs(self) -> bool:
@@ -47,6 +48,7 @@ def _case(code: str, kind: str, number: int, example: Example) -> Case:
         effect=example.effect,
         needs=example.needs,
         why_static=example.why_static,
+        file=example.file,
     )
 
 

@@ -37,4 +37,5 @@ def test_good_script_finishes(case: Case, outcome: Outcome) -> None:
 )
 def test_a_script_that_does_not_run_says_why(case: Case) -> None:
     assert case.why_static
-    compile(case.source, case.label, "exec")
+    if case.file.endswith(".py"):
+        compile(case.source, case.label, "exec")

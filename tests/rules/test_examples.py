@@ -23,13 +23,15 @@ def examples(kind: str) -> list[object]:
 def test_bad_example_is_reported(code: str, example: Example) -> None:
     marks = expected(example.code)
     assert {mark for _, mark in marks} == {code}
-    assert [each for each in findings(example.code) if each[1][:4] == code[:4]] == marks
+    assert [
+        each for each in findings(example.code, example.file) if each[1][:4] == code[:4]
+    ] == marks
 
 
 @pytest.mark.parametrize(("code", "example"), examples("good"))
 def test_good_example_is_silent(code: str, example: Example) -> None:
     assert expected(example.code) == []
-    found = findings(example.code)
+    found = findings(example.code, example.file)
     assert about_hangs(found) + [mark for mark in found if mark[1] == code] == []
 
 
@@ -39,7 +41,9 @@ def test_a_rule_with_fixes_says_whether_they_are_safe(code: str) -> None:
     assert section, "a section about fixes, if only why there is none"
     said = {word for word in ("Safe", "Unsafe", "Shown only") if f"{word}:" in section}
     given = {
-        fix.applicability for example in rules()[code].bad for fix in fixes(example.code, code)
+        fix.applicability
+        for example in rules()[code].bad
+        for fix in fixes(example.code, example.file, code=code)
     }
     words = {"safe": "Safe", "unsafe": "Unsafe", "displayonly": "Shown only"}
     assert said == {words[applicability] for applicability in given}

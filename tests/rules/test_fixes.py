@@ -411,7 +411,7 @@ def test_no_certain_repair(body: str) -> None:
 
 def test_what_is_seldom_so_is_shown_only() -> None:
     (script,) = (s for s in scripts("bugs") if s.name.endswith("__file_probe"))
-    assert [fix.applicability for fix in fixes(script.source, "DST1")] == ["displayonly"]
+    assert [fix.applicability for fix in fixes(script.source, code="DST1")] == ["displayonly"]
     assert repaired(script.source, preview=True, only="DST1") == script.source
 
 
@@ -429,7 +429,7 @@ def test_an_exception_of_one_rank_is_shown_only() -> None:
             if batch:
                 dist.all_reduce(x)
         """)
-    assert [fix.applicability for fix in fixes(source, "DST1")] == ["displayonly"]
+    assert [fix.applicability for fix in fixes(source, code="DST1")] == ["displayonly"]
     assert repaired(source) == source
 
 

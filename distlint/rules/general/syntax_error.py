@@ -1,4 +1,4 @@
-"""DST000: a file that is no Python."""
+"""DST000: a file that cannot be read."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from distlint.source.finding import Severity
 
 
 class InvalidSyntax(Rule):
-    """A file cannot be read as Python, so nothing in it was checked.
+    """A file cannot be read as what it is, so nothing in it was checked.
 
     ## What it finds
 
     - Text that neither the running Python nor the newest grammar that distlint knows can parse.
     - Bytes that do not decode in the encoding that the file declares (PEP 263), or in UTF-8.
     - Binary content.
+    - JSON and YAML that cannot be read, in files that were named or that look like a configuration
+      of DeepSpeed or Accelerate. What DeepSpeed's own reader allows in JSON (comments, trailing
+      commas) is no mistake, and templates (`{{ name }}`, `${NAME}`) are left alone.
 
     The other files of the run are checked all the same.
 

@@ -1,0 +1,199 @@
+"""Launch lines: which launcher, with which options, starts which script."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from distlint.catalogue.settings import launcher_options
+from distlint.rules.settings import Page
+from distlint.source.settings.shell import Command, Setting, Word
+
+Launcher = Literal["torchrun", "launch", "accelerate", "deepspeed"]
+
+_WRAPPERS = frozenset(
+    "srun mpirun mpiexec nohup time timeout sudo exec numactl nsys ncu uv poetry pipenv conda nice"
+    " taskset stdbuf command setsid singularity apptainer ibrun jsrun aprun".split()
+)
+_PYTHON = re.compile(r"(?:.*/)?python[\d.]*$")
+_MODULES: dict[str, Launcher] = {
+    "torch.distributed.run": "torchrun",
+    "torch.distributed.launch": "launch",
+    "accelerate.commands.launch": "accelerate",
+    "deepspeed.launcher.runner": "deepspeed",
+}
+
+
+@dataclass(slots=True)
+class Launch:
+    """One launch line.
+
+    ``options`` has the value of each option by its name with underscores; None for one that is
+    a flag or only known at run time. ``complete`` is False when an expansion may hold more options.
+    """
+
+    launcher: Launcher
+    command: Command
+    first: Word
+    options: dict[str, Word | None] = field(default_factory=dict)
+    words: dict[str, Word] = field(default_factory=dict)
+    unknown: list[Word] = field(default_factory=list)
+    script: Word | None = None
+    arguments: tuple[Word, ...] = ()
+    complete: bool = True
+
+    def text(self, option: str) -> str | None:
+        word = self.options.get(option)
+        return word.text if word is not None else None
+
+    def number(self, option: str) -> int | None:
+        text = self.text(option)
+        return int(text) if text is not None and text.isdecimal() else None
+
+    def bounds(self, option: str) -> tuple[int, int]:
+        """The option with its value."""
+        word, value = self.words[option], self.options.get(option)
+        return word.start, value.end if value is not None and value.end > word.end else word.end
+
+    def argument(self, *names: str) -> Word | None:
+        """The value of an option of the script."""
+        for index, word in enumerate(self.arguments):
+            name, equals, value = word.raw.partition("=")
+            if name.replace("-", "_").lstrip("_") in names and word.raw.startswith("--"):
+                if equals:
+                    return Word(value if "$" not in value else None, word.start, word.end, word.raw)
+                if index + 1 < len(self.arguments):
+                    return self.arguments[index + 1]
+        return None
+
+    @property
+    def wrapper(self) -> str | None:
+        """The command that starts the launcher, such as ``srun``."""
+        word = self.command.words[0]
+        return word.text if word is not self.first else None
+
+
+def launches(page: Page) -> Iterator[Launch]:
+    """The launch lines of a document."""
+    for command in page.sheet.script.commands:
+        found = _launch(command)
+        if found is not None:
+            yield found
+
+
+def _launch(command: Command) -> Launch | None:
+    words = command.words
+    wrapped = (words[0].text or "").rpartition("/")[2] in _WRAPPERS
+    for index, word in enumerate(words):
+        found = _starts(words, index)
+        if found is not None:
+            launcher, count = found
+            launch = Launch(launcher, command, word)
+            _read_options(launch, words[index + count :])
+            return launch
+        if not wrapped:
+            return None
+    return None
+
+
+def _starts(words: tuple[Word, ...], index: int) -> tuple[Launcher, int] | None:
+    """Which launcher begins at a word, and how many words that takes."""
+    text = words[index].text
+    if text is None:
+        return None
+    following = [word.text for word in words[index + 1 : index + 4]]
+    name = text.rpartition("/")[2]
+    if name == "torchrun":
+        return "torchrun", 1
+    if name == "deepspeed":
+        return "deepspeed", 1
+    if name == "accelerate" and following[:1] == ["launch"]:
+        return "accelerate", 2
+    if name in ("accelerate-launch",):
+        return "accelerate", 1
+    if _PYTHON.match(text):
+        for skipped in (0, 1):  # python -u -m ...
+            if following[skipped : skipped + 1] == ["-m"] and len(following) > skipped + 1:
+                module = following[skipped + 1]
+                if module in _MODULES:
+                    return _MODULES[module], 3 + skipped
+    return None
+
+
+def _read_options(launch: Launch, words: tuple[Word, ...]) -> None:
+    known = launcher_options(launch.launcher)
+    index = 0
+    while index < len(words):
+        word = words[index]
+        index += 1
+        name = word.raw.partition("=")[0] if word.text is None else word.text.partition("=")[0]
+        if not name.startswith("-") or "$" in name:
+            if word.splits or (word.text is None and word.raw.startswith(("$@", '"$@', "${@"))):
+                launch.complete = False
+                if word.raw.strip('"{}').startswith(("$@", "$*")):
+                    return
+                continue
+            launch.script = word
+            launch.arguments = words[index:]
+            return
+        option = _option(name, known)
+        if option is None:
+            launch.unknown.append(word)
+            return  # what follows may be its value
+        canonical = option.lstrip("-").replace("-", "_")
+        canonical = {"m": "module", "h": "help"}.get(canonical, canonical)
+        launch.words[canonical] = word
+        launch.options[canonical] = None
+        if "=" in word.raw:
+            value = None if word.text is None else word.text.partition("=")[2]
+            at = word.start + word.raw.index("=") + 1
+            launch.options[canonical] = Word(value, at, word.end, word.raw.partition("=")[2])
+            continue
+        count = known[option]
+        if count == "1" and index < len(words):
+            launch.options[canonical] = words[index]
+            if words[index].splits:
+                launch.complete = False
+            index += 1
+        elif count in ("?", "*", "+"):
+            while index < len(words) and not words[index].raw.startswith("-"):
+                launch.options[canonical] = words[index]
+                index += 1
+                if count == "?":
+                    break
+
+
+def _option(name: str, known: dict[str, str] | object) -> str | None:
+    """The option that argparse takes a word for: itself, or the only one that begins with it."""
+    assert isinstance(known, dict)
+    if name in known:
+        return name
+    if not name.startswith("--"):
+        short = name[:2]
+        return short if short in known and len(name) > 2 else None
+    begun = {each.replace("-", "_"): each for each in known if each.startswith(name)}
+    return next(iter(begun.values())) if len(begun) == 1 else "--help" if begun else None
+
+
+def in_force(launch: Launch, name: str) -> Setting | None:
+    """The variable as a launch line gets it: given with it, or exported before for certain."""
+    for setting in (*launch.command.given, *launch.command.environment):
+        if setting.name == name and (setting.always or setting.form in ("prefix", "env")):
+            return setting
+    return None
+
+
+def script_text(page: Page, launch: Launch) -> str | None:
+    """The script that is started, where it can be found."""
+    word = launch.script
+    if word is None or word.text is None or not word.text.endswith(".py"):
+        return None
+    path = page.file(word.text)
+    if path is None:
+        return None
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None

@@ -1,0 +1,142 @@
+"""DST820: environment variables that nothing reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from distlint.catalogue.settings import invented_variables, nearest, variables
+from distlint.fixers.settings import setting_named
+from distlint.rules.base import Example, SettingsRule
+from distlint.rules.configuration._variables import STATIC, settings
+from distlint.rules.settings import Page
+from distlint.source.finding import Finding, Severity
+
+_CLOSED = ("NCCL_", "TORCH_NCCL_")
+_FAMILIES = (*_CLOSED, "TORCH_", "DS_", "DEEPSPEED_", "ACCELERATE_", "GLOO_", "PYTORCH_", "CUDA_")
+_OTHERS = (
+    "NCCL_OFI_",
+    "NCCL_UCX_",
+    "NCCL_UCC_",
+    "NCCL_SHARP_",
+    "NCCL_PLUGIN_",
+    "NCCL_GPUDIRECT",
+    "NCCL_FASTRAK_",
+    "NCCL_TCPX_",
+    "NCCL_NETDEVICE_",
+    "NCCL_TESTS_",
+    "NCCL_LIB",
+    "NCCL_INC",
+    "NCCL_INSTALL",
+    "NCCL_BUILD",
+    "DS_BUILD_",  # one for each operation that DeepSpeed can build
+)
+_PROJECTS = frozenset(
+    f"NCCL_{word}"
+    for word in "VERSION VER ROOT ROOT_DIR HOME DIR PATH BRANCH REPO URL TAG COMMIT PREFIX SRC"
+    " PACKAGE DEB EXT_VERSION TESTS".split()
+)
+
+
+class UnknownEnvironmentVariable(SettingsRule):
+    """An environment variable is set that NCCL, torch, Accelerate and DeepSpeed do not read.
+
+    ## What it finds
+
+    In shell scripts, Slurm scripts, Dockerfiles, Makefiles, workflows and `os.environ`:
+
+    - names that guides invent (`NCCL_TIMEOUT`, `CUDA_MEMORY_FRACTION`), with what exists instead;
+    - names one or two letters off a variable that is read (`DS_ACCELERATORATOR`,
+      `TORCH_DISTRIBUTED_DEBG`);
+    - names that begin with `NCCL_` or `TORCH_NCCL_` and that neither library reads in any version.
+
+    ## Why it matters
+
+    Nothing reads the variable, and nothing says so. The time limit or the device that it was meant
+    to set stays as it is.
+
+    ## What to do
+
+    Write the name that was meant, or use what is named in its place. Names of your own go into
+    `allow-env` of the configuration.
+
+    ## Fix
+
+    Unsafe: a name that is at most two letters off is replaced by the right one, and then takes
+    effect.
+
+    ## When it is silent
+
+    - Variables of plugins (`NCCL_OFI_*`, `NCCL_SHARP_*` and others), and those that say where NCCL
+      is built or installed (`NCCL_HOME`, `NCCL_VERSION`).
+    - Variables that a script keeps for itself, without `export`.
+    - A script or program in the same document reads the name.
+    """
+
+    code = "DST820"
+    name = "unknown-env-var"
+    severity = Severity.WARNING
+
+    good = (
+        Example(
+            title="Variables that are read, a plugin's, and one of the project's own",
+            file="launch.sh",
+            code="""\
+export NCCL_IB_HCA=mlx5
+export NCCL_OFI_PROTOCOL=RDMA
+export DS_CONFIG=ds_config.json
+NCCL_LIMIT=3
+torchrun --nproc_per_node=8 train.py --config "$DS_CONFIG"
+""",
+            effect="static",
+            why_static=STATIC,
+        ),
+    )
+
+    bad = (
+        Example(
+            title="An invented name, and a misspelt one",
+            file="launch.sh",
+            code="""\
+export NCCL_TIMEOUT=300  # expect: DST820
+export TORCH_DISTRIBUTED_DEBG=INFO  # expect: DST820
+torchrun --nproc_per_node=8 train.py
+""",
+            effect="static",
+            why_static=STATIC,
+        ),
+    )
+
+    def check(self, page: Page) -> Iterable[Finding]:
+        known = variables()
+        invented = invented_variables()
+        for setting in settings(page):
+            name = setting.name
+            if name in known or name in page.allow_env or not name.startswith(_FAMILIES):
+                continue
+            if name.startswith(_OTHERS) or name in _PROJECTS or self._is_read(page, name):
+                continue
+            if setting.form == "image" and page.sheet.kind == "dockerfile":
+                if name.startswith("CUDA_") and name not in invented:
+                    continue
+            meant = nearest(name, known, 2 if len(name) > 8 else 1)
+            instead = invented.get(name)
+            if instead in known:
+                meant, instead = instead, None
+            if meant is None and instead is None and not name.startswith(_CLOSED):
+                continue
+            hint = f"; did you mean `{meant}`?" if meant else f": use {instead}" if instead else ""
+            yield self.finding(
+                page,
+                f"nothing reads `{name}`{hint}",
+                Severity.WARNING,
+                (setting.name_start, setting.name_end),
+                effect="it changes nothing",
+                advice=f"write `{meant}`" if meant else instead or "delete it",
+                fix=setting_named(page.sheet, "unsafe", setting, meant) if meant else None,
+            )
+
+    @staticmethod
+    def _is_read(page: Page, name: str) -> bool:
+        text = page.text
+        inside = (f"{call}({quote}{name}" for call in ("get", "getenv") for quote in "'\"")
+        return any(each in text for each in (f"${name}", f"${{{name}", *inside))

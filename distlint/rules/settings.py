@@ -1,0 +1,131 @@
+"""What rules about configurations, variables and launch lines are given, and who asks them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+from distlint.catalogue.settings import Accelerate, DeepSpeed
+from distlint.rules.base import SettingsRule
+from distlint.rules.registry import rules
+from distlint.source.document import Document, DocumentError
+from distlint.source.finding import Finding
+from distlint.source.requirements import asks_for_older, bounds_of
+from distlint.source.settings import values
+from distlint.source.settings.kinds import MAX_SIZE, may_set
+from distlint.source.settings.sheet import Config, Sheet, read
+
+_ABOVE = 3
+"""In how many folders above its own a path of a launch line is looked up."""
+
+
+@dataclass
+class Page:
+    """A document as rules see it: what it says, and what its project says beside it."""
+
+    sheet: Sheet
+    versions: Mapping[str, str] = field(default_factory=dict)
+    allow_env: tuple[str, ...] = ()
+
+    @property
+    def path(self) -> Path:
+        return self.sheet.document.path
+
+    @property
+    def text(self) -> str:
+        return self.sheet.document.text
+
+    def bounds(self, library: str) -> tuple[str, ...]:
+        """The versions of a library that the configuration or the project asks for."""
+        named = self.versions.get(library)
+        if named is not None:
+            return (f"=={named}",)
+        return tuple(b for b in bounds_of(self.path, library) if re.search(r"\d", b))
+
+    def asks_for_older(self, library: str, version: str) -> bool:
+        """May the project run with a version of a library before this one, as far as it says?"""
+        named = self.versions.get(library)
+        if named is not None:
+            numbers = [int(n) for n in re.findall(r"\d+", named)]
+            return numbers < [int(n) for n in version.split(".")]
+        return asks_for_older(self.path, library, version)
+
+    @cached_property
+    def deepspeed(self) -> DeepSpeed:
+        return DeepSpeed(self.bounds("deepspeed"))
+
+    @cached_property
+    def accelerate(self) -> Accelerate:
+        return Accelerate(self.bounds("accelerate"))
+
+    def of(self, library: str) -> list[Config]:
+        """The configurations of a library in the document."""
+        return [config for config in self.sheet.configs if config.library == library]
+
+    def beside(self, name: str) -> tuple[Path, Config] | None:
+        """The configuration in a file that the document names, seen from folders above it."""
+        if not name or "://" in name:
+            return None
+        for folder in list(self.path.parents)[:_ABOVE]:
+            path = folder / name
+            config = _config_of(path)
+            if config is not None:
+                return path, config
+        return None
+
+    def file(self, name: str) -> Path | None:
+        """A file that the document names, seen from folders above it."""
+        for folder in list(self.path.parents)[:_ABOVE]:
+            path = folder / name
+            try:
+                if path.is_file() and path.stat().st_size <= MAX_SIZE:
+                    return path
+            except OSError:
+                return None
+        return None
+
+
+@lru_cache(maxsize=64)
+def _config_of(path: Path) -> Config | None:
+    try:
+        if not path.is_file() or path.stat().st_size > MAX_SIZE:
+            return None
+        sheet = read(Document.read(path))
+    except (OSError, ValueError, DocumentError):
+        return None
+    return sheet.configs[0] if sheet is not None and sheet.configs else None
+
+
+@lru_cache(maxsize=1)
+def settings_rules() -> tuple[SettingsRule, ...]:
+    return tuple(rule() for rule in rules().values() if issubclass(rule, SettingsRule))
+
+
+def find_in(sheet: Sheet, versions: Mapping[str, str], allow_env: tuple[str, ...]) -> list[Finding]:
+    """What the rules say about a document that configures or starts a training."""
+    page = Page(sheet, versions, allow_env)
+    found = [finding for rule in settings_rules() for finding in rule.check(page)]
+    return sorted(found, key=lambda finding: finding.sort_key)
+
+
+def find_in_python(
+    document: Document, versions: Mapping[str, str], allow_env: tuple[str, ...]
+) -> list[Finding]:
+    """The same for a script; nothing is read unless its bytes promise something."""
+    if not may_set(document.data):
+        return []
+    sheet = read(document, first=b"#!python")
+    return find_in(sheet, versions, allow_env) if sheet is not None else []
+
+
+def written(page: Page, node: values.Node) -> str:
+    """A value as it stands in the document."""
+    return page.text[node.start : node.end]
+
+
+def shown(found: Iterable[str]) -> str:
+    """Words as a list in a sentence, in code style."""
+    return ", ".join(f"`{each}`" for each in found)
