@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from distlint.analyzer.project import Project
@@ -13,8 +12,8 @@ from distlint.rules.find import find
 from distlint.source.document import Document
 from distlint.source.finding import Finding, Fix
 
+ROOT = Path(__file__).resolve().parents[1]
 SCRIPT = Path("/nowhere/script.py")
-_EXPECT = re.compile(r"#\s*expect:\s*(DST\d{3}(?:\s*,\s*DST\d{3})*)")
 
 
 def findings(source: str) -> list[tuple[int, str]]:
@@ -39,17 +38,9 @@ def repaired(source: str, *, unsafe: bool = True, preview: bool = False) -> str:
 
 def _found(source: str) -> list[Finding]:
     document = Document.from_bytes(source.encode(), SCRIPT)
-    return find(document, Project(SCRIPT.parent)).findings
-
-
-def expected(source: str) -> list[tuple[int, str]]:
-    """The (row, code) pairs that the ``# expect: CODE`` marks of a script ask for, in order."""
-    return [
-        (row, code.strip())
-        for row, line in enumerate(source.splitlines(), start=1)
-        for match in _EXPECT.finditer(line)
-        for code in match[1].split(",")
-    ]
+    found = find(document, Project(SCRIPT.parent))
+    assert not found.problems, found.problems[0].detail
+    return found.findings
 
 
 def about_hangs(found: list[tuple[int, str]]) -> list[tuple[int, str]]:

@@ -24,6 +24,7 @@ from distlint.source.report import CommentKey, Frame, Notice, Reported
 
 if TYPE_CHECKING:
     from distlint.analyzer.project import Project
+    from distlint.rules.base import Rule
     from distlint.rules.find import Found
 
 CONTEXT_ROWS = 2
@@ -52,13 +53,14 @@ class State:
     """A document as a repair sees it.
 
     ``findings`` are all there are, suppressed and unselected ones included; ``proposed`` are those
-    that the user is told of.
+    that the user is told of. ``failed`` are the codes of rules that raised.
     """
 
     document: Document
     findings: tuple[Finding, ...]
     proposed: tuple[Finding, ...]
     over_budget: int
+    failed: frozenset[str] = frozenset()
 
 
 class Session:
@@ -114,14 +116,16 @@ class Session:
         """
         findings: tuple[Finding, ...] = ()
         over_budget = 0
-        if worth_analysing(document.data) and not too_deep(document.text):
+        failed: frozenset[str] = frozenset()
+        if self._has_askers(document, settings) and not too_deep(document.text):
             found = self._find(document, settings)
             findings = tuple(f for f in found.findings if settings.preview or not f.preview)
             over_budget = found.over_budget
+            failed = frozenset(problem.rule.code for problem in found.problems)
         result = self._sieve(document, settings).result(findings, over_budget)
         told = [*result.reported, *(item for item, _ in result.unused)]
         proposed = sorted((item.finding for item in told), key=lambda finding: finding.sort_key)
-        return State(document, findings, tuple(proposed), over_budget)
+        return State(document, findings, tuple(proposed), over_budget, failed)
 
     def project(self, settings: Settings) -> Project:
         """The project of a configuration, made once."""
@@ -146,7 +150,7 @@ class Session:
             project.forget(path)
 
     def _check(self, document: Document, settings: Settings) -> FileResult:
-        if not worth_analysing(document.data):
+        if not self._has_askers(document, settings):
             problem = _mistake(document)
             if problem is not None:
                 raise problem
@@ -157,7 +161,14 @@ class Session:
             return FileResult(document.path, notices=(notice,), checked=False)
         found = self._find(document, settings)
         sieve = self._sieve(document, settings)
-        return sieve.result(found.findings, found.over_budget, found.roots)
+        result = sieve.result(found.findings, found.over_budget, found.roots)
+        problems = {problem.message: problem.detail for problem in found.problems}
+        notices = (Notice("failed", each, document.path, problems[each]) for each in problems)
+        return replace(result, notices=(*result.notices, *notices))
+
+    def _has_askers(self, document: Document, settings: Settings) -> bool:
+        """Is there a rule that could speak about a document, to judge by its bytes?"""
+        return worth_analysing(document.data) or bool(_own_rules(document, settings))
 
     def _sieve(self, document: Document, settings: Settings) -> _Sieve:
         return _Sieve(self.resolver, document, settings, self.buffers)
@@ -168,7 +179,11 @@ class Session:
 
         sys.setrecursionlimit(max(sys.getrecursionlimit(), RECURSION_LIMIT))
         try:
-            return find(document, self.project(settings))
+            own = _own_rules(document, settings)
+            if not own:
+                return find(document, self.project(settings))
+            distributed = worth_analysing(document.data)
+            return find(document, self.project(settings), own, distributed=distributed)
         except ParseError as error:
             from distlint.engine.syntax import explain
 
@@ -326,16 +341,28 @@ def enabled(code: str, path: Path, settings: Settings) -> bool:
 def _is_preview(code: str, settings: Settings) -> bool:
     if code in (SYNTAX_ERROR, UNUSED_SUPPRESSION):
         return False
-    from distlint.rules.registry import own_rules, rules
+    from distlint.rules.registry import rules
 
-    rule = rules().get(code) or own_rules(settings.rules).get(code)
+    rule = rules().get(code) or settings.own_rules().get(code)
     return rule is not None and rule.preview
 
 
 def _implemented(settings: Settings) -> Iterable[str]:
-    from distlint.rules.registry import own_rules, rules
+    from distlint.rules.registry import rules
 
-    return (*rules(), *own_rules(settings.rules))
+    return (*rules(), *settings.own_rules())
+
+
+def _own_rules(document: Document, settings: Settings) -> list[Rule]:
+    """The rules of the user's own that are to be asked about a document, made anew for it."""
+    found = []
+    for code, rule in settings.own_rules().items():
+        words: Iterable[str] = getattr(rule, "words", ())
+        if words and not any(word.encode() in document.data for word in words):
+            continue
+        if enabled(code, document.path, settings):
+            found.append(rule())
+    return found
 
 
 def _mistake(document: Document) -> DocumentError | None:

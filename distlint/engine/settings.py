@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from distlint.catalogue import RUNTIME
 from distlint.engine import config_file
@@ -17,6 +17,9 @@ from distlint.engine.selection import Layer, Selection, expand, resolve
 from distlint.rules.table import RESERVED
 from distlint.source.finding import Severity
 from distlint.source.paths import display
+
+if TYPE_CHECKING:
+    from distlint.rules.base import Rule
 
 DEFAULT_EXCLUDE = (
     ".bzr",
@@ -84,6 +87,7 @@ class Settings:
     world: tuple[int, int]
     catalogue: tuple[Path | Mapping[str, object], ...]
     rules: tuple[Path, ...]
+    rule_packages: tuple[str, ...]
     known: Mapping[str, str]
     runtime: str
     versions: Mapping[str, str]
@@ -100,6 +104,14 @@ class Settings:
             if pattern.names(path) != pattern.negated:
                 found |= codes
         return found
+
+    def own_rules(self) -> Mapping[str, type[Rule]]:
+        """The rules of the user's own that hold for these files, by code."""
+        if not self.rules and not self.rule_packages:
+            return {}
+        from distlint.rules.registry import own_rules
+
+        return own_rules(self.rules, self.rule_packages)
 
 
 class Resolver:
@@ -146,10 +158,10 @@ class Resolver:
         every = self._by_config.values()
         return self.overrides.baseline is not None or any(each.baseline for each in every)
 
-    def own_rule_files(self) -> tuple[Path, ...]:
-        """The files with rules of the user's own in all configurations used so far."""
-        every = self._by_config.values()
-        return tuple(dict.fromkeys(file for settings in every for file in settings.rules))
+    def own_rule(self, code: str) -> type[Rule] | None:
+        """The rule of the user's own with a code, in any configuration used so far."""
+        found = (settings.own_rules().get(code) for settings in self._by_config.values())
+        return next((rule for rule in found if rule is not None), None)
 
     def _surroundings(self, folder: Path) -> tuple[Path | None, Path | None]:
         """The configuration in force in a folder, and the project's folder that it lies in."""
@@ -198,6 +210,7 @@ def build(config_path: Path | None, root: Path, overrides: Overrides, cwd: Path)
         world=_get(config, "world", (2, 2)),
         catalogue=_catalogue(config),
         rules=config_file.own_rule_files(config),
+        rule_packages=config_file.own_rule_packages(config),
         known=known,
         runtime=_get(config, "runtime", RUNTIME),
         versions=_get(config, "versions", {}),
