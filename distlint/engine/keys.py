@@ -123,8 +123,8 @@ KEYS = (
     Key(
         "rules",
         "",
-        "Rules of your own: Python files below the folder of this file, which are executed, or names "
-        "under which installed packages offer some; see [rules of your own](own-rules.md).",
+        "Rules of your own: Python files below the folder of this file, which are executed, or "
+        "names under which installed packages offer some; see [rules of your own](own-rules.md).",
         "[]",
         _STRINGS,
     ),
