@@ -168,7 +168,7 @@ class Session:
 
     def _has_askers(self, document: Document, settings: Settings) -> bool:
         """Is there a rule that could speak about a document, to judge by its bytes?"""
-        return worth_analysing(document.data) or bool(_own_rules(document, settings))
+        return _may_part(document, settings) or bool(_own_rules(document, settings))
 
     def _sieve(self, document: Document, settings: Settings) -> _Sieve:
         return _Sieve(self.resolver, document, settings, self.buffers)
@@ -182,7 +182,7 @@ class Session:
             own = _own_rules(document, settings)
             if not own:
                 return find(document, self.project(settings))
-            distributed = worth_analysing(document.data)
+            distributed = _may_part(document, settings)
             return find(document, self.project(settings), own, distributed=distributed)
         except ParseError as error:
             from distlint.engine.syntax import explain
@@ -336,6 +336,12 @@ def enabled(code: str, path: Path, settings: Settings) -> bool:
     preview_rule = not settings.preview and _is_preview(code, settings)
     on = settings.selection.enables(code, preview_rule=preview_rule, preview=settings.preview)
     return on and code not in settings.ignored_in(path)
+
+
+def _may_part(document: Document, settings: Settings) -> bool:
+    """Could ranks part in a document, to judge by its bytes?"""
+    own = settings.own_packages
+    return worth_analysing(document.data) or any(each.encode() in document.data for each in own)
 
 
 def _is_preview(code: str, settings: Settings) -> bool:

@@ -96,6 +96,8 @@ class Settings:
     cache_dir: Path | None
     max_file_size: int
     allow_env: tuple[str, ...]
+    own_packages: frozenset[str] = frozenset()
+    """Import roots that entries of the user's own in the catalogue speak about."""
 
     def ignored_in(self, path: Path) -> frozenset[str]:
         """The codes that ``per-file-ignores`` switches off for a file."""
@@ -197,7 +199,8 @@ def build(config_path: Path | None, root: Path, overrides: Overrides, cwd: Path)
     if config_path and overrides.config:
         root = cwd  # paths and imports of an explicit file are those of where the user stands
     known = config_file.known_codes(config)
-    settings = Settings(
+    catalogue = _catalogue(config)
+    return Settings(
         root=root,
         config=config_path,
         selection=_selection(config, overrides, known),
@@ -208,7 +211,7 @@ def build(config_path: Path | None, root: Path, overrides: Overrides, cwd: Path)
         exclude=_exclude(config, overrides, cwd),
         src=_paths(config, "src") or (root, root / "src"),
         world=_get(config, "world", (2, 2)),
-        catalogue=_catalogue(config),
+        catalogue=catalogue,
         rules=config_file.own_rule_files(config),
         rule_packages=config_file.own_rule_packages(config),
         known=known,
@@ -219,9 +222,8 @@ def build(config_path: Path | None, root: Path, overrides: Overrides, cwd: Path)
         cache_dir=_first(overrides.cache_dir, _path(config, "cache-dir")),
         max_file_size=_get(config, "max-file-size", DEFAULT_MAX_FILE_SIZE),
         allow_env=_get(config, "allow-env", ()),
+        own_packages=_own_packages(catalogue, config_path),
     )
-    _check_catalogue(settings)
-    return settings
 
 
 def explicit_config(path: Path) -> Path:
@@ -326,14 +328,16 @@ def _catalogue(config: ConfigFile) -> tuple[Path | Mapping[str, object], ...]:
     return (*_paths(config, "catalogue"), *own)
 
 
-def _check_catalogue(settings: Settings) -> None:
+def _own_packages(
+    entries: tuple[Path | Mapping[str, object], ...], config: Path | None
+) -> frozenset[str]:
     """Load the user's own entries once here, so that a mistake ends the run and not each file."""
-    if not settings.catalogue:
-        return
+    if not entries:
+        return frozenset()
     from distlint.catalogue.catalogue import Catalogue, CatalogueError
 
     try:
-        Catalogue.load((), settings.catalogue)
+        return Catalogue.load((), entries).own_packages
     except CatalogueError as error:
-        where = f"{display(settings.config)}: " if settings.config else ""
+        where = f"{display(config)}: " if config else ""
         raise ConfigError(f"{where}{error}") from None

@@ -21,7 +21,17 @@ import yaml
 from distlint.catalogue.catalogue import Catalogue
 from distlint.cli import COMMANDS
 from distlint.engine.keys import KEYS, schema
-from tests.docs.blocks import REASONS, Block, Step, every_block, folder_for, pages, shell, steps
+from tests.docs.blocks import (
+    REASONS,
+    Block,
+    Step,
+    blocks,
+    every_block,
+    folder_for,
+    pages,
+    shell,
+    steps,
+)
 from tests.support import ROOT, about_hangs, findings
 
 if sys.version_info >= (3, 11):
@@ -189,3 +199,24 @@ def test_a_block_of_python_does_not_hang(block: Block) -> None:
     """But for a script that is shown because it does."""
     if block.title is None:
         assert about_hangs(findings(block.text)) == []
+
+
+def test_the_worked_example_of_a_catalogue_does_what_is_said_of_it(tmp_path: Path) -> None:
+    """In files that mention nothing but the package: no torch, no other framework."""
+    page = ROOT / "docs" / "catalogue.md"
+    (script,) = [block.text for block in blocks(page) if block.language == "python"]
+    (own,) = [block.text for block in blocks(page) if block.language == "toml"]
+    guarded = "if world.is_head:\n    world.any(1)\n"
+    files = {
+        "own.toml": own,
+        "distlint.toml": 'catalogue = ["own.toml"]\n',
+        "hangs.py": script + guarded,
+        "helper.py": "from mycluster import dist\n\n\ndef agree(world):\n    return world.any(1)\n",
+        "calls.py": script + "from helper import agree\n\nif world.is_head:\n    agree(world)\n",
+        "agrees.py": script + "while True:\n    world.any(1)\n    if stop:\n        break\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    finished = shell("distlint check --output-format json", tmp_path)
+    found = [(Path(each["filename"]).name, each["code"]) for each in json.loads(finished.stdout)]
+    assert found == [("calls.py", "DST101"), ("hangs.py", "DST101")]
