@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -12,6 +15,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+import pytest
+
+from distlint.cli import main
 from tests.support import ROOT
 
 _FENCE = re.compile(
@@ -21,6 +27,9 @@ _FENCE = re.compile(
 )
 _ANY_FENCE = re.compile(r"^ *```", re.MULTILINE)
 _NOT_RUN = re.compile(r"# not run by the tests: (?P<reason>.+)$", re.MULTILINE)
+
+_PLAIN = re.compile(r"distlint [^|<>&;$`*'\"]*")
+"""A command of ours that needs no shell."""
 
 REASONS = (
     "installs",  # packages, which takes an index
@@ -156,18 +165,30 @@ def folder_for(page: Path, folder: Path) -> Path:
     return folder
 
 
-def shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+@dataclass(frozen=True)
+class Finished:
+    """What a command leaves behind."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+TERMINAL = {"COLUMNS": "96", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
+
+
+def shell(command: str, folder: Path) -> Finished:
     """Run a command as a reader would type it, at a terminal of 96 columns."""
+    if _PLAIN.fullmatch(command):
+        return _in_this_process(shlex.split(command, comments=True)[1:], folder)
     bin_folder = os.path.dirname(sys.executable)
     environment = {
         **os.environ,
         "PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}",
-        "COLUMNS": "96",
-        "NO_COLOR": "1",
-        "PYTHONIOENCODING": "utf-8",
+        **TERMINAL,
         "HOME": str(folder),
     }
-    return subprocess.run(
+    finished = subprocess.run(
         ["bash", "-c", f'distlint() {{ "{sys.executable}" -m distlint "$@"; }}\n{command}'],
         cwd=folder,
         env=environment,
@@ -178,3 +199,19 @@ def shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
         timeout=60,
         check=False,
     )
+    return Finished(finished.returncode, finished.stdout, finished.stderr)
+
+
+def _in_this_process(arguments: list[str], folder: Path) -> Finished:
+    """The same for a command that needs no shell, without the start of an interpreter."""
+    output, errors = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        for name, value in TERMINAL.items():
+            patch.setenv(name, value)
+        with contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):
+            try:
+                status = main(arguments)
+            except SystemExit as exit_:  # how argparse refuses
+                status = int(exit_.code or 0)
+    return Finished(status, output.getvalue(), errors.getvalue())

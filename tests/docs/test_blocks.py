@@ -18,6 +18,7 @@ import jsonschema
 import pytest
 import yaml
 
+import distlint.runtime
 from distlint.catalogue.catalogue import Catalogue
 from distlint.cli import COMMANDS
 from distlint.engine.keys import KEYS, schema
@@ -220,3 +221,12 @@ def test_the_worked_example_of_a_catalogue_does_what_is_said_of_it(tmp_path: Pat
     finished = shell("distlint check --output-format json", tmp_path)
     found = [(Path(each["filename"]).name, each["code"]) for each in json.loads(finished.stdout)]
     assert found == [("calls.py", "DST101"), ("hangs.py", "DST101")]
+
+
+def test_the_names_in_the_page_about_the_runtime_are_there() -> None:
+    text = (ROOT / "docs" / "runtime.md").read_text("utf-8")
+    columns = re.findall(r"^\| name \|.*?(?=\n\n)", text, re.MULTILINE | re.DOTALL)
+    firsts = [row.split("|")[1] for column in columns for row in column.splitlines()[2:]]
+    names = {name for first in firsts for name in re.findall(r"`(\w+)", first)}
+    assert len(names) > 20
+    assert names <= set(dir(distlint.runtime))
