@@ -199,7 +199,9 @@ class Call:
     @property
     def collective(self) -> str | None:
         """The kind of collective (``all_reduce``, ``barrier``, ...); None if it is none."""
-        entry = self.script._catalogue.lookup(self.name) if self.name else None
+        catalogue = self.script._catalogue
+        owner, _, method = self.name.rpartition(".")
+        entry = catalogue.lookup(self.name) or catalogue.member(owner, method)
         known: Collective | None = entry.collective if entry is not None else None
         return known.kind if known is not None else None
 

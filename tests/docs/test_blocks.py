@@ -230,3 +230,16 @@ def test_the_names_in_the_page_about_the_runtime_are_there() -> None:
     names = {name for first in firsts for name in re.findall(r"`(\w+)", first)}
     assert len(names) > 20
     assert names <= set(dir(distlint.runtime))
+
+
+def test_the_rule_of_ones_own_passes_a_strict_type_checker(tmp_path: Path) -> None:
+    """So what ``distlint.rules.api`` promises is typed throughout."""
+    mypy = pytest.importorskip("mypy.api")
+    page = ROOT / "docs" / "own-rules.md"
+    (rule,) = [each.text for each in blocks(page) if each.title == "tools/lab_rules.py"]
+    file = tmp_path / "lab_rules.py"
+    file.write_text(rule)
+    output, errors, status = mypy.run(
+        ["--strict", "--config-file=", "--follow-imports=silent", str(file)]
+    )
+    assert status == 0, output + errors
