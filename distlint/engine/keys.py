@@ -149,8 +149,7 @@ KEYS = (
     Key(
         "baseline",
         "",
-        "A file of findings to pass over, see "
-        "[adopting it](integrations.md#adopting-it-on-code-that-has-findings).",
+        "A file of findings to pass over, see [adopting it](adopting.md).",
         '"distlint-baseline.json"',
         {"type": "string", "minLength": 1},
     ),

@@ -44,6 +44,10 @@ LANGUAGES = ("console", "python", "toml", "yaml", "json", "text", "lua", "elisp"
 """Those that something below knows how to check; text, or none, is what programs print."""
 
 
+FINDS = ("check", "fix", "trace", "merge")
+"""Commands that end with 1 when there are findings."""
+
+
 def of(*languages: str) -> list[Block]:
     return [block for block in every_block() if block.language in languages]
 
@@ -76,7 +80,7 @@ def _run(step: Step, folder: Path) -> None:
         return
     finished = shell(step.command, folder)
     if step.output is None:
-        good = (0, 1) if words[1:2] in (["check"], ["fix"], ["trace"]) else (0,)
+        good = (0, 1) if words[1:2] and words[1] in FINDS else (0,)
         assert finished.returncode in good, f"{step}\n{finished.stdout}{finished.stderr}"
     else:
         whole = f"{finished.stdout}{finished.stderr}"
@@ -193,6 +197,19 @@ def test_commands_and_options_in_the_text_exist(page: Path) -> None:
         for word in words:
             if word.startswith("--") and word != "--":
                 assert word.split("=")[0] in {*options_of(command), "--help"}, f"{command} {word}"
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
+def test_modules_and_files_in_the_text_exist(page: Path) -> None:
+    text = page.read_text("utf-8")
+    for module in re.findall(r"`python -m ([\w.]+)", text):
+        assert find_spec(module) is not None, module
+    for file in re.findall(
+        r"`(?:pytest |python -m pytest )?((?:tests|benchmarks|docs|scripts)/[\w/.-]+)`", text
+    ):
+        assert (ROOT / file).exists(), file
+    for link in re.findall(r"\]\((?!https?:|#)([^)#]+)", text):
+        assert (page.parent / link).exists(), link
 
 
 @pytest.mark.parametrize("block", of("python"), ids=str)
