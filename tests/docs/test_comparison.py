@@ -8,6 +8,8 @@ from functools import lru_cache
 
 import pytest
 
+from distlint.engine.run import check_paths
+from distlint.engine.settings import Overrides, Resolver
 from tests.support import ROOT
 
 PAGE = ROOT / "docs" / "comparison.md"
@@ -53,3 +55,10 @@ def test_what_is_said_of_distlint_is_tested(row: list[str]) -> None:
         file, _, test = name.partition("::")
         assert test.rpartition("::")[2].startswith("test_")
         assert test in names_in(file), name
+
+
+def test_the_five_bugs_are_reported() -> None:
+    file = ROOT / "tests" / "docs" / "five_bugs.py"
+    report = check_paths([file], Resolver(Overrides(isolated=True, preview=True)))
+    found = {finding.code for finding in report.findings}
+    assert {"DST101", "DST102", "DST201", "DST301", "DST401"} <= found
