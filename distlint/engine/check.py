@@ -122,7 +122,8 @@ class Session:
             findings = tuple(f for f in found.findings if settings.preview or not f.preview)
             over_budget = found.over_budget
             failed = frozenset(problem.rule.code for problem in found.problems)
-        result = self._sieve(document, settings).result(findings, over_budget)
+        sieve = self._sieve(document, settings)
+        result = sieve.result(findings, over_budget, complete=not failed)
         told = [*result.reported, *(item for item, _ in result.unused)]
         proposed = sorted((item.finding for item in told), key=lambda finding: finding.sort_key)
         return State(document, findings, tuple(proposed), over_budget, failed)
@@ -161,7 +162,8 @@ class Session:
             return FileResult(document.path, notices=(notice,), checked=False)
         found = self._find(document, settings)
         sieve = self._sieve(document, settings)
-        result = sieve.result(found.findings, found.over_budget, found.roots)
+        complete = not found.problems
+        result = sieve.result(found.findings, found.over_budget, found.roots, complete=complete)
         problems = {problem.message: problem.detail for problem in found.problems}
         notices = (Notice("failed", each, document.path, problems[each]) for each in problems)
         return replace(result, notices=(*result.notices, *notices))
@@ -237,8 +239,14 @@ class _Sieve:
         self.files: dict[Path, _FileView] = {document.path: _FileView(document, settings)}
 
     def result(
-        self, findings: Iterable[Finding] = (), over_budget: int = 0, roots: int = 0
+        self,
+        findings: Iterable[Finding] = (),
+        over_budget: int = 0,
+        roots: int = 0,
+        *,
+        complete: bool = True,
     ) -> FileResult:
+        """What is left of the findings; not ``complete`` when a rule gave no answer."""
         kept = [(f, self._view(f.place.path)) for f in findings]
         kept = [(f, view) for f, view in kept if enabled(f.code, f.place.path, view.settings)]
         reported = [
@@ -250,7 +258,7 @@ class _Sieve:
         return FileResult(
             self.document.path,
             reported=tuple(reported),
-            unused=tuple(own.complaints(complete=over_budget == 0)),
+            unused=tuple(own.complaints(complete=complete and over_budget == 0)),
             used=frozenset(key for view in self.files.values() for key in view.used()),
             suppressed=len(kept) - len(reported),
             over_budget=over_budget,

@@ -249,6 +249,12 @@ class TestMistakes:
             "the rule LAB001 (group-without-timeout) raised TypeError" in report.notices[0].message
         )
 
+    def test_a_comment_is_not_useless_because_its_rule_raised(self, project: Path) -> None:
+        broken = changed(("if call.argument", "if call.nothing or call.argument"))
+        script = SCRIPT.rstrip() + "  # distlint: ignore[LAB001]\n"
+        write(project, {"tools/lab.py": broken, "distlint.toml": CONFIG, "a.py": script})
+        assert told(run()) == []
+
     def test_a_fix_is_not_proven_by_a_rule_that_raises_at_it(self, project: Path) -> None:
         broken = changed(
             (
