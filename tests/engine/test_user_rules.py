@@ -105,6 +105,10 @@ class TestUse:
         assert told(run()) == ["LAB001 train.py:3"]
         assert run().findings[0].place.path == lab / "train.py"
 
+    def test_a_configuration_that_is_extended_brings_its_rules_along(self, lab: Path) -> None:
+        write(lab, {"sub/distlint.toml": 'extend = "../distlint.toml"', "sub/train.py": SCRIPT})
+        assert told(run()) == ["LAB001 train.py:3", "LAB001 train.py:3"]
+
     def test_two_projects_may_use_one_code(self, lab: Path) -> None:
         quiet = changed((".absent:", ".absent and False:"))
         files = {"tools/lab.py": quiet, "distlint.toml": CONFIG, "train.py": SCRIPT}
