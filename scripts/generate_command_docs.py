@@ -76,7 +76,10 @@ def _metavar(action: argparse.Action) -> str:
 
 
 def _help(action: argparse.Action) -> str:
-    return _text((action.help or "").replace("%%", "%").replace("%(default)s", str(action.default)))
+    text = action.help or ""
+    if isinstance(action, argparse.BooleanOptionalAction):
+        text = text.removesuffix(" (default: %(default)s)")  # what Python 3.10 puts there
+    return _text(text.replace("%%", "%").replace("%(default)s", str(action.default)))
 
 
 def _text(text: str | None) -> str:
