@@ -118,6 +118,7 @@ def findings(path: Path, root: Path, project: Project, outcome: Outcome) -> Iter
         where = traceback.extract_tb(error.__traceback__)[-1]
         outcome.crashes.append(f"{path}: {error!r} at {Path(where.filename).name}:{where.lineno}")
         return
+    outcome.crashes += [f"{path}: {problem.message}" for problem in found.problems]
     outcome.roots += found.roots
     outcome.over_budget += found.over_budget
     for finding in found.findings:

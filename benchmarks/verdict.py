@@ -24,6 +24,7 @@ def verdict(source: str) -> Verdict:
     """Say what distlint says of a script: ranks that part make it divergent."""
     document = Document.from_bytes(source.encode(), SCRIPT)
     found = find(document, Project(SCRIPT.parent))
+    assert not found.problems, found.problems[0].detail
     if any(_parts(finding.code) for finding in found.findings):
         return "divergent"
     return "over-budget" if found.over_budget else "aligned"

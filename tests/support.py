@@ -18,9 +18,9 @@ from distlint.source.finding import Finding, Fix
 from distlint.source.scan import kind
 from distlint.source.settings.sheet import read
 
+ROOT = Path(__file__).resolve().parents[1]
 SCRIPT = Path("/nowhere/script.py")
 _MARK = re.compile(r"[ \t]*# expect: .*")
-_EXPECT = re.compile(r"#\s*expect:\s*(DST\d{3}(?:\s*,\s*DST\d{3})*)")
 
 
 def findings(
@@ -67,20 +67,12 @@ def found_in(source: str, file: str = SCRIPT.name) -> list[Finding]:
         source = _MARK.sub("", source)
     document = Document.from_bytes(source.encode(), SCRIPT.with_name(file))
     if kind(document) == "python":
-        found = find(document, Project(SCRIPT.parent)).findings
-        return sorted([*found, *find_in_python(document, {}, ())], key=lambda each: each.sort_key)
+        found = find(document, Project(SCRIPT.parent))
+        assert not found.problems, found.problems[0].detail
+        every = [*found.findings, *find_in_python(document, {}, ())]
+        return sorted(every, key=lambda each: each.sort_key)
     sheet = read(document)
     return find_in(sheet, {}, ()) if sheet is not None else []
-
-
-def expected(source: str) -> list[tuple[int, str]]:
-    """The (row, code) pairs that the ``# expect: CODE`` marks of a script ask for, in order."""
-    return [
-        (row, code.strip())
-        for row, line in enumerate(source.splitlines(), start=1)
-        for match in _EXPECT.finditer(line)
-        for code in match[1].split(",")
-    ]
 
 
 def about_hangs(found: list[tuple[int, str]]) -> list[tuple[int, str]]:

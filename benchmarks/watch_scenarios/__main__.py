@@ -15,7 +15,7 @@ from pathlib import Path
 from benchmarks.watch_scenarios.judge import of_others, of_watch, problems
 from benchmarks.watch_scenarios.scenarios import SCENARIOS, Scenario
 from benchmarks.watch_scenarios.script import MODES, source
-from tests.executed.cluster import Cluster, Outcome
+from distlint.harness.cluster import Cluster, Outcome
 
 NEEDS = {"accelerate": ("accelerate",)}
 HEADS = ("alone", "DETAIL", "Accelerate's debug mode", "watch", "strict watch")

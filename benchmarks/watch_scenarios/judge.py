@@ -6,7 +6,7 @@ import re
 
 from benchmarks.watch_scenarios.scenarios import Scenario
 from benchmarks.watch_scenarios.script import tables, texts
-from tests.executed.cluster import Outcome
+from distlint.harness.cluster import Outcome
 
 KILLED = (-9, -6, 3)  # by the scenario itself; -6 is gloo, which aborts where sizes differ
 

@@ -94,9 +94,8 @@ class Builtins(Expressions):
         value = args[0]
         if name == "builtins.bool" and isinstance(value, (v.Seq, v.Map)):
             return const(bool(value.items))
-        if name in {"builtins.int", "builtins.float"} and value.local:
-            if not v.is_comparison(value):
-                self.may_fail(self.site)
+        if name in {"builtins.int", "builtins.float"} and _may_fail_alone(name, value):
+            self.may_fail(self.site)
         if name in {"builtins.int", "builtins.float", "builtins.bool"} and isinstance(
             value, Unknown
         ):
@@ -722,3 +721,20 @@ _BUILTIN: dict[str, Callable[..., Value | None]] = {
     "torch.multiprocessing.Process": Builtins.b_process,
     "multiprocessing.Process": Builtins.b_process,
 }
+
+
+def _may_fail_alone(name: str, value: Value) -> bool:
+    """May a conversion to a number raise on one rank, and not on another?"""
+    if isinstance(value, v.Ranked):
+        return not all(_converts(name, mine) for mine in value.values)
+    if isinstance(value, Const):  # what this rank has, perhaps after a rank test
+        return not _converts(name, value.value)
+    return value.local and not v.is_comparison(value)
+
+
+def _converts(name: str, value: object) -> bool:
+    try:
+        _CONVERSIONS[name](value)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return True

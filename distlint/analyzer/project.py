@@ -333,10 +333,14 @@ class Project:
         """
         if path not in self._telling:
             document = self._document(path)
-            self._telling[path] = document is not None and worth_following(document.data)
+            self._telling[path] = document is not None and self._is_telling(document.data)
             if self._telling[path] and path not in self._modules:
                 self._modules[path] = self._built(document)
         return self._modules[path] if self._telling[path] else None
+
+    def _is_telling(self, data: bytes) -> bool:
+        own = self.catalogue(frozenset()).own_packages if self.extra else ()
+        return worth_following(data) or any(package.encode() in data for package in own)
 
     def by_key(self, key: str) -> Module | None:
         """The module with a key, whether or not it tells anything; None like :meth:`module`."""

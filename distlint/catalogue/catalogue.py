@@ -123,6 +123,8 @@ class Catalogue:
         self._found: dict[str, Entry | None] = {}
         self._ancestries: dict[str, tuple[str, ...]] = {}
         self.files: tuple[str, ...] = ()
+        self.own_packages: frozenset[str] = frozenset()
+        """Import roots that entries of the user's own speak about."""
         self.runtime = RUNTIME
         """The module that fixes import from."""
         self.event_names: frozenset[str] = frozenset()
@@ -369,6 +371,7 @@ class Catalogue:
         else:
             entries = self._entries
             if record.framework == USER:
+                self.own_packages |= {name.partition(".")[0]}
                 name = self.canonical(name)
                 record = replace(record, name=name)
         if isinstance(record, ClassInfo):

@@ -13,6 +13,7 @@ COMMANDS = {
     "fix": "repair what can be repaired, and prove each repair by analysing the result",
     "trace": "show the collectives of each group of ranks side by side",
     "rule": "explain a rule",
+    "test-rule": "hold rules of your own against their examples",
     "merge": "put the reports of shards together",
     "config": "list what can be configured, or explain a key",
     "init": "write a configuration to start from",
@@ -70,7 +71,7 @@ def _dispatch(arguments: list[str]) -> int:
         return _no_command(first)
     from importlib import import_module
 
-    status: int = import_module(f"{__name__}.{first}").run(arguments[1:])
+    status: int = import_module(f"{__name__}.{first.replace('-', '_')}").run(arguments[1:])
     return status
 
 

@@ -19,6 +19,7 @@ FOLDERS = "folders"
 _WORDS = {
     "RULES": (ALL, *FAMILIES, *RESERVED, *RESERVED.values()),
     "CODE|NAME": (*RESERVED, *RESERVED.values()),
+    "PATH|CODE|NAME": (*RESERVED, *RESERVED.values()),
     "KEY": tuple(key.name for key in KEYS),
 }
 _PATHS = {"FILE": FILES, "PATH": FILES, "FILE[::FUNCTION]": FILES, "FOLDER": FOLDERS}
@@ -71,7 +72,7 @@ def parser() -> argparse.ArgumentParser:
 
 def _commands() -> Iterator[Command]:
     for name, text in COMMANDS.items():
-        module = import_module(f"distlint.cli.{name}")
+        module = import_module(f"distlint.cli.{name.replace('-', '_')}")
         actions = module.parser()._actions  # argparse has no other way to look at a parser
         yield Command(name, text, tuple(map(_argument, actions)))
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from distlint.cli import OK, options
 from distlint.engine.errors import ConfigError
 from distlint.engine.selection import exact, unknown_rule
+from distlint.engine.settings import Resolver, Settings
 from distlint.rules.table import RESERVED
 
 if TYPE_CHECKING:
@@ -21,17 +22,28 @@ def run(arguments: Sequence[str]) -> int:
     from distlint.rules.registry import rules
 
     if chosen.all:
-        _show(list(rules().values()), chosen)
+        _show([*rules().values(), *_settings(chosen).own_rules().values()], chosen)
         return OK
     code = exact(chosen.rule)
-    if code is None:
-        raise ConfigError(unknown_rule(chosen.rule))
-    rule = rules().get(code)
-    if rule is None:
+    if code is not None and code not in rules():
         print(f"{code} ({RESERVED[code]}) is reserved: this version does not have the rule yet.")
-    else:
-        _show([rule], chosen)
+        return OK
+    _show([_own(chosen) if code is None else rules()[code]], chosen)
     return OK
+
+
+def _settings(chosen: argparse.Namespace) -> Settings:
+    resolver = Resolver(options.overrides(chosen))
+    return resolver.of_folder(resolver.cwd)
+
+
+def _own(chosen: argparse.Namespace) -> type[Rule]:
+    """The rule of the user's own that is meant; where it is looked up, code of the user's runs."""
+    settings = _settings(chosen)
+    code = exact(chosen.rule, settings.known)
+    if code is None:
+        raise ConfigError(unknown_rule(chosen.rule, settings.known))
+    return settings.own_rules()[code]
 
 
 def parser() -> argparse.ArgumentParser:
@@ -42,6 +54,7 @@ def parser() -> argparse.ArgumentParser:
     which.add_argument("rule", nargs="?", metavar="CODE|NAME", help="such as DST101")
     which.add_argument("--all", action="store_true", help="explain all of them")
     parser.add_argument("--output-format", choices=("full", "json"), default="full")
+    options.add_configuration(parser)
     options.add_display(parser)
     return parser
 

@@ -86,7 +86,7 @@ def _values(settings: Settings) -> dict[str, object]:
         "src": settings.src,
         "world": settings.world,
         "catalogue": [each for each in settings.catalogue if isinstance(each, Path)],
-        "rules": settings.rules,
+        "rules": (*settings.rules, *settings.rule_packages),
         "runtime": settings.runtime,
         "versions": settings.versions,
         "unsafe-fixes": settings.unsafe_fixes,

@@ -25,6 +25,7 @@ from distlint.source.settings.kinds import kind_of
 
 if TYPE_CHECKING:
     from distlint.analyzer.project import Project
+    from distlint.rules.base import Rule
     from distlint.rules.find import Found
 
 CONTEXT_ROWS = 2
@@ -53,13 +54,14 @@ class State:
     """A document as a repair sees it.
 
     ``findings`` are all there are, suppressed and unselected ones included; ``proposed`` are those
-    that the user is told of.
+    that the user is told of. ``failed`` are the codes of rules that raised.
     """
 
     document: Document
     findings: tuple[Finding, ...]
     proposed: tuple[Finding, ...]
     over_budget: int
+    failed: frozenset[str] = frozenset()
 
 
 class Session:
@@ -114,16 +116,20 @@ class Session:
             DocumentError: if it is no Python.
         """
         over_budget = 0
+        failed: frozenset[str] = frozenset()
         every: Iterable[Finding] = self._settings_in(document, settings)
-        if is_python(document) and worth_analysing(document.data) and not too_deep(document.text):
+        asked = is_python(document) and self._has_askers(document, settings)
+        if asked and not too_deep(document.text):
             found = self._find(document, settings)
             every = sorted([*found.findings, *every], key=lambda finding: finding.sort_key)
             over_budget = found.over_budget
+            failed = frozenset(problem.rule.code for problem in found.problems)
         findings = tuple(f for f in every if settings.preview or not f.preview)
-        result = self._sieve(document, settings).result(findings, over_budget)
+        sieve = self._sieve(document, settings)
+        result = sieve.result(findings, over_budget, complete=not failed)
         told = [*result.reported, *(item for item, _ in result.unused)]
         proposed = sorted((item.finding for item in told), key=lambda finding: finding.sort_key)
-        return State(document, findings, tuple(proposed), over_budget)
+        return State(document, findings, tuple(proposed), over_budget, failed)
 
     def project(self, settings: Settings) -> Project:
         """The project of a configuration, made once."""
@@ -154,7 +160,7 @@ class Session:
             if left is not None:
                 return FileResult(document.path, notices=(left,), checked=False)
             return self._sieve(document, settings).result(findings)
-        if not worth_analysing(document.data):
+        if not self._has_askers(document, settings):
             problem = _mistake(document)
             if problem is not None:
                 raise problem
@@ -165,8 +171,16 @@ class Session:
             return FileResult(document.path, notices=(notice,), checked=False)
         found = self._find(document, settings)
         sieve = self._sieve(document, settings)
+        complete = not found.problems
         every = [*found.findings, *self._settings_in(document, settings)]
-        return sieve.result(every, found.over_budget, found.roots)
+        result = sieve.result(every, found.over_budget, found.roots, complete=complete)
+        problems = {problem.message: problem.detail for problem in found.problems}
+        notices = (Notice("failed", each, document.path, problems[each]) for each in problems)
+        return replace(result, notices=(*result.notices, *notices))
+
+    def _has_askers(self, document: Document, settings: Settings) -> bool:
+        """Is there a rule that could speak about a script, to judge by its bytes?"""
+        return _may_part(document, settings) or bool(_own_rules(document, settings))
 
     def _settings_in(self, document: Document, settings: Settings) -> list[Finding]:
         """What is said about configurations, variables and launch lines."""
@@ -177,10 +191,14 @@ class Session:
         from distlint.rules.settings import find_in, find_in_python
         from distlint.source.settings.sheet import read
 
+        versions, allowed = settings.versions, settings.allow_env
         if is_python(document):
-            return find_in_python(document, settings.versions, settings.allow_env)
-        sheet = read(document)
-        return find_in(sheet, settings.versions, settings.allow_env) if sheet is not None else []
+            found = find_in_python(document, versions, allowed)
+        else:
+            sheet = read(document)
+            found = find_in(sheet, versions, allowed) if sheet is not None else []
+        resting = _resting(settings)
+        return [finding for finding in found if finding.code not in resting]
 
     def _sieve(self, document: Document, settings: Settings) -> _Sieve:
         return _Sieve(self.resolver, document, settings, self.buffers)
@@ -191,7 +209,14 @@ class Session:
 
         sys.setrecursionlimit(max(sys.getrecursionlimit(), RECURSION_LIMIT))
         try:
-            return find(document, self.project(settings), _resting(settings))
+            own = _own_rules(document, settings)
+            return find(
+                document,
+                self.project(settings),
+                own,
+                off=_resting(settings),
+                distributed=not own or _may_part(document, settings),
+            )
         except ParseError as error:
             from distlint.engine.syntax import explain
 
@@ -245,8 +270,14 @@ class _Sieve:
         self.files: dict[Path, _FileView] = {document.path: _FileView(document, settings)}
 
     def result(
-        self, findings: Iterable[Finding] = (), over_budget: int = 0, roots: int = 0
+        self,
+        findings: Iterable[Finding] = (),
+        over_budget: int = 0,
+        roots: int = 0,
+        *,
+        complete: bool = True,
     ) -> FileResult:
+        """What is left of the findings; not ``complete`` when a rule gave no answer."""
         kept = [(f, self._view(f.place.path)) for f in findings]
         kept = [(f, view) for f, view in kept if enabled(f.code, f.place.path, view.settings)]
         reported = [
@@ -258,7 +289,7 @@ class _Sieve:
         return FileResult(
             self.document.path,
             reported=tuple(reported),
-            unused=tuple(own.complaints(complete=over_budget == 0)),
+            unused=tuple(own.complaints(complete=complete and over_budget == 0)),
             used=frozenset(key for view in self.files.values() for key in view.used()),
             suppressed=len(kept) - len(reported),
             over_budget=over_budget,
@@ -377,19 +408,37 @@ def _resting(settings: Settings) -> frozenset[str]:
     return frozenset(preview - settings.selection.explicit)
 
 
+def _may_part(document: Document, settings: Settings) -> bool:
+    """Could ranks part in a document, to judge by its bytes?"""
+    own = settings.own_packages
+    return worth_analysing(document.data) or any(each.encode() in document.data for each in own)
+
+
 def _is_preview(code: str, settings: Settings) -> bool:
     if code in (SYNTAX_ERROR, UNUSED_SUPPRESSION):
         return False
-    from distlint.rules.registry import own_rules, rules
+    from distlint.rules.registry import rules
 
-    rule = rules().get(code) or own_rules(settings.rules).get(code)
+    rule = rules().get(code) or settings.own_rules().get(code)
     return rule is not None and rule.preview
 
 
 def _implemented(settings: Settings) -> Iterable[str]:
-    from distlint.rules.registry import own_rules, rules
+    from distlint.rules.registry import rules
 
-    return (*rules(), *own_rules(settings.rules))
+    return (*rules(), *settings.own_rules())
+
+
+def _own_rules(document: Document, settings: Settings) -> list[Rule]:
+    """The rules of the user's own that are to be asked about a document, made anew for it."""
+    found = []
+    for code, rule in settings.own_rules().items():
+        words: Iterable[str] = getattr(rule, "words", ())
+        if words and not any(word.encode() in document.data for word in words):
+            continue
+        if enabled(code, document.path, settings):
+            found.append(rule())
+    return found
 
 
 def _mistake(document: Document) -> DocumentError | None:

@@ -185,6 +185,7 @@ def load(path: Path) -> ConfigFile:
     """
     config = _load(path, ())
     _check_files(config)
+    _check_rules_are_inside(config)
     _check_selectors(config)
     return config
 
@@ -234,6 +235,8 @@ def _check_files(config: ConfigFile) -> None:
     for key in _MUST_EXIST:
         for entry in _entries(config, key):
             for name in entry.value if isinstance(entry.value, tuple) else ():
+                if key == "rules" and not _is_file(name):
+                    continue
                 if not resolved(name, entry.base).is_file():
                     raise ConfigError(f"{display(entry.file)}: `{key}`: no such file: {name}")
 
@@ -269,23 +272,50 @@ def known_codes(config: ConfigFile) -> Mapping[str, str]:
     Raises:
         ConfigError: if the user's own rules cannot be loaded.
     """
-    files = own_rule_files(config)
-    if not files:
+    files, packages = own_rule_files(config), own_rule_packages(config)
+    if not files and not packages:
         return RESERVED
     from distlint.rules.registry import RegistryError, own_rules
 
     try:
-        own = own_rules(files)
+        own = own_rules(files, packages)
     except RegistryError as error:
         raise ConfigError(f"{display(config.path)}: `rules`: {error}") from None
     return {**RESERVED, **{code: rule.name for code, rule in own.items()}}
 
 
 def own_rule_files(config: ConfigFile) -> tuple[Path, ...]:
+    """The files with rules of the user's own."""
     entry = config.values.get("rules")
-    if entry is None or not isinstance(entry.value, tuple):
+    if entry is None:
         return ()
-    return tuple(resolved(name, entry.base) for name in entry.value)
+    files = (resolved(name, entry.base) for name in _named_rules(config) if _is_file(name))
+    return tuple(Path(os.path.abspath(file)) for file in files)
+
+
+def own_rule_packages(config: ConfigFile) -> tuple[str, ...]:
+    """The entry points that installed packages offer rules under."""
+    return tuple(name for name in _named_rules(config) if not _is_file(name))
+
+
+def _named_rules(config: ConfigFile) -> tuple[str, ...]:
+    entry = config.values.get("rules")
+    return entry.value if entry is not None and isinstance(entry.value, tuple) else ()
+
+
+def _is_file(name: str) -> bool:
+    """Does an entry of ``rules`` name a file, or else what a package offers?"""
+    return name.endswith(".py") or "/" in name or os.sep in name
+
+
+def _check_rules_are_inside(config: ConfigFile) -> None:
+    """A project runs code of its own, and no other's."""
+    entry = config.values.get("rules")
+    for file in own_rule_files(config):
+        folder = Path(os.path.abspath(entry.base)) if entry else config.root
+        if folder not in file.parents:
+            where = f"{display(entry.file if entry else config.path)}: `rules`"
+            raise ConfigError(f"{where}: {display(file)} lies outside of the folder of this file")
 
 
 def _section(path: Path) -> dict[str, object]:

@@ -260,7 +260,7 @@ class Repairman:
         if is_python(document) and _compiles(state.document.text) and not _compiles(text):
             return None, "the result would be no valid Python"
         after = self._analysed(document)
-        if after is None or after.over_budget > state.over_budget:
+        if after is None or after.over_budget > state.over_budget or after.failed - state.failed:
             return None, "the result could not be analysed to the end"
         known = [f for f in state.findings if f not in chosen]
         news = list(_news(known, after, _Moves(state.document, edits)))

@@ -120,7 +120,14 @@ KEYS = (
         '["own.toml"]',
         _STRINGS,
     ),
-    Key("rules", "", "Python files with rules of your own. They are executed.", "[]", _STRINGS),
+    Key(
+        "rules",
+        "",
+        "Rules of your own: Python files below the folder of this file, which are executed, or "
+        "names under which installed packages offer some; see [rules of your own](own-rules.md).",
+        "[]",
+        _STRINGS,
+    ),
     Key(
         "runtime",
         '`"distlint.runtime"`',
@@ -142,8 +149,7 @@ KEYS = (
     Key(
         "baseline",
         "",
-        "A file of findings to pass over, see "
-        "[adopting it](integrations.md#adopting-it-on-code-that-has-findings).",
+        "A file of findings to pass over, see [adopting it](adopting.md).",
         '"distlint-baseline.json"',
         {"type": "string", "minLength": 1},
     ),

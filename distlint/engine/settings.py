@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from distlint.catalogue import RUNTIME
 from distlint.engine import config_file
@@ -17,6 +17,9 @@ from distlint.engine.selection import Layer, Selection, expand, resolve
 from distlint.rules.table import RESERVED
 from distlint.source.finding import Severity
 from distlint.source.paths import display
+
+if TYPE_CHECKING:
+    from distlint.rules.base import Rule
 
 DEFAULT_EXCLUDE = (
     ".bzr",
@@ -84,6 +87,7 @@ class Settings:
     world: tuple[int, int]
     catalogue: tuple[Path | Mapping[str, object], ...]
     rules: tuple[Path, ...]
+    rule_packages: tuple[str, ...]
     known: Mapping[str, str]
     runtime: str
     versions: Mapping[str, str]
@@ -92,6 +96,8 @@ class Settings:
     cache_dir: Path | None
     max_file_size: int
     allow_env: tuple[str, ...]
+    own_packages: frozenset[str] = frozenset()
+    """Import roots that entries of the user's own in the catalogue speak about."""
 
     def ignored_in(self, path: Path) -> frozenset[str]:
         """The codes that ``per-file-ignores`` switches off for a file."""
@@ -100,6 +106,14 @@ class Settings:
             if pattern.names(path) != pattern.negated:
                 found |= codes
         return found
+
+    def own_rules(self) -> Mapping[str, type[Rule]]:
+        """The rules of the user's own that hold for these files, by code."""
+        if not self.rules and not self.rule_packages:
+            return {}
+        from distlint.rules.registry import own_rules
+
+        return own_rules(self.rules, self.rule_packages)
 
 
 class Resolver:
@@ -146,10 +160,10 @@ class Resolver:
         every = self._by_config.values()
         return self.overrides.baseline is not None or any(each.baseline for each in every)
 
-    def own_rule_files(self) -> tuple[Path, ...]:
-        """The files with rules of the user's own in all configurations used so far."""
-        every = self._by_config.values()
-        return tuple(dict.fromkeys(file for settings in every for file in settings.rules))
+    def own_rule(self, code: str) -> type[Rule] | None:
+        """The rule of the user's own with a code, in any configuration used so far."""
+        found = (settings.own_rules().get(code) for settings in self._by_config.values())
+        return next((rule for rule in found if rule is not None), None)
 
     def _surroundings(self, folder: Path) -> tuple[Path | None, Path | None]:
         """The configuration in force in a folder, and the project's folder that it lies in."""
@@ -185,7 +199,8 @@ def build(config_path: Path | None, root: Path, overrides: Overrides, cwd: Path)
     if config_path and overrides.config:
         root = cwd  # paths and imports of an explicit file are those of where the user stands
     known = config_file.known_codes(config)
-    settings = Settings(
+    catalogue = _catalogue(config)
+    return Settings(
         root=root,
         config=config_path,
         selection=_selection(config, overrides, known),
@@ -196,8 +211,9 @@ def build(config_path: Path | None, root: Path, overrides: Overrides, cwd: Path)
         exclude=_exclude(config, overrides, cwd),
         src=_paths(config, "src") or (root, root / "src"),
         world=_get(config, "world", (2, 2)),
-        catalogue=_catalogue(config),
+        catalogue=catalogue,
         rules=config_file.own_rule_files(config),
+        rule_packages=config_file.own_rule_packages(config),
         known=known,
         runtime=_get(config, "runtime", RUNTIME),
         versions=_get(config, "versions", {}),
@@ -206,9 +222,8 @@ def build(config_path: Path | None, root: Path, overrides: Overrides, cwd: Path)
         cache_dir=_first(overrides.cache_dir, _path(config, "cache-dir")),
         max_file_size=_get(config, "max-file-size", DEFAULT_MAX_FILE_SIZE),
         allow_env=_get(config, "allow-env", ()),
+        own_packages=_own_packages(catalogue, config_path),
     )
-    _check_catalogue(settings)
-    return settings
 
 
 def explicit_config(path: Path) -> Path:
@@ -313,14 +328,16 @@ def _catalogue(config: ConfigFile) -> tuple[Path | Mapping[str, object], ...]:
     return (*_paths(config, "catalogue"), *own)
 
 
-def _check_catalogue(settings: Settings) -> None:
+def _own_packages(
+    entries: tuple[Path | Mapping[str, object], ...], config: Path | None
+) -> frozenset[str]:
     """Load the user's own entries once here, so that a mistake ends the run and not each file."""
-    if not settings.catalogue:
-        return
+    if not entries:
+        return frozenset()
     from distlint.catalogue.catalogue import Catalogue, CatalogueError
 
     try:
-        Catalogue.load((), settings.catalogue)
+        return Catalogue.load((), entries).own_packages
     except CatalogueError as error:
-        where = f"{display(settings.config)}: " if settings.config else ""
+        where = f"{display(config)}: " if config else ""
         raise ConfigError(f"{where}{error}") from None

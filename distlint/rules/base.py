@@ -106,6 +106,9 @@ class WitnessRule(Rule):
 class SourceRule(Rule):
     """A rule about one module's source: no ranks need to part for it."""
 
+    words: ClassVar[tuple[str, ...]] = ()
+    """In a rule of the user's own: it is asked about files that hold one of these; () for all."""
+
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:

@@ -2,19 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+import sys
+import traceback
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
+from pathlib import Path
 
 from distlint.analyzer.positions import Locators
 from distlint.analyzer.project import Project
 from distlint.analyzer.roots import Proof, Rehearser
 from distlint.analyzer.witness import Witness, witness_of
 from distlint.fixers.draft import Draft
-from distlint.rules.base import SourceRule, WitnessRule, composed
+from distlint.rules.base import Rule, SourceRule, WitnessRule, composed
 from distlint.rules.registry import rules
 from distlint.source.document import Document
 from distlint.source.finding import Explanation, Finding, Fix, Lane, Place, Related, Severity
+from distlint.source.paths import display
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A rule that raised in place of an answer."""
+
+    rule: type[Rule]
+    error: Exception
+
+    @property
+    def message(self) -> str:
+        """What was raised, and on which line of the rule's own file."""
+        file = getattr(sys.modules.get(self.rule.__module__), "__file__", None)
+        frames = traceback.extract_tb(self.error.__traceback__)
+        lines = [frame.lineno for frame in frames if frame.filename == file]
+        where = f" at {display(Path(file))}:{lines[-1]}" if file and lines else ""
+        first = str(self.error).partition("\n")[0]
+        what = f"{type(self.error).__name__}: {first}" if first else type(self.error).__name__
+        return f"the rule {self.rule.code} ({self.rule.name}) raised {what}{where}"
+
+    @property
+    def detail(self) -> str:
+        return "".join(traceback.format_exception(self.error))
 
 
 @dataclass
@@ -24,10 +51,33 @@ class Found:
     findings: list[Finding] = field(default_factory=list)
     over_budget: int = 0
     roots: int = 0
+    problems: list[Problem] = field(default_factory=list)
+
+    def asked(self, rule: Rule, answer: Callable[[], Iterable[Finding]]) -> list[Finding]:
+        """The answer of a rule; one that raises is noted, and the others are heard."""
+        try:
+            return [_checked(rule, finding) for finding in answer()]
+        except Exception as error:
+            self.problems.append(Problem(type(rule), error))
+            return []
 
 
-def find(document: Document, project: Project, off: Collection[str] = ()) -> Found:
-    """All findings of the rules in a document; rules about sources with a code in ``off`` rest.
+def find(
+    document: Document,
+    project: Project,
+    own: Sequence[Rule] = (),
+    *,
+    off: Collection[str] = (),
+    distributed: bool = True,
+) -> Found:
+    """All findings of the rules in a document.
+
+    Args:
+        document: what is to be checked.
+        project: where its imports are found.
+        own: rules of the user's own, which are asked first.
+        off: codes of rules about sources that are not asked.
+        distributed: may ranks part in it? If not, only the user's own rules are asked.
 
     Raises:
         ParseError: if the document is no Python.
@@ -36,21 +86,31 @@ def find(document: Document, project: Project, off: Collection[str] = ()) -> Fou
     catalogue = project.catalogue_of(module)
     locators = Locators(project.read)
     locators.add(document)
-    outcome = Rehearser(project, catalogue, module, project.world).run()
-    found = Found(over_budget=outcome.over_budget, roots=outcome.roots)
-    witnesses = _distinct(outcome.proofs, locators, module.key)
-    found.findings = _merged(
-        finding
-        for witness in witnesses
-        for finding in _named(
-            witness, document, partial(Draft, locators.of(module.key), module, catalogue)
+    found = Found()
+    if distributed:
+        outcome = Rehearser(project, catalogue, module, project.world).run()
+        found.over_budget, found.roots = outcome.over_budget, outcome.roots
+        witnesses = _distinct(outcome.proofs, locators, module.key)
+        draft = partial(Draft, locators.of(module.key), module, catalogue)
+        chain = (*(rule for rule in own if isinstance(rule, WitnessRule)), *witness_rules())
+        found.findings = _merged(
+            finding
+            for witness in witnesses
+            for finding in _named(witness, document, draft, chain, found)
         )
-    )
-    for rule in source_rules():
+    asked = [rule for rule in own if isinstance(rule, SourceRule)]
+    for rule in (*asked, *(source_rules() if distributed else ())):
         if rule.code not in off:
-            found.findings.extend(rule.check(document, module, catalogue, locators))
+            check = partial(rule.check, document, module, catalogue, locators)
+            found.findings += found.asked(rule, check)
     found.findings.sort(key=lambda finding: finding.sort_key)
     return found
+
+
+def _checked(rule: Rule, finding: Finding) -> Finding:
+    if not isinstance(finding, Finding) or finding.code != rule.code:
+        raise TypeError(f"gave {finding!r} in place of a finding of {rule.code}")
+    return finding
 
 
 @lru_cache(maxsize=1)
@@ -89,19 +149,33 @@ def _distinct(proofs: Iterable[Proof], locators: Locators, main: str) -> list[Wi
     ]
 
 
-def _named(witness: Witness, document: Document, draft: Callable[[], Draft]) -> Iterable[Finding]:
-    for rule in witness_rules():
-        if rule.claims(witness):
-            finding = _finding(rule, witness, document)
-            if witness.cause.place.path == finding.place.path == document.path:
-                fix = _fix_of(rule, witness, draft)
-                if fix is not None and (
-                    witness.weak or witness.failure
-                ):  # seldom so: for a reader to decide
-                    fix = replace(fix, applicability="displayonly")
-                finding = replace(finding, fix=fix)
-            yield finding
-            return
+def _named(
+    witness: Witness,
+    document: Document,
+    draft: Callable[[], Draft],
+    chain: Iterable[WitnessRule],
+    found: Found,
+) -> Iterable[Finding]:
+    """The finding of the first rule that claims a witness."""
+    for rule in chain:
+        findings = found.asked(rule, partial(_claimed, rule, witness, document, draft))
+        if findings:
+            return findings
+    return ()
+
+
+def _claimed(
+    rule: WitnessRule, witness: Witness, document: Document, draft: Callable[[], Draft]
+) -> Iterable[Finding]:
+    if not rule.claims(witness):
+        return
+    finding = _finding(rule, witness, document)
+    if witness.cause.place.path == finding.place.path == document.path:
+        fix = _fix_of(rule, witness, draft)
+        if fix is not None and (witness.weak or witness.failure):  # seldom so: a reader decides
+            fix = replace(fix, applicability="displayonly")
+        finding = replace(finding, fix=fix)
+    yield finding
 
 
 def _fix_of(rule: WitnessRule, witness: Witness, draft: Callable[[], Draft]) -> Fix | None:

@@ -319,7 +319,7 @@ def test_a_progress_bar_when_the_work_is_long(project: Path) -> None:
         (project / f"m{number}.py").write_text(BUGGY)
     slow = (
         "import time, distlint.rules.find as f\n"
-        "def find(*_):\n    time.sleep(0.4)\n    return f.Found()\n"
+        "def find(*_, **__):\n    time.sleep(0.4)\n    return f.Found()\n"
         "f.find = find\n"
     )
     shown = on_a_terminal([sys.executable, "-c", program(slow, ["check", "-j", "1"])])

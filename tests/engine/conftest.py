@@ -50,7 +50,7 @@ def analysis(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[..., Found]]
     """Replaces the analysis; without a call, lines that hold ``BUG`` are the bugs."""
 
     def use(find: Callable[..., Found]) -> None:
-        def found(document: Document, project: Project, off: object = ()) -> Found:
+        def found(document: Document, project: Project, *_: object, **__: object) -> Found:
             return find(document, project)
 
         monkeypatch.setattr(find_module, "find", found)

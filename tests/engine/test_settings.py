@@ -223,8 +223,8 @@ def test_isolated_and_explicit_files(project: Path) -> None:
 def test_rules_of_the_users_own_have_codes_that_select_them(project: Path) -> None:
     example = 'Example(title="t", code="x  # expect: ACME001")'
     rule = (
-        "from distlint.rules.base import Example, Rule\n"
-        "class Own(Rule):\n"
+        "from distlint.rules.api import Example, ScriptRule\n"
+        "class Own(ScriptRule):\n"
         '    """Ours."""\n'
         '    code, name = "ACME001", "own-rule"\n'
         f"    good = bad = ({example},)\n"
@@ -235,7 +235,7 @@ def test_rules_of_the_users_own_have_codes_that_select_them(project: Path) -> No
     write(project, {"tools/two.py": rule.replace("ACME001", "DST101")})
     assert "codes with DST are distlint's own" in error(project, 'rules = ["tools/two.py"]')
     write(project, {"tools/three.py": "import nothing_there"})
-    assert "three.py: ModuleNotFoundError" in error(project, 'rules = ["tools/three.py"]')
+    assert "three.py:1: ModuleNotFoundError" in error(project, 'rules = ["tools/three.py"]')
 
 
 def test_the_root_without_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,8 +7,8 @@ from concurrent.futures import Future
 
 import pytest
 
+from distlint.harness.cluster import Cluster, Outcome, missing
 from tests.executed.cases import Case
-from tests.executed.cluster import Cluster, Outcome, missing
 
 
 @pytest.fixture(scope="session")

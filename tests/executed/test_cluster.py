@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.executed.cluster import Cluster
+from distlint.harness.cluster import Cluster
 
 HEAD = """\
 import torch

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pytest
 
+from distlint.harness.cluster import Outcome
 from tests.executed.cases import Case, examples, of_folder
-from tests.executed.cluster import Outcome
 
 
 @pytest.mark.parametrize("case", examples("bad") + of_folder("bugs"), ids=lambda case: case.label)

@@ -10,9 +10,9 @@ from dataclasses import replace
 
 import pytest
 
+from distlint.harness.cluster import Outcome
 from distlint.rules.registry import rules
 from tests.executed.cases import Case, examples, of_folder
-from tests.executed.cluster import Outcome
 from tests.support import findings, repaired
 
 RAISES = {"rank_local_skip__report_then_raise"}

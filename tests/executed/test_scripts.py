@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.executed.cluster import ROOT, Cluster, missing
+from distlint.harness.cluster import Cluster, missing
+from tests.support import ROOT
 
 EXAMPLES = ROOT / "examples"
 STYLES = {"nanogpt": (), "accelerate": ("accelerate",), "lightning": ("lightning",)}

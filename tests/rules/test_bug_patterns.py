@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from distlint.engine.trial import marks as expected
 from tests.rules.scripts import Script, scripts
-from tests.support import expected, findings
+from tests.support import findings
 
 BUGS = scripts("bugs")
 

@@ -6,8 +6,8 @@ from textwrap import dedent
 
 import pytest
 
+from distlint.engine.trial import marks as expected
 from tests.rules.test_source_rules import reported
-from tests.support import expected
 
 HEAD = """\
 import os

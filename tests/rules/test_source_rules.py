@@ -8,11 +8,12 @@ import pytest
 
 from distlint.analyzer.positions import Locators
 from distlint.analyzer.project import Project
+from distlint.engine.trial import marks as expected
 from distlint.rules.base import SourceRule
 from distlint.rules.registry import rules
 from distlint.source.document import Document
 from distlint.source.finding import Finding, Severity
-from tests.support import SCRIPT, expected
+from tests.support import SCRIPT
 
 HEAD = "import torch\nimport torch.distributed as dist\n\n"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from distlint.engine.vendor import vendored
-from tests.executed.cluster import Cluster, Outcome
+from distlint.harness.cluster import Cluster, Outcome
 from tests.executed.conftest import cluster as cluster  # the fixture
 
 HEAD = """\

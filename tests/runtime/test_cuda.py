@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.executed.cluster import ROOT
+from tests.support import ROOT
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")

@@ -143,7 +143,7 @@ def test_the_owner_of_the_store_leaves_last(ranks: Ranks, last: str, end: str) -
     ranks(
         OWN_STORE
         + f"""
-from tests.executed import rank as harness
+from distlint.harness import rank as harness
 
 rt.named_barrier("start")
 harness._kept.clear()  # it holds groups until the end, which ends without ceremony

@@ -14,8 +14,9 @@ import pytest
 
 import distlint.runtime as runtime
 from distlint.engine.vendor import RUNTIME
-from tests.executed.cluster import ROOT, missing
+from distlint.harness.cluster import missing
 from tests.runtime.conftest import Ranks
+from tests.support import ROOT
 
 NAMES = sorted(name for names in runtime.EXPORTS.values() for name in names)
 INSTRUMENTS = sorted(name for names in runtime.WATCH_EXPORTS.values() for name in names)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.executed.cluster import Cluster, Outcome, missing
+from distlint.harness.cluster import Cluster, Outcome, missing
 
 HEAD = """\
 import torch

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.executed.cluster import ROOT, missing
+from distlint.harness.cluster import missing
 from tests.runtime.conftest import Ranks
+from tests.support import ROOT
 
 needs_torch = pytest.mark.skipif(missing() is not None, reason="needs torch")
 

@@ -16,7 +16,8 @@ import pytest
 from benchmarks.watch_scenarios.judge import problems
 from benchmarks.watch_scenarios.scenarios import SCENARIOS, Scenario
 from benchmarks.watch_scenarios.script import source, tables
-from tests.executed.cluster import ROOT, Cluster, Outcome, missing
+from distlint.harness.cluster import Cluster, Outcome, missing
+from tests.support import ROOT
 
 EXAMPLES = ROOT / "examples"
 CHOSEN = {

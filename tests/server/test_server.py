@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.engine.own_rule import CONFIG, FILE, SCRIPT
 from tests.server.client import RICH, Editor, edited
 
 BUGGY = """\
@@ -320,6 +321,29 @@ def test_own_catalogue_files_are_watched(script: Path) -> None:
         )
         editor.notify("workspace/didChangeWatchedFiles", changes=[{"uri": own.as_uri(), "type": 2}])
         assert codes(editor.diagnostics(script)) == ["DST101"], editor.messages
+
+
+def test_rules_of_the_projects_own_are_asked_and_watched(tmp_path: Path) -> None:
+    (tmp_path / "tools").mkdir()
+    rule = tmp_path / "tools" / "lab.py"
+    rule.write_text(FILE)
+    (tmp_path / "distlint.toml").write_text(CONFIG)
+    script = tmp_path / "train.py"
+    script.write_text(SCRIPT)
+    changed = {"uri": rule.as_uri(), "type": 2}
+    with Editor(tmp_path) as editor:
+        editor.open(script)
+        (found,) = editor.diagnostics(script)
+        assert found["code"] == "LAB001"
+        assert "holds its nodes" in editor.hover(script, 2, 1)
+        rule.write_text(FILE.replace("LAB001", "LAB0042"))
+        editor.notify("workspace/didChangeWatchedFiles", changes=[changed])
+        (found,) = editor.diagnostics(script)
+        assert found["code"] == "LAB0042"
+        rule.write_text("import nothing_there\n")
+        editor.notify("workspace/didChangeWatchedFiles", changes=[changed])
+        assert editor.diagnostics(script) == []
+        assert any("nothing_there" in message for message in editor.messages)
 
 
 def test_a_long_chain_of_branches_is_analysed(script: Path) -> None:

@@ -78,6 +78,9 @@ assert total.item() == 512
             ranks=1,
             code="""\
 import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
 
 total = torch.zeros(1, dtype=torch.bfloat16)
 for _ in range(512):

@@ -83,6 +83,9 @@ assert torch.isfinite(unit).all() and torch.isfinite(other).all()
             ranks=1,
             code="""\
 import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
 
 x = torch.zeros(2, 4)
 unit = x / x.norm(dim=-1, keepdim=True)  # expect: DST604
@@ -95,6 +98,9 @@ assert torch.isfinite(unit).all(), unit
             ranks=1,
             code="""\
 import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
 
 
 def unit(x):

@@ -21,7 +21,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
 
-ROOT = Path(__file__).resolve().parents[2]
 LIMIT = 8.0  # seconds for a script; a stuck collective gives up after rank.COLLECTIVE_TIMEOUT
 
 Effect = Literal["finishes", "hang", "fail", "wrong data"]
@@ -232,11 +231,11 @@ class Cluster:
 class _Zygote:
     def __init__(self) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.executed.zygote"],
+            [sys.executable, "-m", "distlint.harness.zygote"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            cwd=ROOT,
+            cwd=Path(__file__).resolve().parents[2],  # no module of the user's hides ours
         )
         self._jobs: dict[int, Future[Outcome]] = {}
         self._lock = threading.Lock()

@@ -1,6 +1,6 @@
 """The server: a process that has loaded torch and forks the ranks of one script after another.
 
-``python -m tests.executed.zygote`` loads torch, then reads jobs as JSON lines from its standard
+``python -m distlint.harness.zygote`` loads torch, then reads jobs as JSON lines from its standard
 input and answers each with a JSON line when all its ranks have ended. A framework is loaded when
 the first job needs it. Several jobs run at a time; a job that outlives its limit has its remaining
 ranks killed. When the input ends, so does the server.
@@ -21,8 +21,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
 
-from tests.executed import rank as rank_module
-from tests.executed import recorder
+from distlint.harness import rank as rank_module
+from distlint.harness import recorder
 
 _PRELOAD = {
     "torch": (

@@ -14,7 +14,7 @@ import types
 from pathlib import Path
 from typing import Any, NoReturn
 
-from tests.executed import recorder
+from distlint.harness import recorder
 
 COLLECTIVE_TIMEOUT = 1.5  # seconds until gloo gives up on a collective whose peers do not come
 
