@@ -168,7 +168,7 @@ class Session:
 
         sys.setrecursionlimit(max(sys.getrecursionlimit(), RECURSION_LIMIT))
         try:
-            return find(document, self.project(settings))
+            return find(document, self.project(settings), _resting(settings))
         except ParseError as error:
             from distlint.engine.syntax import explain
 
@@ -321,6 +321,16 @@ def enabled(code: str, path: Path, settings: Settings) -> bool:
     preview_rule = not settings.preview and _is_preview(code, settings)
     on = settings.selection.enables(code, preview_rule=preview_rule, preview=settings.preview)
     return on and code not in settings.ignored_in(path)
+
+
+def _resting(settings: Settings) -> frozenset[str]:
+    """The codes of preview rules that nobody has asked for: what they would find is not told."""
+    if settings.preview:
+        return frozenset()
+    from distlint.rules.registry import rules
+
+    preview = {code for code, rule in rules().items() if rule.preview}
+    return frozenset(preview - settings.selection.explicit)
 
 
 def _is_preview(code: str, settings: Settings) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 
@@ -26,8 +26,8 @@ class Found:
     roots: int = 0
 
 
-def find(document: Document, project: Project) -> Found:
-    """All findings of the rules in a document.
+def find(document: Document, project: Project, off: Collection[str] = ()) -> Found:
+    """All findings of the rules in a document; rules about sources with a code in ``off`` rest.
 
     Raises:
         ParseError: if the document is no Python.
@@ -47,7 +47,8 @@ def find(document: Document, project: Project) -> Found:
         )
     )
     for rule in source_rules():
-        found.findings.extend(rule.check(document, module, catalogue, locators))
+        if rule.code not in off:
+            found.findings.extend(rule.check(document, module, catalogue, locators))
     found.findings.sort(key=lambda finding: finding.sort_key)
     return found
 

@@ -50,7 +50,10 @@ def analysis(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[..., Found]]
     """Replaces the analysis; without a call, lines that hold ``BUG`` are the bugs."""
 
     def use(find: Callable[..., Found]) -> None:
-        monkeypatch.setattr(find_module, "find", find)
+        def found(document: Document, project: Project, off: object = ()) -> Found:
+            return find(document, project)
+
+        monkeypatch.setattr(find_module, "find", found)
         monkeypatch.setattr(check, "worth_analysing", lambda data: True)
 
     use(marked)

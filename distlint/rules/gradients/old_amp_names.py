@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import lru_cache, partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -115,7 +116,7 @@ scaler.scale(loss).backward()
             if written not in _DEVICES:
                 continue
             if old is None:
-                old = asks_for_older(document.path, "torch", _SINCE)
+                old = _is_for_older(document.path.parent)
             if old:
                 return
             locator = locators.of(module.key)
@@ -127,6 +128,12 @@ scaler.scale(loss).backward()
                 advice=f'Call torch.amp.{written.rpartition(".")[2]}("{_DEVICES[written]}", ...).',
                 fix=partial(_fix, site, _DEVICES[written], Draft(locator, module, catalogue)),
             )
+
+
+@lru_cache(maxsize=256)
+def _is_for_older(folder: Path) -> bool:
+    """Do the requirements above a folder allow a torch without the new names?"""
+    return asks_for_older(folder / "any.py", "torch", _SINCE)
 
 
 def _fix(site: CallSite, device: str, draft: Draft) -> Fix:
