@@ -65,6 +65,9 @@ class PartialSeeding(SourceRule):
 
     - A function for all of them is called: `set_seed`, `seed_everything`.
     - Generators of their own, as `numpy.random.default_rng(seed)`.
+
+    In preview: of 6 findings in 58 repositories 3 are true, 2 do not matter for training, and 1
+    is false (the random number is the seed).
     """
 
     code = "DST209"

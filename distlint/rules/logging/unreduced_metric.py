@@ -54,6 +54,9 @@ class UnreducedMetric(SourceRule):
 
     - Anything in the function reduces, gathers or averages, by its name.
     - What is logged is no loss or accuracy.
+
+    In preview: no finding in 58 repositories, where logs mostly go through a meter that
+    reduces.
     """
 
     code = "DST906"

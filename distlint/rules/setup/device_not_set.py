@@ -228,7 +228,7 @@ dist.destroy_process_group()
         for init in found:
             here = objects.points_in(init.point.scope)
             reached = is_reached(objects, init.point)
-            wraps = any(True for _ in objects.calls_to(*DDP))
+            wraps = "LOCAL_RANK" in module.tokens and any(True for _ in objects.calls_to(*DDP))
             if not _uses_cuda(objects.points if reached or wraps else here):
                 continue
             yield self.finding(

