@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
@@ -38,8 +39,8 @@ class HardCodedPort(SourceRule):
     port of its own choice and tells it to the processes by this very variable. With
     `torchrun --standalone` all ranks then wait for a store that is not there, until they time out.
 
-    Info, where the script starts its processes itself: two jobs on one machine take the same port,
-    and the second one fails: "address already in use".
+    Info, and in preview, where the script starts its processes itself: two jobs on one machine take
+    the same port, and the second one fails: "address already in use".
 
     ## What to do
 
@@ -152,7 +153,7 @@ if __name__ == "__main__":
             return
         for site in _fixed(objects):
             serious = launched and isinstance(site, ir.Assign)
-            yield self.finding(
+            finding = self.finding(
                 message="this port takes the place of the one that the launcher has chosen"
                 if serious
                 else "two jobs on one machine take the same port",
@@ -163,6 +164,7 @@ if __name__ == "__main__":
                 else "the second job fails: address already in use",
                 advice="Leave it to the launcher, or use os.environ.setdefault.",
             )
+            yield finding if serious else replace(finding, preview=True)
 
 
 def _fixed(objects: Objects) -> Iterator[ir.Assign | ir.Call]:
