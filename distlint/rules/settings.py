@@ -46,7 +46,7 @@ class Page:
         return tuple(b for b in bounds_of(self.path, library) if re.search(r"\d", b))
 
     def asks_for_older(self, library: str, version: str) -> bool:
-        """May the project run with a version of a library before this one, as far as it says?"""
+        """Does the project hold itself to versions of a library before this one?"""
         named = self.versions.get(library)
         if named is not None:
             numbers = [int(n) for n in re.findall(r"\d+", named)]

@@ -42,7 +42,7 @@ class DeprecatedEnvironmentVariable(SettingsRule):
 
     ## When it is silent
 
-    - The project may run with a torch that knows only the old name, by its requirements.
+    - The requirements of the project hold torch at versions that know only the old name.
     - Old and new name are both set.
     """
 

@@ -79,8 +79,8 @@ class NoopDeepSpeedKey(SettingsRule):
     )
 
     def check(self, page: Page) -> Iterable[Finding]:
-        schema = page.deepspeed
         for config in page.of("deepspeed"):
+            schema = page.deepspeed
             for path, section, entry in entries(config.root):
                 value = entry.value.value if isinstance(entry.value, Scalar) else None
                 if not path or value is None or value is UNKNOWN or value == "":

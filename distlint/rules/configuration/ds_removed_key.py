@@ -77,9 +77,9 @@ class RemovedDeepSpeedKey(SettingsRule):
     )
 
     def check(self, page: Page) -> Iterable[Finding]:
-        schema = page.deepspeed
-        newest = schema.versions[-1]
         for config in page.of("deepspeed"):
+            schema = page.deepspeed
+            newest = schema.versions[-1]
             for path, _, entry in entries(config.root):
                 here = (*path, entry.key)
                 removal = schema.removal(here)

@@ -83,8 +83,8 @@ class UnknownNestedDeepSpeedKey(SettingsRule):
     )
 
     def check(self, page: Page) -> Iterable[Finding]:
-        schema = page.deepspeed
         for config in page.of("deepspeed"):
+            schema = page.deepspeed
             for path, section, entry in entries(config.root):
                 known = schema.keys(path) if path else []
                 if not known or schema.knows((*path, entry.key)):

@@ -24,7 +24,7 @@ class OldLauncher(SettingsRule):
 
     Launch lines with `torch.distributed.launch` (information). It is a warning when the script is
     at hand and takes `--local_rank` but not `--local-rank`: torch 2.0 and later pass the latter. It
-    is an error when the project asks for such a torch.
+    is an error when the project asks for torch and does not hold it below 2.0.
 
     ## Why it matters
 
@@ -43,7 +43,7 @@ class OldLauncher(SettingsRule):
     ## When it is silent
 
     - The script uses `parse_known_args`, which passes over the option; the launcher is still old.
-    - The requirements of the project ask for a torch that may be older than 1.10, or it comes with
+    - The requirements of the project hold torch at versions before 1.10, or it comes with
       a Dockerfile for an image with torch 1.
     """
 

@@ -48,6 +48,7 @@ _ACCELERATE = re.compile(
     rb"^[\"']?(?:distributed_type|compute_environment)[\"']?\s*:", re.MULTILINE
 )
 _MEANT = re.compile(r"deepspeed|accelerate|^acc|^ds(?:[_.-]|$)|[_.-]ds[_.-]|zero[_-]?\d")
+_SIGNS = (b"environ", b"putenv", b"subprocess", b"os.system", b"deepspeed", b"DeepSpeed")
 _IN_PYTHON = re.compile(
     rb"environ|putenv|torchrun|torch\.distributed\.(?:run|launch)|accelerate\b.{1,8}\blaunch"
     rb"|zero_optimization|train_micro_batch_size_per_gpu|train_batch_size|pkill|killall"
@@ -95,6 +96,8 @@ def may_be_meant(kind: Kind, path: Path, data: bytes) -> bool:
 
 def may_set(data: bytes) -> bool:
     """Could a Python file set variables, start launchers or hold a configuration?"""
+    if not any(sign in data for sign in _SIGNS):  # far cheaper than an expression
+        return False
     return _IN_PYTHON.search(data) is not None and (
         _LAUNCH.search(data) is not None or _DEEPSPEED.search(data) is not None
     )

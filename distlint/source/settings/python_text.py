@@ -64,9 +64,10 @@ class _Reader:
         self.found = Found()
         self.assigned: dict[str, list[ast.expr | None]] = {}
         self.touched: set[str] = set()
-        for node in ast.walk(tree):
+        nodes = list(ast.walk(tree))
+        for node in nodes:
             self._bindings(node)
-        for node in ast.walk(tree):
+        for node in nodes:
             if isinstance(node, ast.Assign):
                 self._assign(node)
             elif isinstance(node, ast.Call):

@@ -1,0 +1,151 @@
+"""Cross-checks between launch lines, configurations and scripts, which need files side by side."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from distlint.rules.settings import find_in
+from distlint.source.document import Document, DocumentError
+from distlint.source.settings.sheet import read
+
+DS = {
+    "train_batch_size": 64,
+    "train_micro_batch_size_per_gpu": 4,
+    "gradient_accumulation_steps": 2,
+    "optimizer": {"type": "AdamW", "params": {"lr": 1e-4}},
+    "zero_optimization": {"stage": 2},
+}
+AUTO = {"train_micro_batch_size_per_gpu": "auto", "zero_optimization": {"stage": 2}}
+
+
+def found(folder: Path, line: str, **files: str) -> list[str]:
+    """The codes that a launch line gets among files beside it."""
+    for name, text in files.items():
+        stem, _, suffix = name.rpartition("_")
+        (folder / f"{stem}.{suffix}").write_text(text)
+    document = Document.from_bytes(line.encode(), folder / "launch.sh")
+    sheet = read(document)
+    assert sheet is not None
+    return [finding.code for finding in find_in(sheet, {}, ())]
+
+
+@pytest.mark.parametrize(
+    ("line", "codes"),
+    [
+        ("deepspeed --num_gpus 8 t.py --deepspeed_config ds.json", []),
+        ("deepspeed --num_gpus 4 t.py --deepspeed_config ds.json", ["DST817"]),
+        ("deepspeed --num_gpus $N t.py --deepspeed_config ds.json", []),
+        ("torchrun --nnodes 2 --nproc_per_node 4 --rdzv_endpoint h:1 t.py --deepspeed ds.json", []),
+        ("deepspeed t.py --deepspeed ds.json --gradient_accumulation_steps 2", []),
+        ("deepspeed t.py --deepspeed ds.json --gradient_accumulation_steps 4", ["DST817"]),
+        ("deepspeed t.py --deepspeed=ds.json --learning_rate=1e-4", []),
+        ("deepspeed t.py --deepspeed=ds.json --learning_rate=2e-5", ["DST817"]),
+        ("deepspeed t.py --deepspeed nosuch.json --learning_rate 2", []),
+        ("deepspeed t.py --deepspeed auto.json --per_device_train_batch_size 2", []),
+    ],
+)
+def test_a_line_against_the_file_that_it_names(tmp_path: Path, line: str, codes: list[str]) -> None:
+    assert found(tmp_path, line, ds_json=json.dumps(DS), auto_json=json.dumps(AUTO)) == codes
+
+
+@pytest.mark.parametrize(
+    ("script", "codes"),
+    [
+        ("import deepspeed\ndeepspeed.initialize(args)\n", ["DST809"]),
+        ("import deepspeed\nfrom transformers import Trainer\n", []),
+        ("print()\n", []),
+    ],
+)
+def test_auto_needs_somebody_to_fill_it_in(tmp_path: Path, script: str, codes: list[str]) -> None:
+    line = "deepspeed train.py --deepspeed_config auto.json"
+    assert found(tmp_path, line, auto_json=json.dumps(AUTO), train_py=script) == codes
+
+
+@pytest.mark.parametrize(
+    ("script", "requirements", "severity"),
+    [
+        ('p.add_argument("--local_rank")\n', "", "warning"),
+        ('p.add_argument("--local_rank")\n', "torch>=2.1\n", "error"),
+        ('p.add_argument("--local_rank")\n', "torch<2\n", "info"),
+        ('p.add_argument("--local_rank", "--local-rank")\n', "", "info"),
+        ('p.add_argument("--local_rank")\np.parse_known_args()\n', "", "info"),
+        ("x = 1\n", "torch>=1.4,<1.9\n", None),
+    ],
+)
+def test_what_the_old_launcher_passes(
+    tmp_path: Path, script: str, requirements: str, severity: str | None
+) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "requirements.txt").write_text(requirements)
+    (tmp_path / "train.py").write_text(script)
+    line = "python -m torch.distributed.launch --nproc_per_node 2 train.py\n"
+    sheet = read(Document.from_bytes(line.encode(), tmp_path / "launch.sh"))
+    assert sheet is not None
+    severities = [finding.severity.value for finding in find_in(sheet, {}, ())]
+    assert severities == ([severity] if severity else [])
+
+
+def test_accumulation_in_two_places(tmp_path: Path) -> None:
+    line = "accelerate launch --config_file acc.yaml train.py"
+    acc = "distributed_type: DEEPSPEED\ndeepspeed_config:\n  gradient_accumulation_steps: 4\n"
+    script = "accelerator = Accelerator(gradient_accumulation_steps={})\n"
+    assert found(tmp_path, line, acc_yaml=acc, train_py=script.format(8)) == ["DST817"]
+    assert found(tmp_path, line, acc_yaml=acc, train_py=script.format(4)) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "CUDA_VISIBLE_DEVICES=0,1 torchrun --nproc_per_node 2 t.py",
+        "CUDA_VISIBLE_DEVICES=$GPUS torchrun --nproc_per_node 8 t.py",
+        "if x; then export CUDA_VISIBLE_DEVICES=0; fi\ntorchrun --nproc_per_node 8 t.py",
+        "CUDA_VISIBLE_DEVICES=0 torchrun --nproc_per_node gpu t.py",
+        "torchrun --nnodes 1:4 --nproc_per_node 8 t.py",
+        "torchrun --nnodes 2 --node_rank 0 --master_addr localhost t.py",
+        'torchrun "$@"',
+        "torchrun $ARGS --whatever t.py",
+        "accelerate launch --cpu --num_processes 4 t.py",
+        "echo torchrun --nosuch",
+        "pip install deepspeed --upgrade",
+        "deepspeed --hostfile h --num_nodes 2 --num_gpus 8 t.py --nosuch",
+        "srun -n 2 torchrun --nproc_per_node 8 t.py",
+    ],
+)
+def test_launch_lines_that_are_right_or_not_known(tmp_path: Path, line: str) -> None:
+    assert found(tmp_path, f"#SBATCH --ntasks-per-node=8\n{line}\n") == []
+
+
+NAMES = [
+    "a.sh",
+    "Dockerfile",
+    "Makefile",
+    "ds_a.json",
+    "accelerate.yaml",
+    "workflows/a.yml",
+    "a.py",
+]
+PIECES = st.sampled_from(
+    "torchrun accelerate launch deepspeed --nproc_per_node = 8 $N ${N} $( ) ( \" ' \\ \n \t # : - "
+    "{ } [ ] , export NCCL_DEBUG=INFO ENV RUN CMD run: env: zero_optimization distributed_type "
+    "stage << EOF | > && ; if fi do done é {{ }} <<: *a &a os.environ[ pkill -f python".split(" ")
+)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(pieces=st.lists(PIECES, max_size=30), gap=st.sampled_from(["", " ", "\n"]))
+@settings(max_examples=60, deadline=None)
+def test_nothing_crashes(name: str, pieces: list[str], gap: str) -> None:
+    document = Document.from_bytes(gap.join(pieces).encode(), Path("/nowhere") / name)
+    rows = [1]
+    try:
+        sheet = read(document)
+        assert sheet is not None
+        rows += [finding.place.span.end_row for finding in find_in(sheet, {}, ())]
+    except DocumentError as error:
+        rows.append(error.row)
+    assert max(rows) <= len(document.lines)
