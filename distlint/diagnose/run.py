@@ -15,7 +15,8 @@ from distlint.engine.selection import Layer
 from distlint.engine.settings import Overrides, Resolver
 from distlint.source.finding import Finding
 
-_HANG_RULES = ("DST101", "DST102", "DST103", "DST104", "DST105", "DST106", "DST109", "DST113")
+_HANG_RULES = ("DST101", "DST102", "DST103", "DST104", "DST105", "DST109", "DST113")
+_SIZE_RULES = ("DST106", "DST111", "DST201")
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ def _with_dumps(diagnosis: Diagnosis, groups: Sequence[recorder.Group]) -> Diagn
         "Look for the decision that separates the lines in the table.",
         before.quotes if before else (),
         rows[parted.culprits[0]].place,
-        rules=before.rules if before and before.rules else _HANG_RULES,
+        rules=_SIZE_RULES if _only_sizes_differ(parted) else _HANG_RULES,
         utilities=("any_rank", "watch"),
     )
     known = {each.rank: each for each in diagnosis.doing}
@@ -104,6 +105,12 @@ def _with_dumps(diagnosis: Diagnosis, groups: Sequence[recorder.Group]) -> Diagn
     )
     diagnosis.cause, diagnosis.doing = cause, doing
     return diagnosis
+
+
+def _only_sizes_differ(group: recorder.Group) -> bool:
+    """Did all ranks issue the same operation, of different sizes?"""
+    operations = {row.what.partition(" ")[0] for row in group.rows}
+    return len(operations) == 1 and all(row.number == group.number for row in group.rows)
 
 
 def named_rules(diagnosis: Diagnosis) -> tuple[str, ...]:

@@ -386,7 +386,7 @@ class _Judge:
                 what = op + (f" number {number}" if number is not None else "")
                 what += f" ({_elements(count)})" if count else ""
             else:
-                what = "a collective" + (f" at {_short(place)}" if place else "")
+                what = f"{_call(place)} at {_short(place)}" if place else "a collective"
             groups[event.group, what, number, where].append(event)
             placed.add(event.rank)
         rows = [
@@ -576,6 +576,11 @@ def _s(ranks: Iterable[int], one: str, several: str) -> str:
 def _elements(count: str) -> str:
     number = int(count)
     return f"{number:,} element{'s' if number != 1 else ''}"
+
+
+def _call(place: Frame) -> str:
+    """The line of source in which a rank stands, if it fits into a sentence."""
+    return f"`{place.code}`" if 0 < len(place.code) <= 60 else "a collective"
 
 
 def _short(place: Frame | None) -> str:

@@ -24,7 +24,8 @@ def test_the_report(distlint: Run, project: Path) -> None:
     assert result.returncode == 1
     lines = result.stdout.splitlines()
     assert (
-        lines[0] == "error: rank 1 did not come to a collective at train.py:7, where rank 0 waits"
+        lines[0]
+        == "error: rank 1 did not come to `dist.all_reduce(x)` at train.py:7, where rank 0 waits"
     )
     assert any("wrote last: done" in line for line in lines)
     assert "DST101 collective-in-rank-branch" in result.stdout

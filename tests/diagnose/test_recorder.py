@@ -75,9 +75,13 @@ def test_a_rank_that_did_not_issue_it(as_json: bool, logs: Logs) -> None:
 def test_a_rank_that_issued_another(other: tuple[str, int], logs: Logs) -> None:
     usual = [*steps(2), entry(3, "all_reduce", 31)]
     odd = [*steps(2), entry(3, other[0], 70, other[1])]
-    (group,) = compared(logs, dump(usual), dump(usual), dump(odd)).groups
+    answer = compared(logs, dump(usual), dump(usual), dump(odd))
+    (group,) = answer.groups
     assert group.culprits == (2,)
     assert group.number == 3
+    cause = answer.diagnosis.cause
+    assert cause is not None
+    assert ("DST106" in cause.rules) == (other[0] == "all_reduce")
 
 
 def test_sizes_may_differ_where_the_operation_allows_it(logs: Logs) -> None:
