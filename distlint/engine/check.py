@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from distlint.analyzer.screen import worth_analysing
-from distlint.engine.discovery import NOTEBOOK, PYTHON_SUFFIXES, Target, reason
+from distlint.engine import documents
+from distlint.engine.discovery import PYTHON_SUFFIXES, Target, reason
 from distlint.engine.settings import Resolver, Settings
 from distlint.engine.suppression import Complaint, Suppressions
 from distlint.rules.table import RESERVED, SYNTAX_ERROR, UNUSED_SUPPRESSION
@@ -20,6 +21,7 @@ from distlint.source.document import Document, DocumentError
 from distlint.source.edits import apply, changed_lines
 from distlint.source.finding import Finding, Place, Severity, Span
 from distlint.source.nesting import too_deep
+from distlint.source.notebook import PYTHON, SUFFIX, Cell, Notebook
 from distlint.source.report import CommentKey, Frame, Notice, Reported
 
 if TYPE_CHECKING:
@@ -83,13 +85,15 @@ class Session:
         except (OSError, ValueError) as error:
             notice = Notice("failed", f"cannot be read: {reason(error)}", target.path)
             return FileResult(target.path, notices=(notice,), checked=False)
-        return self.check_bytes(data, target.path, settings)
+        result = self.check_bytes(data, target.path, settings)
+        if not target.named:  # what was not named need not be of our language
+            told = tuple(notice for notice in result.notices if notice.kind != "nothing")
+            result = replace(result, notices=told)
+        return result
 
     def check_bytes(self, data: bytes, path: Path, settings: Settings) -> FileResult:
-        if path.suffix.lower() == NOTEBOOK:
-            return self._notebook(data, path, settings)
         try:
-            document = Document.from_bytes(data, path)
+            document = documents.from_bytes(data, path)
         except DocumentError as error:
             return self._no_python(error, path, None, settings)
         return self.check_source(document, settings)
@@ -99,6 +103,8 @@ class Session:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # those of the checked code are for other tools
+                if isinstance(document, Notebook):
+                    return self._check_notebook(document, settings)
                 return self._check(document, settings)
         except DocumentError as error:
             return self._no_python(error, document.path, document, settings)
@@ -114,7 +120,7 @@ class Session:
         """
         findings: tuple[Finding, ...] = ()
         over_budget = 0
-        if worth_analysing(document.data) and not too_deep(document.text):
+        if worth_analysing(document.code) and not too_deep(document.text):
             found = self._find(document, settings)
             findings = tuple(f for f in found.findings if settings.preview or not f.preview)
             over_budget = found.over_budget
@@ -146,7 +152,7 @@ class Session:
             project.forget(path)
 
     def _check(self, document: Document, settings: Settings) -> FileResult:
-        if not worth_analysing(document.data):
+        if not worth_analysing(document.code):
             problem = _mistake(document)
             if problem is not None:
                 raise problem
@@ -168,7 +174,10 @@ class Session:
 
         sys.setrecursionlimit(max(sys.getrecursionlimit(), RECURSION_LIMIT))
         try:
-            return find(document, self.project(settings))
+            found = find(document, self.project(settings))
+            if isinstance(document, Notebook):
+                found.findings[:] = (_fixable(each, document) for each in found.findings)
+            return found
         except ParseError as error:
             from distlint.engine.syntax import explain
 
@@ -190,19 +199,36 @@ class Session:
         frame = _frame(document, finding.place.span) if document else None
         return FileResult(path, reported=(_reported(finding, frame, None, settings),))
 
-    def _notebook(self, data: bytes, path: Path, settings: Settings) -> FileResult:
-        import json
+    def _check_notebook(self, notebook: Notebook, settings: Settings) -> FileResult:
+        """Check the cells as one program; what is found is told by cell."""
+        path = notebook.path
+        if notebook.language != PYTHON:
+            what = f"nothing to check: a notebook in {notebook.language}"
+            return FileResult(path, notices=(Notice("nothing", what, path),), checked=False)
+        if settings.max_file_size and len(notebook.code) > settings.max_file_size:
+            notice = _too_large(path, len(notebook.code), settings)
+            return FileResult(path, notices=(notice,), checked=False)
+        result = self._check(notebook, settings)
+        broken = [
+            replace(item, finding=replace(item.finding, message=cell.problem.message))
+            for cell in notebook.cells
+            if cell.problem is not None
+            for item in self._broken(cell, cell.problem, notebook, settings)
+        ]
+        unused = ((_in_cell(item, notebook), keys) for item, keys in result.unused)
+        return replace(
+            result,
+            reported=(*(_in_cell(item, notebook) for item in result.reported), *broken),
+            unused=tuple(unused) if not broken else (),
+        )
 
-        try:
-            json.loads(data)
-        except json.JSONDecodeError as error:
-            problem = DocumentError(f"not a notebook: {error.msg}", error.lineno, error.colno)
-            return self._no_python(problem, path, None, settings)
-        except (ValueError, RecursionError):
-            problem = DocumentError("not a notebook: it cannot be read as JSON")
-            return self._no_python(problem, path, None, settings)
-        notice = Notice("skipped", "notebooks are not checked by this version", path)
-        return FileResult(path, notices=(notice,), checked=False)
+    def _broken(
+        self, cell: Cell, problem: DocumentError, notebook: Notebook, settings: Settings
+    ) -> list[Reported]:
+        """The finding about a cell that is no Python; ``problem`` has the rows of the cell."""
+        place = DocumentError(problem.message, problem.row + cell.row - 1, problem.column)
+        found = self._no_python(place, notebook.path, notebook, settings).reported
+        return [_in_cell(item, notebook) for item in found]
 
 
 class _Sieve:
@@ -246,7 +272,7 @@ class _Sieve:
         """Comments and lines of a file; a finding may lie in another one than was analysed."""
         if path not in self.files:
             try:
-                document = self.buffers.get(path) or Document.read(path)
+                document = self.buffers.get(path) or documents.read(path)
             except (OSError, DocumentError):
                 document = Document(path, b"", "", "utf-8", "\n")
             self.files[path] = _FileView(document, self.resolver.of_file(path))
@@ -305,15 +331,20 @@ def _refusal(target: Target, settings: Settings) -> Notice | None:
     """Why a file is not read, if so."""
     path = target.path
     size = path.stat().st_size
-    if settings.max_file_size and size > settings.max_file_size:
-        message = f"larger than max-file-size ({size:,} of {settings.max_file_size:,} bytes)"
-        return Notice("skipped", message, path)
-    if target.named and path.suffix.lower() not in {*PYTHON_SUFFIXES, NOTEBOOK}:
+    is_notebook = path.suffix.lower() == SUFFIX  # of which only the code counts
+    if settings.max_file_size and size > settings.max_file_size and not is_notebook:
+        return _too_large(path, size, settings)
+    if target.named and path.suffix.lower() not in PYTHON_SUFFIXES and not is_notebook:
         with path.open("rb") as file:
             first = file.readline(256)
         if not (first.startswith(b"#!") and b"python" in first):
             return Notice("nothing", "nothing to check: not a Python file", path)
     return None
+
+
+def _too_large(path: Path, size: int, settings: Settings) -> Notice:
+    message = f"larger than max-file-size ({size:,} of {settings.max_file_size:,} bytes)"
+    return Notice("skipped", message, path)
 
 
 def enabled(code: str, path: Path, settings: Settings) -> bool:
@@ -360,8 +391,26 @@ def _proposed(finding: Finding, document: Document) -> tuple[str, ...]:
     """What the fix of a finding would change, as the lines of a diff."""
     if finding.fix is None:
         return ()
+    if isinstance(document, Notebook):
+        return tuple(document.changed_lines(finding.fix.edits, context=1))
     after = apply(document.text, finding.fix.edits)
     return tuple(changed_lines(document.text, after, context=1))
+
+
+def _fixable(finding: Finding, notebook: Notebook) -> Finding:
+    """The finding, without a fix that cannot be made cell by cell."""
+    fix = finding.fix
+    if fix is None or finding.place.path != notebook.path or notebook.takes(fix.edits):
+        return finding
+    return replace(finding, fix=None)
+
+
+def _in_cell(item: Reported, notebook: Notebook) -> Reported:
+    """What is reported, with rows as the cells have them."""
+    row = item.noqa_row
+    if row is not None and item.finding.place.path == notebook.path:
+        row -= notebook.cell_at(row).row - 1
+    return replace(item, finding=notebook.located(item.finding), noqa_row=row)
 
 
 def _frame(document: Document, span: Span) -> Frame | None:
@@ -369,6 +418,8 @@ def _frame(document: Document, span: Span) -> Frame | None:
         return None
     first = max(1, span.row - CONTEXT_ROWS)
     last = min(span.end_row, span.row + MAX_FRAME_ROWS - 1) + CONTEXT_ROWS
+    if isinstance(document, Notebook):
+        return document.frame(span.row, first, last)
     return Frame(first, tuple(document.lines[first - 1 : last]))
 
 

@@ -12,10 +12,10 @@ from pathlib import Path
 from distlint.engine.gitignore import Ignored
 from distlint.engine.patterns import Pattern
 from distlint.engine.settings import Resolver
+from distlint.source.notebook import SUFFIX
 from distlint.source.report import Notice
 
 PYTHON_SUFFIXES = frozenset({".py", ".pyi", ".pyw"})
-NOTEBOOK = ".ipynb"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,6 @@ class Discovered:
 
     targets: list[Target] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
-    notebooks: int = 0
 
 
 def discover(
@@ -140,10 +139,7 @@ class _Search:
                 self._fail(path, reason(error))
             return
         if stat.S_ISREG(mode):
-            if path.suffix.lower() == NOTEBOOK:
-                self.found.notebooks += 1
-            else:
-                self.found.targets.append(Target(path, named=False))
+            self.found.targets.append(Target(path, named=False))
         elif not stat.S_ISDIR(mode):
             self.found.notices.append(Notice("skipped", "not a regular file", path))
 
@@ -153,7 +149,7 @@ class _Search:
 
 def _is_source(name: str) -> bool:
     suffix = os.path.splitext(name)[1].lower()
-    return suffix in PYTHON_SUFFIXES or suffix == NOTEBOOK
+    return suffix in PYTHON_SUFFIXES or suffix == SUFFIX
 
 
 def _excluded(

@@ -9,7 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from distlint.engine import documents
 from distlint.engine.errors import ConfigError
+from distlint.engine.fix import fixed
 from distlint.engine.settings import Resolver
 from distlint.engine.suppression import Suppressions
 from distlint.engine.writing import NotWritten, replace
@@ -18,6 +20,7 @@ from distlint.source.comments import Scan
 from distlint.source.document import NEWLINE, Document, DocumentError
 from distlint.source.edits import apply
 from distlint.source.finding import Edit, Span
+from distlint.source.notebook import Notebook
 from distlint.source.report import Fixed, Notice, Report, Reported
 
 MAX_LINE = 100
@@ -59,14 +62,14 @@ def add_ignores(report: Report, resolver: Resolver, reason: str, *, write: bool)
             by_file.setdefault(item.finding.place.path, []).append(item)
     for path, items in sorted(by_file.items()):
         try:
-            document = Document.read(path)
+            document = documents.read(path)
             commented = _commented(document, items, resolver, reason)
             if write:
-                replace(path, document.data, commented.encode(commented.text))
+                replace(path, document.data, commented.data)
         except (OSError, DocumentError, NotWritten, UnicodeEncodeError) as error:
             added.notices.append(Notice("failed", f"no comment was added: {error}", path))
             continue
-        added.files.append(Fixed(path, document.text, commented.text, ()))
+        added.files.append(fixed(document, commented))
         added.count += len(items)
     return added
 
@@ -90,6 +93,8 @@ def comments(
     wanted: dict[range, list[str]] = {}
     for item in items:
         row = item.noqa_row or 1
+        if isinstance(document, Notebook):
+            row += document.first_row(item.finding.place.cell) - 1
         codes = wanted.setdefault(statements.get(row, range(row, row + 1)), [])
         if item.finding.code not in codes:
             codes.append(item.finding.code)
@@ -107,10 +112,15 @@ def document_with(document: Document, edits: Iterable[Edit]) -> Document:
     Raises:
         NotWritten: if they would change more than comments.
     """
+    edits = list(edits)
+    if isinstance(document, Notebook) and not document.takes(edits):
+        raise NotWritten("it would touch what is no Python")
     text = apply(document.text, edits)
     if list(_tokens(text)) != list(_tokens(document.text)):
         raise NotWritten("it would change more than comments")
-    return Document(document.path, b"", text, document.encoding, document.newline)
+    if isinstance(document, Notebook):
+        return document.edited(edits)
+    return Document(document.path, document.encode(text), text, document.encoding, document.newline)
 
 
 def _comment(

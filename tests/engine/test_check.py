@@ -212,15 +212,6 @@ class TestBadInput:
         assert report.failed
         assert codes(report) == [("b.py", 1, "DST000")]
 
-    def test_notebooks(self, project: Path) -> None:
-        write(project, {"a.ipynb": '{"cells": []}', "b.ipynb": "{'cells': []}", "c.py": ""})
-        assert lines(run()) == ["skipped: -: 2 notebooks were skipped: not checked by this version"]
-        assert run().skipped == 2
-        report = run("a.ipynb", "b.ipynb")
-        assert lines(report) == ["skipped: a.ipynb: notebooks are not checked by this version"]
-        assert codes(report) == [("b.ipynb", 1, "DST000")]
-        assert report.findings[0].message.startswith("not a notebook: Expecting property name")
-
     def test_named_files_that_hold_nothing_to_check(self, project: Path) -> None:
         write(project, {"notes.md": "# x", "run": "#!/usr/bin/env python3\ndef", "data": "\0"})
         report = run("notes.md", "run", "data")

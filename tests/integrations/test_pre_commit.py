@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import BUGGY, CLEAN
+from tests.notebooks import notebook
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
@@ -171,13 +172,14 @@ def test_the_fix_hook_fails_for_what_it_leaves(project: Path, run: Git) -> None:
 def test_what_the_hooks_are_for(project: Path, run: Git) -> None:
     """Stubs, scripts without a suffix and notebooks are handed over, other files are not."""
     (project / "a.pyi").write_text("x: int\n")
-    (project / "b.ipynb").write_text('{"cells": []}\n')
+    (project / "b.ipynb").write_text(notebook("x = 1", BUGGY))
     (project / "script").write_text("#!/usr/bin/env python3\n" + BUGGY)
     (project / "script").chmod(0o755)
     (project / "data.json").write_text("{}\n")
     run(project, "git", "add", "-A")
     result = run(project, "pre-commit", "run", "distlint", "--verbose", check=False)
     assert "script:7:1: error[DST101]" in result.output
+    assert "b.ipynb:cell 2:6:1: error[DST101]" in result.output
     assert "data.json" not in result.output
 
 
