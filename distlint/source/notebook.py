@@ -119,6 +119,10 @@ class Notebook(Document):
         """The same notebook with other things masked in its cells."""
         return _made(self.path, self.data, cells, self.language)
 
+    def lines_of(self, number: int) -> list[str]:
+        """The lines of a cell, without their ends."""
+        return NEWLINE.split(next((c.source for c in self.cells if c.number == number), ""))
+
     # ---- from the program to the cells
 
     def located(self, value: T) -> T:
@@ -282,7 +286,7 @@ def _span_in(cell: Cell, span: Span) -> Span:
 
 def _cell(number: int, source: str, start: int = 0, end: int = 0) -> Cell | None:
     python = magics.python_of(source)
-    if python is None or not source.strip():
+    if python is None:
         return None
     return Cell(number, source, python, start=start, end=end)
 

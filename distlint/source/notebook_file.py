@@ -184,8 +184,8 @@ def _source(text: str, start: int, end: int, after: str, ascii_only: bool) -> st
     if text[start] != "[":
         return json.dumps(after, ensure_ascii=ascii_only)
     items = list(_items(text, start))
-    if not items:
-        return json.dumps([after], ensure_ascii=ascii_only)
+    if not items or not after:
+        return json.dumps([after] if after else [], ensure_ascii=ascii_only)
     head = text[start : items[0][0]]
     tail = text[items[-1][1] : end]
     if len(items) > 1:
@@ -195,6 +195,6 @@ def _source(text: str, start: int, end: int, after: str, ascii_only: bool) -> st
     written = {json.loads(text[first:last]): text[first:last] for first, last in items}
     lines = [
         written.get(line) or json.dumps(line, ensure_ascii=ascii_only)
-        for line in after.splitlines(keepends=True) or [""]
+        for line in after.splitlines(keepends=True)
     ]
     return f"{head}{between.join(lines)}{tail}"

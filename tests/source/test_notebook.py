@@ -28,8 +28,8 @@ def edit(row: int, column: int, end_row: int, end_column: int, content: str) -> 
 class TestReading:
     def test_code_cells_become_one_program_with_a_row_between(self) -> None:
         found = read(notebook("a = 1\nb = 2", markdown("# c"), "%%bash\nls", "", "d = 4\n"))
-        assert found.text == "a = 1\nb = 2\n\nd = 4\n\n\n"
-        assert [(cell.number, cell.row) for cell in found.cells] == [(1, 1), (5, 4)]
+        assert found.text == "a = 1\nb = 2\n\n\n\nd = 4\n\n\n"
+        assert [(cell.number, cell.row) for cell in found.cells] == [(1, 1), (4, 4), (5, 6)]
 
     def test_a_source_may_be_one_string_or_lines_in_pieces(self) -> None:
         one = code("", source="a = 1\nb = 2")
@@ -178,6 +178,12 @@ class TestEdits:
         assert more.text == apply(found.text, [edit(3, 1, 3, 1, "y = 2\n")])
         told = found.located(edit(2, 1, 3, 1, ""))
         assert (told.cell, told.span) == (1, Span(1, 10, 2, 6))
+
+    def test_a_cell_may_become_empty(self) -> None:
+        found = read(notebook("# a", "b"))
+        after = found.edited([edit(1, 1, 1, 4, "")])
+        assert sources(after.data.decode()) == ["", "b"]
+        assert after.text == apply(found.text, [edit(1, 1, 1, 4, "")])
 
     def test_the_program_of_the_result_is_the_edited_program(self) -> None:
         found = read(notebook(*self.CELLS))
