@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -72,6 +72,8 @@ class Session:
     def __init__(self, resolver: Resolver, buffers: Mapping[Path, Document] | None = None) -> None:
         self.resolver = resolver
         self.buffers: Mapping[Path, Document] = {} if buffers is None else buffers
+        self.proceed: Callable[[], None] | None = None
+        """Called now and then during an analysis; it may raise ``Superseded``."""
         self._projects: dict[tuple[Path | None, Path], Project] = {}
 
     def check_file(self, target: Target) -> FileResult:
@@ -144,6 +146,7 @@ class Session:
                 with_weak=settings.preview,  # what rests on it is preview
                 buffers=self.buffers,
             )
+        self._projects[key].proceed = self.proceed
         return self._projects[key]
 
     def forget(self, path: Path) -> None:

@@ -47,6 +47,8 @@ def find(document: Document, project: Project) -> Found:
         )
     )
     for rule in source_rules():
+        if project.proceed is not None:
+            project.proceed()
         found.findings.extend(rule.check(document, module, catalogue, locators))
     found.findings.sort(key=lambda finding: finding.sort_key)
     return found

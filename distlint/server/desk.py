@@ -15,7 +15,7 @@ from distlint.engine.baseline import applied
 from distlint.engine.check import Session
 from distlint.engine.config_file import FILE_NAME, PYPROJECT
 from distlint.engine.discovery import Discovered
-from distlint.engine.errors import ConfigError
+from distlint.engine.errors import ConfigError, Superseded
 from distlint.engine.run import merge
 from distlint.engine.settings import Overrides, Resolver, Settings
 from distlint.source.document import Document
@@ -89,7 +89,11 @@ class Desk:
             self._overrides = overrides or self._overrides
 
     def check(self, path: Path) -> Analysis | None:
-        """The findings in an open file; None when it was closed meanwhile."""
+        """The findings in an open file; None when it was closed meanwhile.
+
+        Raises:
+            Superseded: if another edit comes while the file is analysed.
+        """
         self._take()
         opened = self._open.get(path)
         if opened is None:
@@ -98,7 +102,11 @@ class Desk:
         try:
             session = self._session(path)
             settings = session.resolver.of_file(path)
-            report = self._report(document, session, settings)
+            session.proceed = self._look_up
+            try:
+                report = self._report(document, session, settings)
+            finally:
+                session.proceed = None
         except ConfigError as error:
             return Analysis(document, version, None, None, problem=str(error))
         return Analysis(document, version, settings, session, report.reported, report.notices)
@@ -121,7 +129,7 @@ class Desk:
         """An open file before and after all safe fixes that prove right, and its version."""
         from distlint.engine.fix import Repairman
 
-        analysis = self.check(path)
+        analysis = self._checked(path)
         if analysis is None or analysis.session is None or analysis.settings is None:
             return None
         repairman = Repairman(analysis.session, analysis.settings, frozenset({"safe"}))
@@ -160,6 +168,19 @@ class Desk:
             OSError, DocumentError: if it cannot be read.
         """
         return self._buffers.get(path) or documents.read(path)
+
+    def _checked(self, path: Path) -> Analysis | None:
+        """The findings in an open file, however often it is edited meanwhile."""
+        while True:
+            try:
+                return self.check(path)
+            except Superseded:
+                continue
+
+    def _look_up(self) -> None:
+        """Something that was posted meanwhile comes first."""
+        if self._posted:
+            raise Superseded
 
     def _report(self, document: Document, session: Session, settings: Settings) -> Report:
         path = document.path

@@ -25,7 +25,7 @@ from pygls import uris
 from pygls.lsp.server import LanguageServer
 
 from distlint import __version__
-from distlint.engine.errors import ConfigError
+from distlint.engine.errors import ConfigError, Superseded
 from distlint.engine.ignores import comments, document_with
 from distlint.engine.writing import NotWritten
 from distlint.server import hover, options
@@ -217,6 +217,8 @@ class Server(LanguageServer):
         version = self.versions.get(path)
         try:
             analysis = await self.run(lambda: self.desk.check(path))
+        except Superseded:
+            return  # the file is still dirty
         except Exception as error:  # a mistake of ours ends one analysis and not the server
             self.dirty.pop(path, None)
             self.announce()

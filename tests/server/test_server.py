@@ -88,6 +88,20 @@ def test_the_newest_version_wins(script: Path) -> None:
         assert (told["version"], told["diagnostics"]) == (5, [])
 
 
+def test_an_edit_ends_the_analysis_of_the_text_before(script: Path) -> None:
+    with Editor(script.parent) as editor:
+        started = time.monotonic()
+        editor.open(script, BUGGY + LONG)
+        assert editor.diagnostics(script)
+        whole = time.monotonic() - started
+        editor.change(script, BUGGY + LONG + "\n")
+        time.sleep(whole / 8)
+        started = time.monotonic()
+        editor.change(script, CLEAN)
+        assert editor.diagnostics(script) == []
+        assert time.monotonic() - started < whole / 2
+
+
 def test_an_editor_may_ask_for_diagnostics(script: Path) -> None:
     capabilities = {
         "textDocument": {"diagnostic": {}},
