@@ -157,9 +157,8 @@ class Server(LanguageServer):
 
     def clear(self, texts: Iterable[str]) -> None:
         """Take back what was said about texts that are no longer there."""
-        if not self.pulls:
-            for uri in texts:
-                self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
+        for uri in texts:
+            self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
 
     def closed(self, uri: str) -> None:
         path = _path(uri)
@@ -171,7 +170,7 @@ class Server(LanguageServer):
             table.pop(path, None)
         self.announce()
         if not self.pulls:
-            self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
+            self.clear([uri])
         if unsaved:  # those who import it get what is on the disk again
             self.mark_all()
 
@@ -250,18 +249,16 @@ class Server(LanguageServer):
 
     def publish(self, path: Path, analysis: Analysis) -> None:
         self.tell(analysis)
-        if self.pulls:
-            return
-        if path in self.sheets:
+        if path in self.sheets:  # editors do not ask for the cells of notebooks
             for number, uri in enumerate(self.sheets[path].cells, 1):
                 found = self.diagnostics(analysis, number)
                 self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found))
-            return
-        self.text_document_publish_diagnostics(
-            types.PublishDiagnosticsParams(
-                self.uri_of(path), self.diagnostics(analysis), analysis.version
+        elif not self.pulls:
+            self.text_document_publish_diagnostics(
+                types.PublishDiagnosticsParams(
+                    self.uri_of(path), self.diagnostics(analysis), analysis.version
+                )
             )
-        )
 
     def diagnostics(self, analysis: Analysis, cell: int = 0) -> list[types.Diagnostic]:
         unsafe = self.options_of(analysis.document.path).unsafe_fixes
@@ -326,19 +323,32 @@ class Server(LanguageServer):
         self.configured.set()
         self.mark_all()
 
-    async def watch_files(self) -> None:
+    async def register(self) -> None:
+        """Ask to be told of files and settings that change."""
         workspace = self.client_capabilities.workspace
         watching = workspace.did_change_watched_files if workspace else None
-        if watching is None or not watching.dynamic_registration:
-            return
-        watchers = [types.FileSystemWatcher(pattern) for pattern in WATCHED]
-        registration = types.Registration(
-            "distlint-files",
-            types.WORKSPACE_DID_CHANGE_WATCHED_FILES,
-            types.DidChangeWatchedFilesRegistrationOptions(watchers),
-        )
-        with contextlib.suppress(Exception):
-            await self.client_register_capability_async(types.RegistrationParams([registration]))
+        configuring = workspace.did_change_configuration if workspace else None
+        wanted = []
+        if watching is not None and watching.dynamic_registration:
+            watchers = [types.FileSystemWatcher(pattern) for pattern in WATCHED]
+            wanted.append(
+                types.Registration(
+                    "distlint-files",
+                    types.WORKSPACE_DID_CHANGE_WATCHED_FILES,
+                    types.DidChangeWatchedFilesRegistrationOptions(watchers),
+                )
+            )
+        if configuring is not None and configuring.dynamic_registration:
+            wanted.append(
+                types.Registration(
+                    "distlint-settings",
+                    types.WORKSPACE_DID_CHANGE_CONFIGURATION,
+                    types.DidChangeConfigurationRegistrationOptions(section=options.SECTION),
+                )
+            )
+        if wanted:
+            with contextlib.suppress(Exception):
+                await self.client_register_capability_async(types.RegistrationParams(wanted))
 
     # --- code actions
 
@@ -460,7 +470,7 @@ def _synchronise(server: Server) -> None:
     @server.feature(types.INITIALIZED)
     async def initialized(params: types.InitializedParams) -> None:
         await server.read_settings()
-        await server.watch_files()
+        await server.register()
 
     @server.feature(types.SHUTDOWN)
     def shutdown(*_: object) -> None:
@@ -543,15 +553,15 @@ def _report(server: Server) -> None:
     async def diagnostic(
         params: types.DocumentDiagnosticParams,
     ) -> types.RelatedFullDocumentDiagnosticReport | types.RelatedUnchangedDocumentDiagnosticReport:
-        analysis = await server.settled(params.text_document.uri)
-        if analysis is None:
+        uri = params.text_document.uri
+        analysis = None if uri in server.cells else await server.settled(uri)
+        if analysis is None:  # what is in cells is pushed
             return types.RelatedFullDocumentDiagnosticReport(items=[])
         result = str(analysis.serial)
         if result == params.previous_result_id:
             return types.RelatedUnchangedDocumentDiagnosticReport(result_id=result)
-        cell = server.cell_of(params.text_document.uri)
         return types.RelatedFullDocumentDiagnosticReport(
-            items=server.diagnostics(analysis, cell), result_id=result
+            items=server.diagnostics(analysis), result_id=result
         )
 
 

@@ -137,12 +137,13 @@ def test_hover_and_hints_in_a_cell(path: Path) -> None:
         assert [(each["label"], each["position"]["line"]) for each in hints] == [("all ranks", 1)]
 
 
-def test_an_editor_may_ask_cell_by_cell(path: Path) -> None:
+def test_an_editor_that_asks_for_diagnostics_is_told_of_those_of_cells(path: Path) -> None:
+    """VS Code asks for those of files alone."""
     with Editor(path.parent, capabilities={"textDocument": {"diagnostic": {}}}) as editor:
-        setup, bug = editor.open_notebook(path, SETUP, BUG)
-        for uri, expected in ((setup, []), (bug, ["DST101"])):
-            report = editor.request("textDocument/diagnostic", textDocument={"uri": uri})
-            assert codes(report["items"]) == expected
+        _, bug = editor.open_notebook(path, SETUP, BUG)
+        assert codes(editor.cell_diagnostics(2)[bug]) == ["DST101"]
+        report = editor.request("textDocument/diagnostic", textDocument={"uri": bug})
+        assert report["items"] == []
 
 
 def test_an_unsaved_import_counts_in_a_notebook(path: Path) -> None:

@@ -371,6 +371,16 @@ def test_each_folder_has_its_own_settings(tmp_path: Path) -> None:
             assert codes(found) == ([] if file == files[1] else ["DST101"])
 
 
+def test_an_editor_is_asked_to_tell_of_settings_that_change(script: Path) -> None:
+    capabilities = {"workspace": {"didChangeConfiguration": {"dynamicRegistration": True}}}
+    with Editor(script.parent, capabilities=capabilities) as editor:
+        editor.open(script)
+        editor.diagnostics(script)
+        (registered,) = editor.registered
+        assert registered["method"] == "workspace/didChangeConfiguration"
+        assert registered["registerOptions"] == {"section": "distlint"}
+
+
 def test_settings_can_change_and_a_misspelt_one_is_named(script: Path) -> None:
     table: dict[str, object] = {}
     with Editor(script.parent, settings=lambda scope: dict(table)) as editor:
