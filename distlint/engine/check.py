@@ -109,7 +109,11 @@ class Session:
                     return self._check_notebook(document, settings)
                 return self._check(document, settings)
         except DocumentError as error:
-            return self._no_python(error, document.path, document, settings)
+            result = self._no_python(error, document.path, document, settings)
+            if isinstance(document, Notebook):  # what each cell passes and all together do not
+                located = tuple(_in_cell(item, document) for item in result.reported)
+                return replace(result, reported=located)
+            return result
         except Exception as error:
             notice = _crash(error, document.path)
             return FileResult(document.path, notices=(notice,), checked=False)

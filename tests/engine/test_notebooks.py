@@ -71,6 +71,12 @@ class TestChecking:
         write(project, {"a.ipynb": notebook("x = (", "1)")})
         assert told(run()) == ["a.ipynb:1:1:5 DST000", "a.ipynb:2:1:2 DST000"]
 
+    def test_what_each_cell_passes_and_all_together_do_not(self, project: Path) -> None:
+        odd = notebook(SETUP, "x = 'SURROGATE'", BUG).replace("SURROGATE", "\\ud800")
+        write(project, {"a.ipynb": odd})
+        (found,) = run().findings
+        assert (found.code, found.place.cell > 0) == ("DST000", True)
+
     def test_other_languages_are_told_only_when_named(self, project: Path) -> None:
         write(project, {"a.ipynb": notebook("x <- 1", language="R")})
         assert lines(run()) == []

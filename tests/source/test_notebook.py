@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from distlint.source.document import DocumentError
 from distlint.source.edits import apply, changed_lines
@@ -215,3 +217,68 @@ class TestEdits:
         found = Notebook.of_cells(PATH, [(2, "a = 1"), (5, "b = 2")])
         after = found.edited([edit(3, 5, 3, 6, "3")])
         assert [(cell.number, cell.source) for cell in after.cells] == [(2, "a = 1"), (5, "b = 3")]
+
+
+LINES = st.sampled_from(
+    [
+        "x = 1",
+        "",
+        "    y",
+        "!ls -l",
+        "%time f()",
+        "s = !ls",
+        "'''",
+        "# ä",
+        "f(",
+        ")",
+        "%%time",
+        "é?",
+    ]
+)
+SOURCES = st.lists(LINES, max_size=4).map("\n".join)
+POINTS = st.tuples(st.integers(1, 12), st.integers(1, 9))
+CONTENTS = st.sampled_from(["", "z", "z\n", "\n", "    z\n", "ü\nz", "z\nz\n"])
+
+
+@given(
+    st.lists(SOURCES, min_size=1, max_size=4),
+    st.lists(st.tuples(POINTS, POINTS, CONTENTS), max_size=3),
+    st.sampled_from([None, 1, 2]),
+    st.booleans(),
+)
+def test_an_edit_is_made_as_it_says_or_not_at_all(
+    cells: list[str],
+    wanted: list[tuple[tuple[int, int], tuple[int, int], str]],
+    indent: int | None,
+    strings: bool,
+) -> None:
+    shown = [code("", source=cell) if strings else cell for cell in cells]
+    found = read(notebook(*shown, indent=indent))
+    edits = []
+    for one, other, content in wanted:
+        start, end = (_inside(found, point) for point in sorted([one, other]))
+        edits.append(edit(*start, *end, content))
+    try:
+        after = found.edited(edits)
+    except NotInCells:
+        return
+    assert [cell.number for cell in after.cells] == [cell.number for cell in found.cells]
+    if not any(line[:1] in "%!" for cell in cells for line in cell.split("\n")):
+        assert _unmasked(after) == apply(_unmasked(found), edits)
+    before, now = json.loads(found.data), json.loads(after.data)
+    told = {each.cell for each in map(found.located, edits)}
+    for number, (old, new) in enumerate(zip(before["cells"], now["cells"], strict=True), 1):
+        assert old == new or number in told
+        assert {**old, "source": ""} == {**new, "source": ""}
+    for key in ("metadata", "nbformat", "nbformat_minor"):
+        assert before[key] == now[key]
+
+
+def _inside(found: Notebook, point: tuple[int, int]) -> tuple[int, int]:
+    """A place of the program near to a point."""
+    row = min(point[0], len(found.lines))
+    return row, min(point[1], len(found.lines[row - 1]) + 1)
+
+
+def _unmasked(found: Notebook) -> str:
+    return "".join(cell.source + "\n\n" for cell in found.cells)
