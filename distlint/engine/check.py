@@ -98,6 +98,8 @@ class Session:
             document = documents.from_bytes(data, path)
         except DocumentError as error:
             return self._no_python(error, path, None, settings)
+        except Exception as error:
+            return FileResult(path, notices=(_crash(error, path),), checked=False)
         return self.check_source(document, settings)
 
     def check_source(self, document: Document, settings: Settings) -> FileResult:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import textwrap
+import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from distlint.source import magics
 from distlint.source.document import Document, DocumentError
-from distlint.source.notebook import SUFFIX, Notebook
+from distlint.source.notebook import SUFFIX, Cell, Notebook
 
 
 def read(path: Path) -> Document:
@@ -39,16 +41,18 @@ def screened(notebook: Notebook) -> Notebook:
     def problem_of(text: str) -> DocumentError | None:
         return mistake(Document(notebook.path, b"", text, "utf-8", "\n"))
 
-    cells = []
-    for cell in notebook.cells:
-        problem = problem_of(cell.python)
-        bare = magics.python_of(cell.source, bare=True) if problem is not None else None
-        if bare is not None and bare != cell.python and problem_of(bare) is None:
-            cell = replace(cell, python=bare)
-        elif problem is not None:
-            text = textwrap.dedent(cell.python)  # IPython moves a cell to the margin
-            is_indented = text != cell.python and problem_of(text) is None
-            blank = magics.blank(cell.source)
-            cell = replace(cell, python=blank, problem=None if is_indented else problem)
-        cells.append(cell)
-    return notebook.with_cells(cells)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # those of the checked code are for other tools
+        return notebook.with_cells([_screened(cell, problem_of) for cell in notebook.cells])
+
+
+def _screened(cell: Cell, problem_of: Callable[[str], DocumentError | None]) -> Cell:
+    problem = problem_of(cell.python)
+    if problem is None:
+        return cell
+    bare = magics.python_of(cell.source, bare=True) or ""
+    if bare != cell.python and problem_of(bare) is None:
+        return replace(cell, python=bare)
+    text = textwrap.dedent(cell.python)  # IPython moves a cell to the margin
+    is_indented = text != cell.python and problem_of(text) is None
+    return replace(cell, python=magics.blank(cell.source), problem=None if is_indented else problem)

@@ -65,7 +65,9 @@ def add_ignores(report: Report, resolver: Resolver, reason: str, *, write: bool)
             document = documents.read(path)
             commented = _commented(document, items, resolver, reason)
             if write:
-                replace(path, document.data, commented.data)
+                is_notebook = isinstance(commented, Notebook)
+                data = commented.data if is_notebook else commented.encode(commented.text)
+                replace(path, document.data, data)
         except (OSError, DocumentError, NotWritten, UnicodeEncodeError) as error:
             added.notices.append(Notice("failed", f"no comment was added: {error}", path))
             continue
@@ -120,7 +122,7 @@ def document_with(document: Document, edits: Iterable[Edit]) -> Document:
         raise NotWritten("it would change more than comments")
     if isinstance(document, Notebook):
         return document.edited(edits)
-    return Document(document.path, document.encode(text), text, document.encoding, document.newline)
+    return Document(document.path, b"", text, document.encoding, document.newline)
 
 
 def _comment(

@@ -162,7 +162,7 @@ class Server(LanguageServer):
 
     def closed(self, uri: str) -> None:
         path = _path(uri)
-        if path is None or path not in self.uris:
+        if path is None or path not in self.uris or path in self.sheets:
             return
         self.desk.post(path, None)
         unsaved = path in self.analyses and not _on_disk(self.analyses[path].document)
@@ -483,7 +483,8 @@ def _synchronise(server: Server) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
     async def changed(params: types.DidChangeTextDocumentParams) -> None:
-        if _path(params.text_document.uri) in server.uris:
+        path = _path(params.text_document.uri)
+        if path in server.uris and path not in server.sheets:  # whose JSON may be shown as well
             server.edited(params.text_document.uri)
 
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,12 @@ class TestChecking:
         cells = ("  x = 1\n  y = 2", "pip install torch\nls", "await x", "dist.barrier?", "!x y")
         write(project, {"a.ipynb": notebook(SETUP, *cells)})
         assert told(run()) == []
+
+    def test_warnings_about_the_code_are_for_other_tools(self, project: Path) -> None:
+        write(project, {"a.ipynb": notebook(SETUP, "s = '\\d'\ns is 'x'")})
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert told(run()) == []
 
     def test_a_cell_is_python_by_itself(self, project: Path) -> None:
         write(project, {"a.ipynb": notebook("x = (", "1)")})

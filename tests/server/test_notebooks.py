@@ -78,6 +78,17 @@ def test_cells_come_move_and_go(path: Path) -> None:
         assert editor.cell_diagnostics(3) == {setup: [], more: [], bug: []}
 
 
+def test_the_json_may_be_shown_beside_the_notebook(path: Path) -> None:
+    with Editor(path.parent) as editor:
+        _, bug = editor.open_notebook(path, SETUP, BUG)
+        editor.cell_diagnostics(2)
+        text = {"uri": path.as_uri(), "languageId": "json", "version": 1, "text": "{}"}
+        editor.notify("textDocument/didOpen", textDocument=text)
+        editor.change(path, "{ }")
+        editor.notify("textDocument/didClose", textDocument={"uri": path.as_uri()})
+        assert "DST101" in editor.hover(bug, 1, 4)
+
+
 def test_closing_clears_the_cells(path: Path) -> None:
     with Editor(path.parent) as editor:
         cells = editor.open_notebook(path, SETUP, BUG)
