@@ -379,6 +379,17 @@ class Builtins(Expressions):
         rank = v.ranked(self.cluster.coordinates(self.spawned_scope(target)))
         return self.call(target, [rank, *extra], {"*": rest} if wide else {}, site, None)
 
+    def b_fork(self, args: list[Value], keywords: dict[str, Value], site: int, *_: Any) -> Value:
+        """``notebook_launcher(fn, args, num_processes=n)``: each process runs ``fn(*args)``."""
+        target = args[0] if args else keywords.get("function")
+        rest = keywords.get("args", args[1] if len(args) > 1 else v.seq("tuple", []))
+        count = keywords.get("num_processes", args[2] if len(args) > 2 else None)
+        if not isinstance(target, (v.Func, v.Partial)) or count == const(1):
+            return const(None)
+        if isinstance(rest, v.Seq):
+            return self.call(target, list(rest.items), {}, site, None)
+        return self.call(target, [], {"*": rest}, site, None)
+
     def spawned_scope(self, target: Value) -> str:
         """Is the number that ``mp.spawn`` passes used as the global rank?
 
@@ -718,6 +729,8 @@ _BUILTIN: dict[str, Callable[..., Value | None]] = {
     "math.floor": Builtins.b_floor,
     "torch.multiprocessing.spawn": Builtins.b_spawn,
     "torch.multiprocessing.start_processes": Builtins.b_spawn,
+    "accelerate.notebook_launcher": Builtins.b_fork,
+    "accelerate.debug_launcher": Builtins.b_fork,
     "torch.multiprocessing.Process": Builtins.b_process,
     "multiprocessing.Process": Builtins.b_process,
 }

@@ -56,6 +56,7 @@ _RANK_ITSELF = re.compile(r"^((local|global)_)?rank$|^get_(global_)?rank$|^proce
 _DEVICES = frozenset({"num_nodes", "devices", "strategy"})
 _RANK_OPTION = frozenset({"--local_rank", "--local-rank"})
 _WAITS = frozenset({"barrier", "wait_for_everyone", "synchronize", "monitored_barrier"})
+_FORKING = frozenset({"notebook_launcher", "debug_launcher"})
 _LEAVES = (ir.Return, ir.Raise, ir.Continue, ir.Break)
 _DEPTH = 4
 
@@ -205,6 +206,8 @@ class Guards:
 
     def on_many_ranks(self, scope: Scope, depth: int = _DEPTH) -> bool:
         """Do several processes run a scope, as it or what calls it shows?"""
+        if scope.function is None and self._forks:
+            return False  # the processes begin with the function that they are given
         known = self._everywhere.get(id(scope))
         if known is None:
             self._everywhere[id(scope)] = False  # while it is looked for through callers
@@ -270,11 +273,16 @@ class Guards:
     def _spawned(self) -> frozenset[str]:
         """Functions that are handed to something that starts processes."""
         found: set[str] = set()
-        for site in self.objects.calls({"spawn", "launch", "start_processes"}):
+        for site in self.objects.calls({"spawn", "launch", "start_processes", *_FORKING}):
             for argument in site.call.args:
                 if isinstance(argument.value, ir.Name):
                     found.add(argument.value.id)
         return frozenset(found)
+
+    @cached_property
+    def _forks(self) -> bool:
+        """Does the module's body fork processes, as notebooks do?"""
+        return any(site.point.scope.function is None for site in self.objects.calls(_FORKING))
 
     @cached_property
     def starts_many(self) -> bool:

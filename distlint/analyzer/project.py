@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -284,6 +284,8 @@ class Project:
         self.runtime = runtime
         self.with_weak = with_weak
         self.buffers: Mapping[Path, Document] = {} if buffers is None else buffers
+        self.proceed: Callable[[], None] | None = None
+        """Called now and then during an analysis, which what it raises puts an end to."""
         self.memo: dict[object, object] = {}
         """What analyses have found out about the modules, for the files to come."""
         self._catalogues: dict[frozenset[str], Catalogue] = {}

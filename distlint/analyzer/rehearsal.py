@@ -136,6 +136,8 @@ class Rehearsal:
         self.steps += 1
         if self.steps > self.budget:
             raise OverBudget
+        if self.project.proceed is not None:
+            self.project.proceed()
 
     def spend(self, variables: int) -> None:
         """Count the handling of a whole state, by the number of its variables."""

@@ -26,7 +26,8 @@ NOTHING: Names = frozenset()
 
 EFFECTS = frozenset(
     "seed manual_seed manual_seed_all seed_everything set_seed exit _exit quit abort signal spawn"
-    " start_processes Process setattr exec super run add_argument".split()
+    " start_processes notebook_launcher debug_launcher Process setattr exec super run"
+    " add_argument".split()
 )
 """Calls that change what is known without an assignment: seeds, exits, handlers, entry points."""
 

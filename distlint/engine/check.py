@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from distlint.analyzer.screen import worth_analysing
-from distlint.engine.discovery import NOTEBOOK, Target, reason
+from distlint.engine import documents
+from distlint.engine.discovery import Target, reason
 from distlint.engine.settings import Resolver, Settings
 from distlint.engine.suppression import Complaint, Suppressions
 from distlint.rules.table import RESERVED, SYNTAX_ERROR, UNUSED_SUPPRESSION
@@ -19,6 +20,7 @@ from distlint.source.document import Document, DocumentError
 from distlint.source.edits import apply, changed_lines
 from distlint.source.finding import Finding, Place, Severity, Span
 from distlint.source.nesting import too_deep
+from distlint.source.notebook import PYTHON, SUFFIX, Cell, Notebook
 from distlint.source.report import CommentKey, Frame, Notice, Reported
 from distlint.source.scan import kind, scan, takes_comments
 from distlint.source.settings.kinds import kind_of
@@ -73,6 +75,8 @@ class Session:
     def __init__(self, resolver: Resolver, buffers: Mapping[Path, Document] | None = None) -> None:
         self.resolver = resolver
         self.buffers: Mapping[Path, Document] = {} if buffers is None else buffers
+        self.proceed: Callable[[], None] | None = None
+        """Called now and then during an analysis; it may raise ``Superseded``."""
         self._projects: dict[tuple[Path | None, Path], Project] = {}
 
     def check_file(self, target: Target) -> FileResult:
@@ -86,15 +90,19 @@ class Session:
         except (OSError, ValueError) as error:
             notice = Notice("failed", f"cannot be read: {reason(error)}", target.path)
             return FileResult(target.path, notices=(notice,), checked=False)
-        return self.check_bytes(data, target.path, settings)
+        result = self.check_bytes(data, target.path, settings)
+        if not target.named:  # what was not named need not be of our language
+            told = tuple(notice for notice in result.notices if notice.kind != "nothing")
+            result = replace(result, notices=told)
+        return result
 
     def check_bytes(self, data: bytes, path: Path, settings: Settings) -> FileResult:
-        if path.suffix.lower() == NOTEBOOK:
-            return self._notebook(data, path, settings)
         try:
-            document = Document.from_bytes(data, path)
+            document = documents.from_bytes(data, path)
         except DocumentError as error:
             return self._no_python(error, path, None, settings)
+        except Exception as error:
+            return FileResult(path, notices=(_crash(error, path),), checked=False)
         return self.check_source(document, settings)
 
     def check_source(self, document: Document, settings: Settings) -> FileResult:
@@ -102,9 +110,15 @@ class Session:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # those of the checked code are for other tools
+                if isinstance(document, Notebook):
+                    return self._check_notebook(document, settings)
                 return self._check(document, settings)
         except DocumentError as error:
-            return self._no_python(error, document.path, document, settings)
+            result = self._no_python(error, document.path, document, settings)
+            if isinstance(document, Notebook):  # what each cell passes and all together do not
+                located = tuple(_in_cell(item, document) for item in result.reported)
+                return replace(result, reported=located)
+            return result
         except Exception as error:
             notice = _crash(error, document.path)
             return FileResult(document.path, notices=(notice,), checked=False)
@@ -146,6 +160,7 @@ class Session:
                 with_weak=settings.preview,  # what rests on it is preview
                 buffers=self.buffers,
             )
+        self._projects[key].proceed = self.proceed
         return self._projects[key]
 
     def forget(self, path: Path) -> None:
@@ -186,7 +201,7 @@ class Session:
         """What is said about configurations, variables and launch lines."""
         from distlint.source.settings.kinds import may_set
 
-        if is_python(document) and not may_set(document.data):
+        if is_python(document) and not may_set(document.code):
             return []
         from distlint.rules.settings import find_in, find_in_python
         from distlint.source.settings.sheet import read
@@ -198,7 +213,7 @@ class Session:
             sheet = read(document)
             found = find_in(sheet, versions, allowed) if sheet is not None else []
         resting = _resting(settings)
-        return [finding for finding in found if finding.code not in resting]
+        return _fixable((each for each in found if each.code not in resting), document)
 
     def _sieve(self, document: Document, settings: Settings) -> _Sieve:
         return _Sieve(self.resolver, document, settings, self.buffers)
@@ -210,13 +225,15 @@ class Session:
         sys.setrecursionlimit(max(sys.getrecursionlimit(), RECURSION_LIMIT))
         try:
             own = _own_rules(document, settings)
-            return find(
+            found = find(
                 document,
                 self.project(settings),
                 own,
                 off=_resting(settings),
                 distributed=not own or _may_part(document, settings),
             )
+            found.findings = _fixable(found.findings, document)
+            return found
         except ParseError as error:
             from distlint.engine.syntax import explain
 
@@ -238,19 +255,36 @@ class Session:
         frame = _frame(document, finding.place.span) if document else None
         return FileResult(path, reported=(_reported(finding, frame, None, settings),))
 
-    def _notebook(self, data: bytes, path: Path, settings: Settings) -> FileResult:
-        import json
+    def _check_notebook(self, notebook: Notebook, settings: Settings) -> FileResult:
+        """Check the cells as one program; what is found is told by cell."""
+        path = notebook.path
+        if notebook.language != PYTHON:
+            what = f"nothing to check: a notebook in {notebook.language}"
+            return FileResult(path, notices=(Notice("nothing", what, path),), checked=False)
+        if settings.max_file_size and len(notebook.code) > settings.max_file_size:
+            notice = _too_large(path, len(notebook.code), settings)
+            return FileResult(path, notices=(notice,), checked=False)
+        result = self._check(notebook, settings)
+        broken = [
+            replace(item, finding=replace(item.finding, message=cell.problem.message))
+            for cell in notebook.cells
+            if cell.problem is not None
+            for item in self._broken(cell, cell.problem, notebook, settings)
+        ]
+        unused = ((_in_cell(item, notebook), keys) for item, keys in result.unused)
+        return replace(
+            result,
+            reported=(*(_in_cell(item, notebook) for item in result.reported), *broken),
+            unused=tuple(unused) if not broken else (),
+        )
 
-        try:
-            json.loads(data)
-        except json.JSONDecodeError as error:
-            problem = DocumentError(f"not a notebook: {error.msg}", error.lineno, error.colno)
-            return self._no_python(problem, path, None, settings)
-        except (ValueError, RecursionError):
-            problem = DocumentError("not a notebook: it cannot be read as JSON")
-            return self._no_python(problem, path, None, settings)
-        notice = Notice("skipped", "notebooks are not checked by this version", path)
-        return FileResult(path, notices=(notice,), checked=False)
+    def _broken(
+        self, cell: Cell, problem: DocumentError, notebook: Notebook, settings: Settings
+    ) -> list[Reported]:
+        """The finding about a cell that is no Python; ``problem`` has the rows of the cell."""
+        place = DocumentError(problem.message, problem.row + cell.row - 1, problem.column)
+        found = self._no_python(place, notebook.path, notebook, settings).reported
+        return [_in_cell(item, notebook) for item in found]
 
 
 class _Sieve:
@@ -300,7 +334,7 @@ class _Sieve:
         """Comments and lines of a file; a finding may lie in another one than was analysed."""
         if path not in self.files:
             try:
-                document = self.buffers.get(path) or Document.read(path)
+                document = self.buffers.get(path) or documents.read(path)
             except (OSError, DocumentError):
                 document = Document(path, b"", "", "utf-8", "\n")
             self.files[path] = _FileView(document, self.resolver.of_file(path))
@@ -361,10 +395,10 @@ def _refusal(target: Target, settings: Settings) -> Notice | None:
     """Why a file is not read, if so."""
     path = target.path
     size = path.stat().st_size
-    if settings.max_file_size and size > settings.max_file_size:
-        message = f"larger than max-file-size ({size:,} of {settings.max_file_size:,} bytes)"
-        return Notice("skipped", message, path)
-    if target.named and path.suffix.lower() != NOTEBOOK:
+    is_notebook = path.suffix.lower() == SUFFIX  # of which only the code counts
+    if settings.max_file_size and size > settings.max_file_size and not is_notebook:
+        return _too_large(path, size, settings)
+    if target.named and not is_notebook:
         with path.open("rb") as file:
             first = file.readline(256)
         if kind_of(path, first) is None:
@@ -391,6 +425,11 @@ def is_python(document: Document) -> bool:
     return kind(document) == "python"
 
 
+def _too_large(path: Path, size: int, settings: Settings) -> Notice:
+    message = f"larger than max-file-size ({size:,} of {settings.max_file_size:,} bytes)"
+    return Notice("skipped", message, path)
+
+
 def enabled(code: str, path: Path, settings: Settings) -> bool:
     """Is a code to be reported in a file?"""
     preview_rule = not settings.preview and _is_preview(code, settings)
@@ -411,7 +450,7 @@ def _resting(settings: Settings) -> frozenset[str]:
 def _may_part(document: Document, settings: Settings) -> bool:
     """Could ranks part in a document, to judge by its bytes?"""
     own = settings.own_packages
-    return worth_analysing(document.data) or any(each.encode() in document.data for each in own)
+    return worth_analysing(document.code) or any(each.encode() in document.code for each in own)
 
 
 def _is_preview(code: str, settings: Settings) -> bool:
@@ -434,7 +473,7 @@ def _own_rules(document: Document, settings: Settings) -> list[Rule]:
     found = []
     for code, rule in settings.own_rules().items():
         words: Iterable[str] = getattr(rule, "words", ())
-        if words and not any(word.encode() in document.data for word in words):
+        if words and not any(word.encode() in document.code for word in words):
             continue
         if enabled(code, document.path, settings):
             found.append(rule())
@@ -463,8 +502,32 @@ def _proposed(finding: Finding, document: Document) -> tuple[str, ...]:
     """What the fix of a finding would change, as the lines of a diff."""
     if finding.fix is None:
         return ()
+    if isinstance(document, Notebook):
+        return tuple(document.changed_lines(finding.fix.edits, context=1))
     after = apply(document.text, finding.fix.edits)
     return tuple(changed_lines(document.text, after, context=1))
+
+
+def _fixable(findings: Iterable[Finding], document: Document) -> list[Finding]:
+    """The findings; those in a notebook without the fixes that cannot be made cell by cell."""
+    if not isinstance(document, Notebook):
+        return list(findings)
+    return [
+        finding
+        if finding.fix is None
+        or finding.place.path != document.path
+        or document.takes(finding.fix.edits)
+        else replace(finding, fix=None)
+        for finding in findings
+    ]
+
+
+def _in_cell(item: Reported, notebook: Notebook) -> Reported:
+    """What is reported, with rows as the cells have them."""
+    row = item.noqa_row
+    if row is not None and item.finding.place.path == notebook.path:
+        row -= notebook.cell_at(row).row - 1
+    return replace(item, finding=notebook.located(item.finding), noqa_row=row)
 
 
 def _frame(document: Document, span: Span) -> Frame | None:
@@ -472,6 +535,8 @@ def _frame(document: Document, span: Span) -> Frame | None:
         return None
     first = max(1, span.row - CONTEXT_ROWS)
     last = min(span.end_row, span.row + MAX_FRAME_ROWS - 1) + CONTEXT_ROWS
+    if isinstance(document, Notebook):
+        return document.frame(span.row, first, last)
     return Frame(first, tuple(document.lines[first - 1 : last]))
 
 

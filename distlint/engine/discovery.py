@@ -12,6 +12,7 @@ from pathlib import Path
 from distlint.engine.gitignore import Ignored
 from distlint.engine.patterns import Pattern
 from distlint.engine.settings import Resolver
+from distlint.source.notebook import SUFFIX
 from distlint.source.report import Notice
 from distlint.source.settings.kinds import (
     MAX_SIZE,
@@ -20,8 +21,6 @@ from distlint.source.settings.kinds import (
     kind_of,
     may_be_source,
 )
-
-NOTEBOOK = ".ipynb"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +37,6 @@ class Discovered:
 
     targets: list[Target] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
-    notebooks: int = 0
 
 
 def discover(
@@ -146,9 +144,8 @@ class _Search:
                 self._fail(path, reason(error))
             return
         if stat.S_ISREG(mode):
-            if path.suffix.lower() == NOTEBOOK:
-                self.found.notebooks += 1
-            elif path.suffix.lower() in PYTHON_SUFFIXES or _is_about_training(path, entry):
+            suffix = path.suffix.lower()
+            if suffix in PYTHON_SUFFIXES or suffix == SUFFIX or _is_about_training(path, entry):
                 self.found.targets.append(Target(path, named=False))
         elif not stat.S_ISDIR(mode):
             self.found.notices.append(Notice("skipped", "not a regular file", path))
@@ -158,7 +155,7 @@ class _Search:
 
 
 def _is_source(name: str) -> bool:
-    return may_be_source(name) or os.path.splitext(name)[1].lower() == NOTEBOOK
+    return may_be_source(name) or os.path.splitext(name)[1].lower() == SUFFIX
 
 
 def _is_about_training(path: Path, entry: os.DirEntry[str]) -> bool:

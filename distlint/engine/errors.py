@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 
+class Superseded(BaseException):
+    """Nobody waits for the analysis any longer; no error, and caught by those who asked alone."""
+
+
 class ConfigError(Exception):
     """A configuration file, option or selector that cannot be used; the text is for the user."""
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from distlint.engine import documents
 from distlint.engine.check import Session, State, is_python
 from distlint.engine.settings import Resolver, Settings
 from distlint.engine.writing import NotWritten, replace
@@ -20,6 +21,7 @@ from distlint.rules.table import UNUSED_SUPPRESSION
 from distlint.source.document import Document, DocumentError
 from distlint.source.edits import Lines, apply
 from distlint.source.finding import Edit, Finding, Fix
+from distlint.source.notebook import Notebook, NotInCells, relative
 from distlint.source.paths import STDIN, display
 from distlint.source.report import Fixed, Notice, Report, Round
 
@@ -52,7 +54,7 @@ def repair(report: Report, resolver: Resolver, *, unsafe: bool | None, write: bo
     repaired: dict[Path, _Repaired] = {}
     for path in sorted({item.finding.place.path for item in report.reported if item.finding.fix}):
         try:
-            before = Document.read(path)
+            before = documents.read(path)
         except (OSError, DocumentError) as error:
             repairs.notices.append(Notice("failed", f"not fixed: {error}", path))
             continue
@@ -79,7 +81,7 @@ def repair_bytes(
 ) -> tuple[bytes, Repairs]:
     """The same for a text that is no file; the result is the repaired text."""
     try:
-        before = Document.from_bytes(data, path)
+        before = documents.from_bytes(data, path)
     except DocumentError:  # the report says so
         return data, Repairs()
     settings = resolver.of_folder(resolver.cwd if path == STDIN else path.parent)
@@ -98,7 +100,7 @@ class _Repaired:
 
     @property
     def result(self) -> Fixed:
-        return Fixed(self.before.path, self.before.text, self.after.text, self.rounds)
+        return fixed(self.before, self.after, self.rounds)
 
 
 def _repaired(
@@ -130,7 +132,7 @@ def _harm(
             continue
         news = _news_in(file, [path for path in repaired if path not in harm], report, session)
         for path, finding in news:
-            where = f"{display(file)} line {finding.place.span.row}"
+            where = f"{display(file)} {_where(finding)}"
             harm[path] = f"it would bring {finding.code} to {where}"
     return list(harm.items())
 
@@ -140,17 +142,24 @@ def _news_in(
 ) -> list[tuple[Path, Finding]]:
     """What is new in a file that names repaired modules, laid to each of these."""
     try:
-        document = Document.read(file)
-        named = [path for path in repaired if _module_name(path).encode() in document.data]
+        document = documents.read(file)
+        named = [path for path in repaired if _module_name(path).encode() in document.code]
         if not named:
             return []
         state = session.state_of(document, session.resolver.of_file(file))
     except (OSError, DocumentError):
         return []
     known = {(item.finding.code, item.finding.place) for item in report.reported}
-    news = [f for f in state.proposed if (f.code, f.place) not in known]
+    told = [relative(document, finding) for finding in state.proposed]
+    news = [f for f in told if (f.code, f.place) not in known]
     news = [f for f in news if f.place.path == file and f.code != UNUSED_SUPPRESSION]
     return [(path, news[0]) for path in named] if news else []
+
+
+def _where(finding: Finding) -> str:
+    place = finding.place
+    row = f"line {place.span.row}"
+    return f"cell {place.cell}, {row}" if place.cell else row
 
 
 def _module_name(path: Path) -> str:
@@ -181,7 +190,11 @@ class Repairman:
         may be used by another, so that only those named there are removed.
         """
         state = self._analysed(document)
-        unused = {_identity(f, document) for f in proposed if f.code == UNUSED_SUPPRESSION}
+        unused = {
+            _identity(finding, document, _row(finding, document))
+            for finding in proposed
+            if finding.code == UNUSED_SUPPRESSION
+        }
         if state is None:
             return document
         for _ in range(MAX_ROUNDS):
@@ -207,7 +220,7 @@ class Repairman:
             fix = finding.fix
             if fix is None or fix.applicability not in self.allowed:
                 continue
-            identity = _identity(finding, state.document)
+            identity = _identity(finding, state.document, finding.place.span.row)
             if identity in self._refused:
                 continue
             if finding.code == UNUSED_SUPPRESSION and identity not in unused:
@@ -243,18 +256,21 @@ class Repairman:
 
     def _refuse(self, finding: Finding, problem: str, document: Document) -> None:
         row = finding.place.span.row
-        message = f"the fix of {finding.code} in line {row} was not applied: {problem}"
-        self._refused[_identity(finding, document)] = Notice("warning", message, document.path)
+        message = f"the fix of {finding.code} in {document.where(row)} was not applied: {problem}"
+        identity = _identity(finding, document, row)
+        self._refused[identity] = Notice("warning", message, document.path)
 
     def _proven(self, state: State, chosen: Sequence[Finding]) -> tuple[State | None, str]:
         """The state after some fixes, or what speaks against them."""
         edits = list(dict.fromkeys(edit for f in chosen if f.fix for edit in f.fix.edits))
         text = apply(state.document.text, edits)
         try:
-            document = _rewritten(state.document, text)
+            document = _rewritten(state.document, text, edits)
         except UnicodeEncodeError as error:
             character = error.object[error.start]
             return None, f"{character!r} cannot be written in {state.document.encoding}"
+        except NotInCells as error:
+            return None, str(error)
         if document is None:
             return None, "the file would not read back the same"
         if is_python(document) and _compiles(state.document.text) and not _compiles(text):
@@ -266,7 +282,7 @@ class Repairman:
         news = list(_news(known, after, _Moves(state.document, edits)))
         if not news:
             return after, ""
-        where = f"{news[0].code} in line {news[0].place.span.row}"
+        where = f"{news[0].code} in {_told(news[0], document)}"
         gone = {_loose(finding) for finding in chosen}
         verb = "leave" if _loose(news[0]) in gone else "bring"
         return None, f"it would {verb} {where}"
@@ -279,14 +295,47 @@ class Repairman:
             return None
 
 
-def _rewritten(document: Document, text: str) -> Document | None:
-    """The document with another text, if it reads back as such."""
-    data = document.encode(text)
+def _told(finding: Finding, document: Document) -> str:
+    row = finding.place.span.row
+    return document.where(row) if finding.place.path == document.path else f"line {row}"
+
+
+def fixed(before: Document, after: Document, rounds: tuple[Round, ...] = ()) -> Fixed:
+    """What became of a document, for people: the cells that changed, if it is a notebook."""
+    cells = []
+    if isinstance(before, Notebook) and isinstance(after, Notebook):
+        new = {cell.number: cell.source for cell in after.cells}
+        cells = [
+            (cell.number, cell.source, new.get(cell.number, ""))
+            for cell in before.cells
+            if new.get(cell.number, "") != cell.source
+        ]
+    return Fixed(before.path, before.text, after.text, rounds, tuple(cells))
+
+
+def _rewritten(document: Document, text: str, edits: Sequence[Edit]) -> Document | None:
+    """The document with another text, if it reads back as such.
+
+    Raises:
+        NotInCells: if the edits of a notebook do not keep to its cells.
+        UnicodeEncodeError: if the text cannot be written in the encoding of the file.
+    """
     try:
+        if isinstance(document, Notebook):
+            return _same(documents.screened(document.edited(edits)), document, text)
+        data = document.encode(text)
         found = Document.from_bytes(data, document.path)
     except DocumentError:
         return None
     return found if found.text == text and found.encoding == document.encoding else None
+
+
+def _same(found: Notebook, before: Notebook, text: str) -> Notebook | None:
+    """The notebook, if its program is the expected one and no cell is broken that was not."""
+    problems = [
+        [cell.number for cell in each.cells if cell.problem is not None] for each in (found, before)
+    ]
+    return found if found.text == text and problems[0] == problems[1] else None
 
 
 def _compiles(text: str) -> bool:
@@ -354,10 +403,17 @@ def _loose(finding: Finding) -> tuple[str, str]:
     return finding.code, _NUMBERS.sub("", finding.message)
 
 
-def _identity(finding: Finding, document: Document) -> object:
+def _row(finding: Finding, document: Document) -> int:
+    """The row of a text at which a finding of the report lies."""
+    if isinstance(document, Notebook):
+        return document.program_row(finding.place)
+    return finding.place.span.row
+
+
+def _identity(finding: Finding, document: Document, row: int) -> object:
     """What tells a finding and its fix from others, wherever other fixes have moved them."""
     fix: Fix | None = finding.fix
-    line = document.lines[finding.place.span.row - 1]
+    line = document.lines[row - 1]
     return _loose(finding), line, tuple(edit.content for edit in fix.edits) if fix else ()
 
 

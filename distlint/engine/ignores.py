@@ -9,7 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from distlint.engine import documents
 from distlint.engine.errors import ConfigError
+from distlint.engine.fix import fixed
 from distlint.engine.settings import Resolver
 from distlint.engine.suppression import Suppressions
 from distlint.engine.writing import NotWritten, replace
@@ -17,6 +19,7 @@ from distlint.rules.table import SYNTAX_ERROR, UNUSED_SUPPRESSION
 from distlint.source.document import NEWLINE, Document, DocumentError
 from distlint.source.edits import apply
 from distlint.source.finding import Edit, Span
+from distlint.source.notebook import Notebook
 from distlint.source.report import Fixed, Notice, Report, Reported
 from distlint.source.scan import comments_follow, content, kind, scan
 
@@ -59,14 +62,16 @@ def add_ignores(report: Report, resolver: Resolver, reason: str, *, write: bool)
             by_file.setdefault(item.finding.place.path, []).append(item)
     for path, items in sorted(by_file.items()):
         try:
-            document = Document.read(path)
+            document = documents.read(path)
             commented = _commented(document, items, resolver, reason)
             if write:
-                replace(path, document.data, commented.encode(commented.text))
+                is_notebook = isinstance(commented, Notebook)
+                data = commented.data if is_notebook else commented.encode(commented.text)
+                replace(path, document.data, data)
         except (OSError, DocumentError, NotWritten, UnicodeEncodeError) as error:
             added.notices.append(Notice("failed", f"no comment was added: {error}", path))
             continue
-        added.files.append(Fixed(path, document.text, commented.text, ()))
+        added.files.append(fixed(document, commented))
         added.count += len(items)
     return added
 
@@ -90,6 +95,8 @@ def comments(
     wanted: dict[range, list[str]] = {}
     for item in items:
         row = item.noqa_row or 1
+        if isinstance(document, Notebook):
+            row += document.first_row(item.finding.place.cell) - 1
         codes = wanted.setdefault(statements.get(row, range(row, row + 1)), [])
         if item.finding.code not in codes:
             codes.append(item.finding.code)
@@ -107,6 +114,9 @@ def document_with(document: Document, edits: Iterable[Edit]) -> Document:
     Raises:
         NotWritten: if they would change more than comments.
     """
+    edits = list(edits)
+    if isinstance(document, Notebook) and not document.takes(edits):
+        raise NotWritten("it would touch what is no Python")
     text = apply(document.text, edits)
     changed = Document(document.path, document.data, text, document.encoding, document.newline)
     if kind(document) == "python":
@@ -115,7 +125,7 @@ def document_with(document: Document, edits: Iterable[Edit]) -> Document:
         same = content(changed) == content(document)
     if not same:
         raise NotWritten("it would change more than comments")
-    return changed
+    return document.edited(edits) if isinstance(document, Notebook) else changed
 
 
 def _comment(

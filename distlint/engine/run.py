@@ -52,7 +52,6 @@ def check_paths(
     number, count = shard
     if number > 1:  # what is said of the run as a whole is said once
         found.notices.clear()
-        found.notebooks = 0
     targets = found.targets[number - 1 :: count]
     return replace(part(check_files(targets, resolver, jobs, progress), found), shard=shard)
 
@@ -115,9 +114,7 @@ def part(results: Iterable[FileResult], found: Discovered) -> Report:
     """The report of some of the files: what comments are of no use is not decided yet."""
     results = list(results)
     notices = [*found.notices, *(notice for result in results for notice in result.notices)]
-    skipped = found.notebooks + sum(notice.kind == "skipped" for notice in notices)
-    if found.notebooks:
-        notices.append(_notebooks(found.notebooks))
+    skipped = sum(notice.kind == "skipped" for notice in notices)
     used = frozenset[CommentKey]().union(*(result.used for result in results))
     return Report(
         reported=tuple(_distinct(item for result in results for item in result.reported)),
@@ -157,8 +154,3 @@ def _distinct(reported: Iterable[Reported]) -> list[Reported]:
         about = finding.related[0].place if finding.related else None
         kept.setdefault((finding.code, finding.place, about), item)
     return list(kept.values())
-
-
-def _notebooks(count: int) -> Notice:
-    what = "notebook was" if count == 1 else "notebooks were"
-    return Notice("skipped", f"{count} {what} skipped: not checked by this version")

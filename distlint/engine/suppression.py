@@ -79,9 +79,10 @@ class Suppressions:
         self.directives: list[Directive] = []
         self.used: set[tuple[int, int]] = set()
         self._malformed: list[Complaint] = []
-        lowered = document.data.lower()
+        lowered = document.code.lower()
         if b"distlint:" in lowered or b"noqa" in lowered:
             for comment in scan(document).comments:
+                comment.rows = document.within(comment.rows)
                 self._read_own(comment)
                 self._read_noqa(comment)
 

@@ -6,12 +6,14 @@ import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
+from distlint.engine import documents
 from distlint.engine.check import Session
 from distlint.engine.discovery import reason
 from distlint.engine.errors import ConfigError
 from distlint.engine.settings import Resolver
 from distlint.source.document import Document, DocumentError
 from distlint.source.nesting import too_deep
+from distlint.source.notebook import PYTHON, Notebook, relative
 from distlint.source.paths import display
 from distlint.source.trace import Trace
 
@@ -46,7 +48,8 @@ def trace_document(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # those of the traced code are for other tools
-            return list(trace(document, project, function, ranks))
+            found = trace(document, project, function, ranks)
+            return [relative(document, each) for each in found]
     except ParseError as error:
         from distlint.engine.syntax import explain
 
@@ -60,11 +63,14 @@ def trace_document(
 
 def _read(path: Path) -> Document:
     try:
-        return Document.read(path)
+        document = documents.read(path)
     except (OSError, ValueError) as error:
         raise ConfigError(f"{display(path)}: {reason(error)}") from None
     except DocumentError as error:
         raise _unreadable(path, error) from None
+    if isinstance(document, Notebook) and document.language != PYTHON:
+        raise ConfigError(f"{display(path)}: a notebook in {document.language}")
+    return document
 
 
 def _unreadable(path: Path, error: DocumentError) -> ConfigError:

@@ -14,10 +14,12 @@ from pathlib import Path
 
 import distlint
 from distlint.catalogue import RUNTIME as RUNTIME_MODULE
+from distlint.engine import documents
 from distlint.engine.discovery import discover
 from distlint.engine.errors import ConfigError, did_you_mean
 from distlint.engine.settings import Resolver
 from distlint.engine.writing import NotWritten, replace
+from distlint.source.document import DocumentError
 
 RUNTIME = Path(distlint.__file__).parent / "runtime"
 MARK = "# Vendored from distlint.runtime "
@@ -83,7 +85,7 @@ def names_used(path: Path) -> list[str] | None:
     resolver = Resolver()
     root = resolver.of_folder(path.parent).root
     for target in discover([root], resolver).targets:
-        if target.path != path and target.path.suffix != ".ipynb":
+        if target.path != path:
             found |= _imported(target.path, path.stem)
     known = public_names()
     names = sorted((found & known) | set(before))
@@ -318,11 +320,11 @@ def _list(names: Sequence[str]) -> str:
 def _imported(file: Path, stem: str) -> set[str]:
     """Names that a file takes from the runtime, or from a module that is called like the file."""
     try:
-        data = file.read_bytes()
-        if b"runtime" not in data and stem.encode() not in data:
+        document = documents.read(file)
+        if b"runtime" not in document.code and stem.encode() not in document.code:
             return set()
-        tree = ast.parse(data)
-    except (OSError, SyntaxError, ValueError):
+        tree = ast.parse(document.text)
+    except (OSError, SyntaxError, ValueError, DocumentError):
         return set()
     names: set[str] = set()
     aliases: set[str] = set()

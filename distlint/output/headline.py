@@ -15,11 +15,12 @@ STYLES = {
 
 
 def headline(finding: Finding) -> list[Part]:
-    """``path:row:column: severity[code] name: message``."""
+    """``path:row:column: severity[code] name: message``; in a notebook with ``cell 3:`` before."""
     place = finding.place
+    cell = f":cell {place.cell}" if place.cell else ""
     return [
         (display(place.path), "bold"),
-        (f":{place.span.row}:{place.span.column}: ", DIM),
+        (f"{cell}:{place.span.row}:{place.span.column}: ", DIM),
         (f"{finding.severity.value}[{finding.code}]", STYLES[finding.severity]),
         (f" {finding.name}: ", LABEL),
         visible(" ".join(finding.message.split())),

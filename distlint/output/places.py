@@ -6,7 +6,10 @@ import os
 from functools import lru_cache
 from pathlib import Path
 
-from distlint.source.document import Document, DocumentError
+from distlint.source.document import NEWLINE, Document, DocumentError
+from distlint.source.finding import Place
+from distlint.source.notebook import Notebook
+from distlint.source.notebook_file import rows_in_file
 from distlint.source.paths import STDIN, printable
 
 Location = dict[str, int]
@@ -42,13 +45,43 @@ def _repository(cwd: Path) -> Path:
     return next((each for each in (cwd, *cwd.parents) if (each / ".git").exists()), cwd)
 
 
+def place_name(place: Place) -> str:
+    """``row:column``, in a notebook with the cell before it."""
+    cell = f"cell {place.cell}:" if place.cell else ""
+    return f"{cell}{place.span.row}:{place.span.column}"
+
+
 @lru_cache(maxsize=8)
-def source_lines(path: Path) -> tuple[str, ...]:
-    """The lines of a file as it is now; none when it cannot be read."""
+def source_lines(path: Path, cell: int = 0) -> tuple[str, ...]:
+    """The lines of a file, or of a cell of one, as it is now; none when it cannot be read."""
     try:
+        if cell:
+            notebook = Notebook.from_bytes(path.read_bytes(), path)
+            sources = (each.source for each in notebook.cells if each.number == cell)
+            return tuple(NEWLINE.split(next(sources, "")))
         return tuple(Document.read(path).lines)
     except (OSError, ValueError, DocumentError):
         return ()
+
+
+def file_rows(place: Place) -> tuple[int, int] | None:
+    """The first and last row of the file for a place in a cell; None where the span tells them.
+
+    Who reads a report beside the file sees the JSON that the cells are written in.
+    """
+    if not place.cell:
+        return None
+    rows = _rows_of_cells(place.path)
+    first = rows.get((place.cell, place.span.row), 1)
+    return first, rows.get((place.cell, place.span.end_row), first)
+
+
+@lru_cache(maxsize=8)
+def _rows_of_cells(path: Path) -> dict[tuple[int, int], int]:
+    try:
+        return rows_in_file(path.read_bytes())
+    except (OSError, ValueError, DocumentError):
+        return {}
 
 
 def _text(path: str) -> str:

@@ -72,7 +72,9 @@ def where(place: Place | None, path: Path) -> str:
     if place is None:
         return ""
     row = place.span.row
-    return f"line {row}" if place.path == path else f"{display(place.path)}:{row}"
+    if place.path == path:
+        return f"cell {place.cell}, line {row}" if place.cell else f"line {row}"
+    return f"{display(place.path)}{f':cell {place.cell}' if place.cell else ''}:{row}"
 
 
 def _pad(text: str, width: int) -> str:

@@ -123,4 +123,5 @@ def _place(place: Place | None) -> dict[str, object]:
     if place is None:
         return {"filename": None, "location": None}
     span = place.span
-    return {"filename": filename(place.path), "location": location(span.row, span.column)}
+    cell = {"cell": place.cell} if place.cell else {}
+    return {**cell, "filename": filename(place.path), "location": location(span.row, span.column)}

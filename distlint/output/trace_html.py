@@ -15,6 +15,7 @@ from distlint.output.places import in_repository, source_lines
 from distlint.output.table import where
 from distlint.output.web import inline, text
 from distlint.source.finding import Decision, Place, Step
+from distlint.source.notebook import SUFFIX
 from distlint.source.trace import Trace
 
 CONTEXT = 6
@@ -95,6 +96,9 @@ _CLASSES = {
     },
 }
 
+Part = tuple[Path, int]
+"""A file, and the number of a cell if it is a notebook, else 0."""
+
 Marks = dict[int, tuple[str, list[str]]]
 """What is said about the rows of a file: a class, and which ranks are there."""
 
@@ -111,21 +115,22 @@ def render(traces: Sequence[Trace]) -> str:
             *(_trace(trace, files) for trace in traces),
             *([] if traces else ["<p>No collectives to trace.</p>"]),
             '</div><div class="sources" tabindex="0" aria-label="Source">',
-            *(_source(path, number, _marks(traces, path)) for path, number in files.items()),
+            *(_source(part, number, _marks(traces, part)) for part, number in files.items()),
             "</div></main>",
         ]
     )
     return web.written(web.document("distlint trace", body, _STYLE))
 
 
-def _files(traces: Iterable[Trace]) -> dict[Path, int]:
-    """The files that traces lead through, numbered."""
-    paths: dict[Path, None] = {}
+def _files(traces: Iterable[Trace]) -> dict[Part, int]:
+    """The files that traces lead through, and the cells of notebooks, numbered."""
+    parts: dict[Part, None] = {}
     for trace in traces:
-        paths[trace.path] = None
+        if trace.path.suffix.lower() != SUFFIX:
+            parts[trace.path, 0] = None
         for place in _places(trace):
-            paths[place.path] = None
-    return {path: number for number, path in enumerate(paths)}
+            parts[place.path, place.cell] = None
+    return {part: number for number, part in enumerate(parts)}
 
 
 def _places(trace: Trace) -> Iterator[Place]:
@@ -134,7 +139,7 @@ def _places(trace: Trace) -> Iterator[Place]:
     yield from (place for place in (*steps, *decisions) if place is not None)
 
 
-def _trace(trace: Trace, files: dict[Path, int]) -> str:
+def _trace(trace: Trace, files: dict[Part, int]) -> str:
     what = f"::{trace.function}" if trace.function else ""
     kind, verdict = "aligned", "all ranks issue the same collectives"
     if not trace.aligned:
@@ -164,7 +169,7 @@ def _trace(trace: Trace, files: dict[Path, int]) -> str:
     return "\n".join([*parts, "</section>"])
 
 
-def _meeting(row: Sequence[Step | None], trace: Trace, files: dict[Path, int]) -> str:
+def _meeting(row: Sequence[Step | None], trace: Trace, files: dict[Part, int]) -> str:
     """A collective: one bar where neighbours issue it at the same place, a wire across the rest."""
     members = [lane for lane, step in enumerate(row) if step is not None]
     if not members:
@@ -184,7 +189,7 @@ def _meeting(row: Sequence[Step | None], trace: Trace, files: dict[Path, int]) -
     return f'<li class="row" aria-label="{text(names)}">{wire}{"".join(boxes)}</li>'
 
 
-def _parting(row: Sequence[Step | None], trace: Trace, files: dict[Path, int]) -> str:
+def _parting(row: Sequence[Step | None], trace: Trace, files: dict[Part, int]) -> str:
     boxes = [
         _box(step, lane, lane + 1, trace, files, waits=True)
         for lane, step in enumerate(row)
@@ -194,7 +199,7 @@ def _parting(row: Sequence[Step | None], trace: Trace, files: dict[Path, int]) -
 
 
 def _box(
-    step: Step, start: int, end: int, trace: Trace, files: dict[Path, int], *, waits: bool = False
+    step: Step, start: int, end: int, trace: Trace, files: dict[Part, int], *, waits: bool = False
 ) -> str:
     style = f'style="grid-column: {start + 1} / {end + 1}"'
     place = where(step.place, trace.path)
@@ -216,7 +221,7 @@ def _breakable(code: str) -> str:
     return code.replace("(", "(<wbr>").replace(".", "<wbr>.")
 
 
-def _decision(decision: Decision, trace: Trace, files: dict[Path, int]) -> str:
+def _decision(decision: Decision, trace: Trace, files: dict[Part, int]) -> str:
     place = where(decision.place, trace.path)
     content = (
         f"<b>\N{BLACK DIAMOND} decides</b> <code>{text(decision.text)}</code>"
@@ -227,11 +232,11 @@ def _decision(decision: Decision, trace: Trace, files: dict[Path, int]) -> str:
     return f'<li><a class="why" href="#{_address(decision.place, files)}">{content}</a></li>'
 
 
-def _address(place: Place, files: dict[Path, int]) -> str:
-    return f"f{files[place.path]}-{place.span.row}"
+def _address(place: Place, files: dict[Part, int]) -> str:
+    return f"f{files[place.path, place.cell]}-{place.span.row}"
 
 
-def _marks(traces: Iterable[Trace], path: Path) -> Marks:
+def _marks(traces: Iterable[Trace], part: Part) -> Marks:
     """The rows of a file that traces lead through; what parts the ranks is said before the rest."""
     kinds: dict[int, str] = {}
     ranks: defaultdict[int, list[str]] = defaultdict(list)
@@ -239,7 +244,7 @@ def _marks(traces: Iterable[Trace], path: Path) -> Marks:
         for number, row in enumerate(trace.rows):
             parting = number == trace.parting
             for lane, step in zip(trace.lanes, row, strict=True):
-                if step is None or step.place is None or step.place.path != path:
+                if step is None or step.place is None or not _is_in(step.place, part):
                     continue
                 place = step.place.span.row
                 if parting:
@@ -249,15 +254,20 @@ def _marks(traces: Iterable[Trace], path: Path) -> Marks:
                 else:
                     kinds.setdefault(place, "step")
         for decision in trace.decisions:
-            if decision.place is not None and decision.place.path == path:
+            if decision.place is not None and _is_in(decision.place, part):
                 row_of = decision.place.span.row
                 kinds[row_of] = "parted" if kinds.get(row_of) == "parted" else "why-line"
     return {row: (kind, ranks[row]) for row, kind in kinds.items()}
 
 
-def _source(path: Path, number: int, marks: Marks) -> str:
+def _is_in(place: Place, part: Part) -> bool:
+    return (place.path, place.cell) == part
+
+
+def _source(part: Part, number: int, marks: Marks) -> str:
     """A file, folded where no rank of a trace comes by."""
-    code = _coloured(source_lines(path))
+    path, cell = part
+    code = _coloured(source_lines(path, cell))
     if code and not code[-1]:  # what follows the last newline
         code.pop()
     lines = [_line(row, code[row - 1], number, marks.get(row)) for row in range(1, len(code) + 1)]
@@ -270,7 +280,7 @@ def _source(path: Path, number: int, marks: Marks) -> str:
             title = f"lines {stretch[0]} to {stretch[-1]}"
             content = f"<details><summary>{title}</summary>{content}</details>"
         parts.append(content)
-    name = text(in_repository(path))
+    name = text(in_repository(path) + (f":cell {cell}" if cell else ""))
     return f'<h2><code>{name}</code></h2><div class="source">{"".join(parts)}</div>'
 
 

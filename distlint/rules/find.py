@@ -100,6 +100,8 @@ def find(
         )
     asked = [rule for rule in own if isinstance(rule, SourceRule)]
     for rule in (*asked, *(source_rules() if distributed else ())):
+        if project.proceed is not None:
+            project.proceed()
         if rule.code not in off:
             check = partial(rule.check, document, module, catalogue, locators)
             found.findings += found.asked(rule, check)

@@ -10,14 +10,16 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from distlint.engine import documents
 from distlint.engine.baseline import applied
 from distlint.engine.check import Session
 from distlint.engine.config_file import FILE_NAME, PYPROJECT
 from distlint.engine.discovery import Discovered
-from distlint.engine.errors import ConfigError
+from distlint.engine.errors import ConfigError, Superseded
 from distlint.engine.run import merge
 from distlint.engine.settings import Overrides, Resolver, Settings
 from distlint.source.document import Document
+from distlint.source.notebook import Notebook
 from distlint.source.report import Notice, Report, Reported
 from distlint.source.trace import Trace
 
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
     from distlint.analyzer.project import Project
 
 _serials = count(1)
+
+Content = str | tuple[tuple[int, str], ...]
+"""The text of a file, or the code cells of a notebook by their numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +51,7 @@ class Analysis:
 class _Open:
     document: Document
     version: int
+    content: Content
 
 
 class Desk:
@@ -53,7 +59,7 @@ class Desk:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._posted: dict[Path, tuple[str, int] | None] = {}
+        self._posted: dict[Path, tuple[Content, int] | None] = {}
         self._stale: set[Path] = set()
         self._reset = False
         self._folders: Mapping[Path, Overrides] = {}
@@ -64,10 +70,10 @@ class Desk:
         self._stamps: dict[Path, dict[Path, int | None]] = {}
         self._traces: dict[tuple[int, str | None], list[Trace]] = {}
 
-    def post(self, path: Path, text: str | None, version: int = 0) -> None:
-        """A file was opened or edited, or closed (``text`` is None)."""
+    def post(self, path: Path, content: Content | None, version: int = 0) -> None:
+        """A file was opened or edited, or closed (``content`` is None)."""
         with self._lock:
-            self._posted[path] = None if text is None else (text, version)
+            self._posted[path] = None if content is None else (content, version)
 
     def changed_on_disk(self, path: Path) -> None:
         with self._lock:
@@ -83,7 +89,11 @@ class Desk:
             self._overrides = overrides or self._overrides
 
     def check(self, path: Path) -> Analysis | None:
-        """The findings in an open file; None when it was closed meanwhile."""
+        """The findings in an open file; None when it was closed meanwhile.
+
+        Raises:
+            Superseded: if another edit comes while the file is analysed.
+        """
         self._take()
         opened = self._open.get(path)
         if opened is None:
@@ -92,7 +102,11 @@ class Desk:
         try:
             session = self._session(path)
             settings = session.resolver.of_file(path)
-            report = self._report(document, session, settings)
+            session.proceed = self._look_up
+            try:
+                report = self._report(document, session, settings)
+            finally:
+                session.proceed = None
         except ConfigError as error:
             return Analysis(document, version, None, None, problem=str(error))
         return Analysis(document, version, settings, session, report.reported, report.notices)
@@ -115,7 +129,7 @@ class Desk:
         """An open file before and after all safe fixes that prove right, and its version."""
         from distlint.engine.fix import Repairman
 
-        analysis = self.check(path)
+        analysis = self._checked(path)
         if analysis is None or analysis.session is None or analysis.settings is None:
             return None
         repairman = Repairman(analysis.session, analysis.settings, frozenset({"safe"}))
@@ -153,13 +167,26 @@ class Desk:
         Raises:
             OSError, DocumentError: if it cannot be read.
         """
-        return self._buffers.get(path) or Document.read(path)
+        return self._buffers.get(path) or documents.read(path)
+
+    def _checked(self, path: Path) -> Analysis | None:
+        """The findings in an open file, however often it is edited meanwhile."""
+        while True:
+            try:
+                return self.check(path)
+            except Superseded:
+                continue
+
+    def _look_up(self) -> None:
+        """Something that was posted meanwhile comes first."""
+        if self._posted:
+            raise Superseded
 
     def _report(self, document: Document, session: Session, settings: Settings) -> Report:
         path = document.path
         if any(pattern.names(path) for pattern in settings.exclude):
             return merge([], Discovered())
-        if settings.max_file_size and len(document.data) > settings.max_file_size:
+        if settings.max_file_size and len(document.code) > settings.max_file_size:
             return merge([], Discovered())
         report = merge([session.check_source(document, settings)], Discovered())
         return applied(report, session.resolver) if session.resolver.has_baseline() else report
@@ -178,9 +205,9 @@ class Desk:
                 reset |= not os.path.exists(path)
             else:
                 text, version = content
-                document = Document.of_text(text, path)
-                same = path in self._buffers and self._buffers[path].text == text
-                self._open[path] = _Open(document, version)
+                document = _document(text, path)
+                same = path in self._open and self._open[path].content == text
+                self._open[path] = _Open(document, version, text)
                 self._buffers[path] = document
                 reset |= not known
                 if same:
@@ -217,6 +244,12 @@ class Desk:
     def _folder_of(self, path: Path) -> Path:
         inside = [folder for folder in self._folders if folder in path.parents]
         return max(inside, key=lambda folder: len(folder.parts), default=path.parent)
+
+
+def _document(content: Content, path: Path) -> Document:
+    if isinstance(content, str):
+        return Document.of_text(content, path)
+    return documents.screened(Notebook.of_cells(path, content))
 
 
 def _decisive(path: Path, settings: Settings | None) -> Iterator[Path]:

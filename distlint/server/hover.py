@@ -12,7 +12,8 @@ from distlint.engine.settings import Resolver
 from distlint.engine.suppression import Suppressions
 from distlint.server.desk import Analysis
 from distlint.server.translate import explanation
-from distlint.source.finding import Span
+from distlint.source.finding import Place, Span
+from distlint.source.notebook import Notebook
 from distlint.source.trace import Trace
 
 _NAME = re.compile(r"[\w.]+(?=\s*\()")
@@ -21,16 +22,16 @@ Tracer = Callable[[str | None], Iterable[Trace]]
 """The traces of a script, or of one of its functions."""
 
 
-def text(analysis: Analysis, row: int, column: int, traces: Tracer) -> str:
-    """Markdown about a place, or nothing."""
-    parts = [*_ranks(analysis, row, column, traces)]
+def text(analysis: Analysis, cell: int, row: int, column: int, traces: Tracer) -> str:
+    """Markdown about a place in a file, or in a cell of a notebook, or nothing."""
+    parts = [*_ranks(analysis, cell, row, column, traces)]
     codes = []
     for item in analysis.reported:
         finding = item.finding
-        if finding.place.path == analysis.document.path and _holds(finding.place.span, row, column):
+        if _is_in(finding.place, analysis, cell) and _holds(finding.place.span, row, column):
             parts.append(explanation(finding))
             codes.append(finding.code)
-    codes += _commented(analysis, row, column)
+    codes += _commented(analysis, _in_text(analysis, cell, row), column)
     resolver = analysis.session.resolver if analysis.session is not None else Resolver()
     for code in dict.fromkeys(codes):
         rule = rule_text(code, resolver)
@@ -39,13 +40,13 @@ def text(analysis: Analysis, row: int, column: int, traces: Tracer) -> str:
     return "\n\n---\n\n".join(parts)
 
 
-def reached(traces: Iterable[Trace], path: Path) -> dict[Span, str]:
-    """The collectives of a file that are traced, and which ranks come to each."""
+def reached(traces: Iterable[Trace], path: Path, cell: int) -> dict[Span, str]:
+    """The collectives of a file, or of a cell, that are traced, and which ranks come to each."""
     found: dict[Span, str] = {}
     for trace in traces:
         for cells in trace.rows:
             for place in {cell.place for cell in cells if cell and cell.place}:
-                if place.path == path:
+                if place.path == path and place.cell == cell:
                     lanes = [
                         lane
                         for lane, cell in zip(trace.lanes, cells, strict=True)
@@ -60,21 +61,33 @@ def _who(lanes: Sequence[str], every: Sequence[str]) -> str:
     return f"{', '.join(lanes)}, not {others}" if others else "all ranks"
 
 
-def _ranks(analysis: Analysis, row: int, column: int, traces: Tracer) -> Iterator[str]:
+def _is_in(place: Place, analysis: Analysis, cell: int) -> bool:
+    return place.path == analysis.document.path and place.cell == cell
+
+
+def _in_text(analysis: Analysis, cell: int, row: int) -> int:
+    """A row of a cell as one of the program."""
+    document = analysis.document
+    first = document.first_row(cell) if isinstance(document, Notebook) else 1
+    return first + row - 1
+
+
+def _ranks(analysis: Analysis, cell: int, row: int, column: int, traces: Tracer) -> Iterator[str]:
     """Which ranks come to the collective under the cursor."""
-    line = analysis.document.lines[row - 1]
+    in_text = _in_text(analysis, cell, row)
+    line = analysis.document.lines[in_text - 1]
     name = next((m[0] for m in _NAME.finditer(line) if m.start() < column <= m.end() + 1), None)
     if name is None:
         return
-    for function in (None, _function(analysis.document.text, row)):
-        places = reached(traces(function), analysis.document.path)
+    for function in (None, _function(analysis.document.text, in_text)):
+        places = reached(traces(function), analysis.document.path, cell)
         spans = [span for span in places if _holds(span, row, column)]
         if spans:
             span = max(spans)
             where = "the script" if function is None else f"`{function}`"
             yield f"`{name}` is reached by **{places[span]}** as {where} is traced"
             return
-        if function is None and _function(analysis.document.text, row) is None:
+        if function is None and _function(analysis.document.text, in_text) is None:
             return
 
 

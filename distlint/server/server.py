@@ -13,8 +13,9 @@ import gc
 import os
 import threading
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -24,18 +25,22 @@ from pygls import uris
 from pygls.lsp.server import LanguageServer
 
 from distlint import __version__
-from distlint.engine.errors import ConfigError
+from distlint.engine.errors import ConfigError, Superseded
 from distlint.engine.ignores import comments, document_with
 from distlint.engine.writing import NotWritten
 from distlint.server import hover, options
 from distlint.server.columns import Columns
 from distlint.server.desk import Analysis, Desk
+from distlint.server.notebooks import SYNCHRONISED, Sheet
 from distlint.server.options import Options
-from distlint.server.translate import SOURCE, Translator, text_edits
+from distlint.server.translate import SOURCE, Change, Translator, lines_of, text_edits
 from distlint.source.document import Document
 from distlint.source.edits import difference
+from distlint.source.finding import Edit
+from distlint.source.notebook import Notebook, relative
 
 FIX_ALL = f"{types.CodeActionKind.SourceFixAll.value}.distlint"
+FIX_ALL_CELLS = f"notebook.{FIX_ALL}"
 WATCHED = ("**/*.toml", "**/*.py", "**/requirements*.txt")
 STACK = 64 * 1024 * 1024
 """Bytes of address space for the thread of the engine, which recurses as deep as programs nest."""
@@ -52,7 +57,10 @@ class Server(LanguageServer):
 
     def __init__(self) -> None:
         super().__init__(
-            "distlint", __version__, text_document_sync_kind=types.TextDocumentSyncKind.Full
+            "distlint",
+            __version__,
+            text_document_sync_kind=types.TextDocumentSyncKind.Full,
+            notebook_document_sync=SYNCHRONISED,
         )
         self.desk = Desk()
         self.engine = _one_thread()
@@ -60,6 +68,9 @@ class Server(LanguageServer):
         self.initial: object = None
         self.uris: dict[Path, str] = {}
         self.versions: dict[Path, int] = {}
+        self.sheets: dict[Path, Sheet] = {}
+        self.cells: dict[str, Path] = {}
+        """The notebooks of cells, by the URI of the cell."""
         self.analyses: dict[Path, Analysis] = {}
         self.dirty: dict[Path, bool] = {}
         """Files to be analysed, the most urgent last, and whether their own text has changed."""
@@ -87,8 +98,19 @@ class Server(LanguageServer):
             related=self.pulls or bool(publish and publish.related_information),
         )
 
-    def uri_of(self, path: Path) -> str:
+    def uri_of(self, path: Path, cell: int = 0) -> str:
+        if cell and path in self.sheets and cell <= len(self.sheets[path].cells):
+            return self.sheets[path].cells[cell - 1]
         return self.uris.get(path) or uris.from_fs_path(str(path)) or ""
+
+    def path_of(self, uri: str) -> Path | None:
+        """The file of a text, or the notebook of a cell."""
+        return self.cells.get(uri) or _path(uri)
+
+    def cell_of(self, uri: str) -> int:
+        """The number of a cell; 0 of a file."""
+        path = self.cells.get(uri)
+        return self.sheets[path].number(uri) if path is not None else 0
 
     def folders(self) -> list[Path]:
         named = [_path(uri) for uri in self.workspace.folders]
@@ -113,9 +135,34 @@ class Server(LanguageServer):
         self.desk.post(path, document.source, self.versions[path])
         self.mark(path, own=True)
 
+    def arranged(self, path: Path, sheet: Sheet) -> None:
+        """A notebook was opened or changed."""
+        self.sheets[path] = sheet
+        self.uris[path] = sheet.uri
+        self.cells = {uri: owner for uri, owner in self.cells.items() if owner != path}
+        self.cells |= dict.fromkeys(sheet.cells, path)
+        self.versions[path] = sheet.version
+        self.desk.post(path, sheet.sources, sheet.version)
+        self.mark(path, own=True)
+
+    def put_away(self, path: Path) -> None:
+        """A notebook was closed."""
+        sheet = self.sheets.pop(path)
+        self.desk.post(path, None)
+        self.cells = {uri: owner for uri, owner in self.cells.items() if owner != path}
+        for table in (self.uris, self.versions, self.analyses, self.dirty):
+            table.pop(path, None)
+        self.announce()
+        self.clear(sheet.cells)
+
+    def clear(self, texts: Iterable[str]) -> None:
+        """Take back what was said about texts that are no longer there."""
+        for uri in texts:
+            self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
+
     def closed(self, uri: str) -> None:
         path = _path(uri)
-        if path is None or path not in self.uris:
+        if path is None or path not in self.uris or path in self.sheets:
             return
         self.desk.post(path, None)
         unsaved = path in self.analyses and not _on_disk(self.analyses[path].document)
@@ -123,7 +170,7 @@ class Server(LanguageServer):
             table.pop(path, None)
         self.announce()
         if not self.pulls:
-            self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
+            self.clear([uri])
         if unsaved:  # those who import it get what is on the disk again
             self.mark_all()
 
@@ -169,6 +216,8 @@ class Server(LanguageServer):
         version = self.versions.get(path)
         try:
             analysis = await self.run(lambda: self.desk.check(path))
+        except Superseded:
+            return  # the file is still dirty
         except Exception as error:  # a mistake of ours ends one analysis and not the server
             self.dirty.pop(path, None)
             self.announce()
@@ -189,7 +238,7 @@ class Server(LanguageServer):
 
     async def settled(self, uri: str) -> Analysis | None:
         """What was found in the newest version of a file, as soon as it is known."""
-        path = _path(uri)
+        path = self.path_of(uri)
         if path is None:
             return None
         while path in self.dirty:
@@ -200,16 +249,20 @@ class Server(LanguageServer):
 
     def publish(self, path: Path, analysis: Analysis) -> None:
         self.tell(analysis)
-        if not self.pulls:
+        if path in self.sheets:  # editors do not ask for the cells of notebooks
+            for number, uri in enumerate(self.sheets[path].cells, 1):
+                found = self.diagnostics(analysis, number)
+                self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found))
+        elif not self.pulls:
             self.text_document_publish_diagnostics(
                 types.PublishDiagnosticsParams(
                     self.uri_of(path), self.diagnostics(analysis), analysis.version
                 )
             )
 
-    def diagnostics(self, analysis: Analysis) -> list[types.Diagnostic]:
+    def diagnostics(self, analysis: Analysis, cell: int = 0) -> list[types.Diagnostic]:
         unsafe = self.options_of(analysis.document.path).unsafe_fixes
-        return self.translator.diagnostics(analysis, unsafe)
+        return self.translator.diagnostics(analysis, unsafe, cell)
 
     def tell(self, analysis: Analysis) -> None:
         """A configuration that cannot be used, or a failure of ours, is said once."""
@@ -270,19 +323,32 @@ class Server(LanguageServer):
         self.configured.set()
         self.mark_all()
 
-    async def watch_files(self) -> None:
+    async def register(self) -> None:
+        """Ask to be told of files and settings that change."""
         workspace = self.client_capabilities.workspace
         watching = workspace.did_change_watched_files if workspace else None
-        if watching is None or not watching.dynamic_registration:
-            return
-        watchers = [types.FileSystemWatcher(pattern) for pattern in WATCHED]
-        registration = types.Registration(
-            "distlint-files",
-            types.WORKSPACE_DID_CHANGE_WATCHED_FILES,
-            types.DidChangeWatchedFilesRegistrationOptions(watchers),
-        )
-        with contextlib.suppress(Exception):
-            await self.client_register_capability_async(types.RegistrationParams([registration]))
+        configuring = workspace.did_change_configuration if workspace else None
+        wanted = []
+        if watching is not None and watching.dynamic_registration:
+            watchers = [types.FileSystemWatcher(pattern) for pattern in WATCHED]
+            wanted.append(
+                types.Registration(
+                    "distlint-files",
+                    types.WORKSPACE_DID_CHANGE_WATCHED_FILES,
+                    types.DidChangeWatchedFilesRegistrationOptions(watchers),
+                )
+            )
+        if configuring is not None and configuring.dynamic_registration:
+            wanted.append(
+                types.Registration(
+                    "distlint-settings",
+                    types.WORKSPACE_DID_CHANGE_CONFIGURATION,
+                    types.DidChangeConfigurationRegistrationOptions(section=options.SECTION),
+                )
+            )
+        if wanted:
+            with contextlib.suppress(Exception):
+                await self.client_register_capability_async(types.RegistrationParams(wanted))
 
     # --- code actions
 
@@ -292,11 +358,11 @@ class Server(LanguageServer):
         if _asked(types.CodeActionKind.QuickFix.value, wanted):
             for diagnostic in params.context.diagnostics:
                 if diagnostic.source == SOURCE:
-                    found += self.quick_fixes(diagnostic, params.text_document.uri, analysis)
+                    found += self.quick_fixes(diagnostic, analysis)
         return found
 
     def quick_fixes(
-        self, diagnostic: types.Diagnostic, uri: str, analysis: Analysis
+        self, diagnostic: types.Diagnostic, analysis: Analysis
     ) -> list[types.CodeAction]:
         """The fix that a diagnostic carries, and a comment that switches it off."""
         data = _raw(diagnostic.data)
@@ -313,7 +379,7 @@ class Server(LanguageServer):
                         kind=types.CodeActionKind.QuickFix,
                         diagnostics=[diagnostic],
                         is_preferred=safe,
-                        edit=self.edit(uri, analysis.version, text_edits(fix)),
+                        edit=self.edit(analysis.version, text_edits(fix)),
                     )
                 )
         comment = self.comment(diagnostic, data, analysis)
@@ -323,14 +389,14 @@ class Server(LanguageServer):
                     f"Ignore {diagnostic.code} ({data.get('name')}) on this line",
                     kind=types.CodeActionKind.QuickFix,
                     diagnostics=[diagnostic],
-                    edit=self.edit(uri, analysis.version, comment),
+                    edit=self.edit(analysis.version, comment),
                 )
             )
         return found
 
     def comment(
         self, diagnostic: types.Diagnostic, data: Mapping[str, object], analysis: Analysis
-    ) -> list[types.TextEdit]:
+    ) -> list[Change]:
         """The edit that writes a suppression comment; none where no comment can."""
         document = analysis.document
         items = [
@@ -338,6 +404,7 @@ class Server(LanguageServer):
             for item in analysis.reported
             if item.finding.code == diagnostic.code
             and item.finding.place.span.row == data.get("row")
+            and item.finding.place.cell == data.get("cell")
             and item.finding.place.path == document.path
             and item.finding.code not in ("DST000", "DST001")
         ]
@@ -348,28 +415,39 @@ class Server(LanguageServer):
             document_with(document, edits)
         except (NotWritten, ConfigError):
             return []
-        return self.translator.edits(document, edits)
+        return self.translator.edits(document, [relative(document, edit) for edit in edits])
 
-    def edit(self, uri: str, version: int, edits: list[types.TextEdit]) -> types.WorkspaceEdit:
+    def edit(self, version: int, changes: Iterable[Change]) -> types.WorkspaceEdit:
+        """An edit of a version of a file, or of the cells of a notebook, which have their own."""
+        by_text: dict[str, list[types.TextEdit]] = {}
+        for uri, change in changes:
+            by_text.setdefault(uri, []).append(change)
         workspace = self.client_capabilities.workspace
         if workspace and workspace.workspace_edit and workspace.workspace_edit.document_changes:
-            document = types.OptionalVersionedTextDocumentIdentifier(uri, version)
             return types.WorkspaceEdit(
-                document_changes=[types.TextDocumentEdit(document, list(edits))]
+                document_changes=[
+                    types.TextDocumentEdit(
+                        types.OptionalVersionedTextDocumentIdentifier(
+                            uri, None if uri in self.cells else version
+                        ),
+                        list(edits),
+                    )
+                    for uri, edits in by_text.items()
+                ]
             )
-        return types.WorkspaceEdit(changes={uri: edits})
+        return types.WorkspaceEdit(changes=by_text)
 
     async def fix_all(self, uri: str) -> types.WorkspaceEdit | None:
         """All safe fixes together, proven as ``distlint fix`` proves them."""
-        path = _path(uri)
+        path = self.path_of(uri)
         if path is None:
             return None
         result = await self.run(lambda: self.desk.repaired(path))
         if result is None:
             return None
         before, after, version = result
-        edits = list(difference(before.text, after.text))
-        return self.edit(uri, version, self.translator.edits(before, edits)) if edits else None
+        edits = list(_differences(before, after))
+        return self.edit(version, self.translator.edits(before, edits)) if edits else None
 
 
 def make() -> Server:
@@ -392,7 +470,7 @@ def _synchronise(server: Server) -> None:
     @server.feature(types.INITIALIZED)
     async def initialized(params: types.InitializedParams) -> None:
         await server.read_settings()
-        await server.watch_files()
+        await server.register()
 
     @server.feature(types.SHUTDOWN)
     def shutdown(*_: object) -> None:
@@ -405,7 +483,8 @@ def _synchronise(server: Server) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
     async def changed(params: types.DidChangeTextDocumentParams) -> None:
-        if _path(params.text_document.uri) in server.uris:
+        path = _path(params.text_document.uri)
+        if path in server.uris and path not in server.sheets:  # whose JSON may be shown as well
             server.edited(params.text_document.uri)
 
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
@@ -418,6 +497,26 @@ def _synchronise(server: Server) -> None:
     @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
     async def closed(params: types.DidCloseTextDocumentParams) -> None:
         server.closed(params.text_document.uri)
+
+    @server.feature(types.NOTEBOOK_DOCUMENT_DID_OPEN)
+    async def notebook_opened(params: types.DidOpenNotebookDocumentParams) -> None:
+        path = _path(params.notebook_document.uri)
+        if path is not None:
+            server.arranged(path, Sheet.opened(params))
+
+    @server.feature(types.NOTEBOOK_DOCUMENT_DID_CHANGE)
+    async def notebook_changed(params: types.DidChangeNotebookDocumentParams) -> None:
+        path = _path(params.notebook_document.uri)
+        if path in server.sheets:
+            sheet = server.sheets[path]
+            server.clear(sheet.change(params, server.translator.columns))
+            server.arranged(path, sheet)
+
+    @server.feature(types.NOTEBOOK_DOCUMENT_DID_CLOSE)
+    async def notebook_closed(params: types.DidCloseNotebookDocumentParams) -> None:
+        path = _path(params.notebook_document.uri)
+        if path in server.sheets:
+            server.put_away(path)
 
     @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
     async def configured(params: types.DidChangeConfigurationParams) -> None:
@@ -455,8 +554,9 @@ def _report(server: Server) -> None:
     async def diagnostic(
         params: types.DocumentDiagnosticParams,
     ) -> types.RelatedFullDocumentDiagnosticReport | types.RelatedUnchangedDocumentDiagnosticReport:
-        analysis = await server.settled(params.text_document.uri)
-        if analysis is None:
+        uri = params.text_document.uri
+        analysis = None if uri in server.cells else await server.settled(uri)
+        if analysis is None:  # what is in cells is pushed
             return types.RelatedFullDocumentDiagnosticReport(items=[])
         result = str(analysis.serial)
         if result == params.previous_result_id:
@@ -472,11 +572,13 @@ def _explain(server: Server) -> None:
         analysis = await server.settled(params.text_document.uri)
         if analysis is None:
             return None
-        lines = analysis.document.lines
+        cell = server.cell_of(params.text_document.uri)
+        lines = lines_of(analysis.document, cell)
         row, column = server.translator.columns.place(lines, params.position)
         text = await server.run(
             lambda: hover.text(
                 analysis,
+                cell,
                 row,
                 column,
                 lambda function: server.desk.traces(analysis, function),
@@ -491,14 +593,15 @@ def _explain(server: Server) -> None:
         if analysis is None or not server.options_of(analysis.document.path).inlay_hints:
             return None
         traces = await server.run(lambda: server.desk.traces(analysis, None))
-        lines = analysis.document.lines
+        path, cell = analysis.document.path, server.cell_of(params.text_document.uri)
+        lines = lines_of(analysis.document, cell)
         columns = server.translator.columns
         first, last = params.range.start.line + 1, params.range.end.line + 1
         return [
             types.InlayHint(
                 columns.position(lines, span.end_row, span.end_column), who, padding_left=True
             )
-            for span, who in sorted(hover.reached(traces, analysis.document.path).items())
+            for span, who in sorted(hover.reached(traces, path, cell).items())
             if first <= span.end_row <= last
         ]
 
@@ -507,7 +610,8 @@ def _act(server: Server) -> None:
     @server.feature(
         types.TEXT_DOCUMENT_CODE_ACTION,
         types.CodeActionOptions(
-            code_action_kinds=[types.CodeActionKind.QuickFix, FIX_ALL], resolve_provider=True
+            code_action_kinds=[types.CodeActionKind.QuickFix, FIX_ALL, FIX_ALL_CELLS],
+            resolve_provider=True,
         ),
     )
     async def act(params: types.CodeActionParams) -> list[types.CodeAction] | None:
@@ -520,8 +624,9 @@ def _act(server: Server) -> None:
             item.finding.fix and item.finding.fix.applicability == "safe"
             for item in analysis.reported
         )
-        if fixable and _asked(FIX_ALL, params.context.only):
-            action = types.CodeAction("distlint: apply all safe fixes", kind=FIX_ALL)
+        kind = FIX_ALL_CELLS if uri in server.cells else FIX_ALL  # one cell is none by itself
+        if fixable and _asked(kind, params.context.only):
+            action = types.CodeAction("distlint: apply all safe fixes", kind=kind)
             if _resolves(server.client_capabilities):
                 action.data = {"uri": uri}
             else:
@@ -559,6 +664,16 @@ def _path(uri: str | None) -> Path | None:
         return None
     name = uris.to_fs_path(uri)
     return Path(os.path.abspath(name)) if name else None
+
+
+def _differences(before: Document, after: Document) -> Iterator[Edit]:
+    """What makes one document another: edits of its lines, of a notebook in each cell."""
+    if isinstance(before, Notebook) and isinstance(after, Notebook):
+        for cell, other in zip(before.cells, after.cells, strict=True):
+            for edit in difference(cell.source, other.source):
+                yield replace(edit, cell=cell.number)
+    else:
+        yield from difference(before.text, after.text)
 
 
 def _on_disk(document: Document) -> bool:

@@ -13,9 +13,13 @@ from distlint.server.columns import Columns
 from distlint.server.desk import Analysis
 from distlint.source.document import Document, DocumentError
 from distlint.source.finding import Edit, Explanation, Finding, Place, Severity, Span, Step
+from distlint.source.notebook import Notebook
 from distlint.source.report import Reported
 
 SOURCE = "distlint"
+
+Change = tuple[str, types.TextEdit]
+"""The URI of a text, and what to do to it."""
 
 _SEVERITIES = {
     Severity.ERROR: types.DiagnosticSeverity.Error,
@@ -29,23 +33,29 @@ class Translator:
     """Speaks to one editor: its columns, what it can show, and how it names files."""
 
     columns: Columns
-    uri_of: Callable[[Path], str]
+    uri_of: Callable[[Path, int], str]
+    """The URI of a file, or of a cell of a notebook."""
     read: Callable[[Path], Document]
     related: bool
     """Does the editor show related information?"""
 
-    def diagnostics(self, analysis: Analysis, unsafe: bool) -> list[types.Diagnostic]:
-        return [self._diagnostic(item, analysis, unsafe) for item in analysis.reported]
-
-    def span(self, finding: Finding, document: Document) -> Span:
-        """Where a finding is shown in a document; it may have been made in a file imported."""
-        places = [finding.place, *(related.place for related in finding.related)]
-        here = [place.span for place in places if place.path == document.path]
-        return here[0] if here else Span(1, 1, 1, 1)
-
-    def edits(self, document: Document, edits: Iterable[Edit]) -> list[types.TextEdit]:
+    def diagnostics(self, analysis: Analysis, unsafe: bool, cell: int) -> list[types.Diagnostic]:
+        """Those of a file, or of a cell of a notebook."""
         return [
-            types.TextEdit(self.columns.range(document.lines, edit.span), edit.content)
+            self._diagnostic(item, analysis, unsafe)
+            for item in analysis.reported
+            if place_in(item.finding, analysis.document).cell == cell
+        ]
+
+    def edits(self, document: Document, edits: Iterable[Edit]) -> list[Change]:
+        """What to do to the text of a file, or of which cell."""
+        return [
+            (
+                self.uri_of(document.path, edit.cell),
+                types.TextEdit(
+                    self.columns.range(lines_of(document, edit.cell), edit.span), edit.content
+                ),
+            )
             for edit in edits
         ]
 
@@ -55,9 +65,10 @@ class Translator:
         told = list(_told(finding))
         message = finding.message
         if not self.related:
-            message += "".join(f"\n  {text} (line {place.span.row})" for text, place in told)
+            message += "".join(f"\n  {text} ({_row(place)})" for text, place in told)
+        place = place_in(finding, document)
         return types.Diagnostic(
-            range=self.columns.range(document.lines, self.span(finding, document)),
+            range=self.columns.range(lines_of(document, place.cell), place.span),
             message=message,
             severity=_SEVERITIES[finding.severity],
             code=finding.code,
@@ -72,11 +83,11 @@ class Translator:
     ) -> Iterator[types.DiagnosticRelatedInformation]:
         for text, place in told:
             try:
-                lines = self.read(place.path).lines
+                lines = lines_of(self.read(place.path), place.cell)
             except (OSError, DocumentError):
                 continue
             location = types.Location(
-                self.uri_of(place.path), self.columns.range(lines, place.span)
+                self.uri_of(place.path, place.cell), self.columns.range(lines, place.span)
             )
             yield types.DiagnosticRelatedInformation(location, text)
 
@@ -87,6 +98,7 @@ class Translator:
             "version": analysis.version,
             "name": finding.name,
             "row": finding.place.span.row,
+            "cell": finding.place.cell,
         }
         fix = finding.fix
         offered = {"safe", "unsafe"} if unsafe else {"safe"}
@@ -95,8 +107,8 @@ class Translator:
                 "message": fix.message,
                 "applicability": fix.applicability,
                 "edits": [
-                    {"range": _plain_range(edit.range), "newText": edit.new_text}
-                    for edit in self.edits(analysis.document, fix.edits)
+                    {"uri": uri, "range": _plain_range(edit.range), "newText": edit.new_text}
+                    for uri, edit in self.edits(analysis.document, fix.edits)
                 ],
             }
         return data
@@ -105,13 +117,33 @@ class Translator:
 def explanation(finding: Finding) -> str:
     """The ways of the groups of ranks and the decisions, as Markdown."""
     lines = [f"**{finding.code}** {finding.name}: {finding.message}", ""]
-    lines += [f"- {text} (line {place.span.row})" for text, place in _told(finding)]
+    lines += [f"- {text} ({_row(place)})" for text, place in _told(finding)]
     if isinstance(finding.explanation, Explanation):
         lines += ["", finding.explanation.effect, "", finding.explanation.advice]
     return "\n".join(lines)
 
 
-def text_edits(data: Mapping[str, object]) -> list[types.TextEdit]:
+def place_in(finding: Finding, document: Document) -> Place:
+    """Where a finding is shown in a document; it may have been made in a file imported."""
+    places = [finding.place, *(related.place for related in finding.related)]
+    here = [place for place in places if place.path == document.path]
+    first = document.cells[0].number if isinstance(document, Notebook) and document.cells else 0
+    return here[0] if here else Place(document.path, Span(1, 1, 1, 1), first)
+
+
+def lines_of(document: Document, cell: int) -> list[str]:
+    """The lines of a document, or of a cell of it."""
+    if isinstance(document, Notebook) and cell:
+        return document.lines_of(cell)
+    return document.lines
+
+
+def _row(place: Place) -> str:
+    row = f"line {place.span.row}"
+    return f"cell {place.cell}, {row}" if place.cell else row
+
+
+def text_edits(data: Mapping[str, object]) -> list[Change]:
     """The edits of a fix that a diagnostic carries.
 
     Raises:
@@ -121,12 +153,17 @@ def text_edits(data: Mapping[str, object]) -> list[types.TextEdit]:
     if not isinstance(edits, list):
         raise TypeError("edits")
     return [
-        types.TextEdit(
-            types.Range(
-                types.Position(edit["range"]["start"]["line"], edit["range"]["start"]["character"]),
-                types.Position(edit["range"]["end"]["line"], edit["range"]["end"]["character"]),
+        (
+            edit["uri"],
+            types.TextEdit(
+                types.Range(
+                    types.Position(
+                        edit["range"]["start"]["line"], edit["range"]["start"]["character"]
+                    ),
+                    types.Position(edit["range"]["end"]["line"], edit["range"]["end"]["character"]),
+                ),
+                edit["newText"],
             ),
-            edit["newText"],
         )
         for edit in edits
     ]

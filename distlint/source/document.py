@@ -83,6 +83,19 @@ class Document:
         """The lines without their ends, as Python counts them (a form feed ends none)."""
         return NEWLINE.split(self.text)
 
+    @property
+    def code(self) -> bytes:
+        """The bytes that hold the program, for a look at what it may contain."""
+        return self.data
+
+    def where(self, row: int) -> str:
+        """A row, as it is told to people."""
+        return f"line {row}"
+
+    def within(self, rows: range) -> range:
+        """The rows, as far as they belong to the part of the document that the first is in."""
+        return rows
+
     def encode(self, text: str) -> bytes:
         """Another text in the encoding of this file, byte order mark included."""
         return text.encode(self.encoding)

@@ -32,10 +32,11 @@ class Span:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Place:
-    """A span in a file."""
+    """A span in a file; in a notebook that of a cell, which is counted from 1 (0: no notebook)."""
 
     path: Path
     span: Span
+    cell: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +86,11 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """Replace the text of a span."""
+    """Replace the text of a span; in a notebook, of a cell."""
 
     span: Span
     content: str
+    cell: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,5 +118,6 @@ class Finding:
     """Does it rest on what is seldom so, and is shown only when asked for?"""
 
     @property
-    def sort_key(self) -> tuple[Place, str, str]:
-        return (self.place, self.code, self.message)
+    def sort_key(self) -> tuple[Path, int, Span, str, str]:
+        place = self.place
+        return (place.path, place.cell, place.span, self.code, self.message)

@@ -50,12 +50,13 @@ class Round:
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """What fixes make of a file."""
+    """What fixes make of a file; ``cells`` are the ones of a notebook that change."""
 
     path: Path
     before: str
     after: str
     rounds: tuple[Round, ...]
+    cells: tuple[tuple[int, str, str], ...] = ()
 
     @property
     def applied(self) -> tuple[tuple[str, str], ...]:

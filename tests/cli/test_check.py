@@ -193,7 +193,7 @@ class TestOutput:
     def test_a_crash_is_one_line_until_asked_for_more(self, buggy: Path) -> None:
         text, status, errors = in_process(
             "import distlint.rules.find as f\n"
-            "def crash(*_): raise RuntimeError('boom')\n"
+            "def crash(*_, **__): raise RuntimeError('boom')\n"
             "f.find = crash\n",
             ["check", "train.py"],
         )
@@ -202,7 +202,7 @@ class TestOutput:
         assert text == "No files were checked.\n"
         errors = in_process(
             "import distlint.rules.find as f\n"
-            "def crash(*_): raise RuntimeError('boom')\n"
+            "def crash(*_, **__): raise RuntimeError('boom')\n"
             "f.find = crash\n",
             ["check", "train.py", "--verbose"],
         )[2]
@@ -302,7 +302,7 @@ class TestInterrupt:
     def test_it_ends_at_once(self, project: Path, jobs: str) -> None:
         for number in range(4):
             (project / f"m{number}.py").write_text(BUGGY)
-        slow = "import time, distlint.rules.find as f\nf.find = lambda *_: time.sleep(60)\n"
+        slow = "import time, distlint.rules.find as f\nf.find = lambda *_, **__: time.sleep(60)\n"
         status, errors, seconds = self.interrupted(["check", "-j", jobs], slow)
         assert status == 130
         assert errors == ""

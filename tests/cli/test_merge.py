@@ -11,6 +11,7 @@ import pytest
 from distlint.output import formats
 from distlint.source.exchange import shape_of_reports
 from tests.cli.conftest import BUGGY, CLEAN, Run
+from tests.notebooks import notebook
 
 SHAPE = shape_of_reports()
 
@@ -24,7 +25,7 @@ def tree(project: Path) -> Path:
         "c.py": "x = (\n",
         "d.py": CLEAN,
         "e.py": "x = 1\n" * 200,
-        "n.ipynb": "{}",
+        "n.ipynb": notebook(BUGGY),
         "distlint.toml": "max-file-size = 1000\n",
     }
     for name, text in files.items():
@@ -85,7 +86,7 @@ def test_every_file_is_in_one_part(tree: Path, distlint: Run) -> None:
     found = []
     for name in sharded(distlint, 3):
         found += json.loads((tree / name).read_text())["report"]["files"]
-    assert sorted(found) == ["a.py", "b.py", "c.py", "d.py"]
+    assert sorted(found) == ["a.py", "b.py", "c.py", "d.py", "n.ipynb"]
 
 
 def test_reports_of_other_machines(

@@ -42,8 +42,8 @@ def test_as_json(capsys: Captured) -> None:
 
 
 def test_a_rule_to_come(capsys: Captured) -> None:
-    assert cli.main(["rule", "unreduced-metric"]) == 0
-    assert capsys.readouterr().out.startswith("DST906 (unreduced-metric) is reserved")
+    assert cli.main(["rule", "empty-cache-in-loop"]) == 0
+    assert capsys.readouterr().out.startswith("DST306 (empty-cache-in-loop) is reserved")
 
 
 def test_no_such_rule(capsys: Captured) -> None:

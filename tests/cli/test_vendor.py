@@ -12,6 +12,7 @@ import pytest
 from distlint import __version__
 from distlint.engine.vendor import public_names
 from tests.cli.conftest import Run
+from tests.notebooks import notebook
 
 
 def test_what_the_project_uses(distlint: Run, project: Path) -> None:
@@ -47,6 +48,13 @@ def test_again_changes_nothing_also_after_the_imports_have_moved(
     assert (project / "ranks.py").read_text() == before
     train.write_text("from ranks import any_rank, Trigger\n")
     assert distlint("vendor", "ranks.py").stdout == "ranks.py: Trigger, any_rank (written)\n"
+
+
+def test_notebooks_count_as_well(distlint: Run, project: Path) -> None:
+    cells = notebook("!ls", "from distlint.runtime import free_port", "broken (")
+    (project / "train.ipynb").write_text(cells)
+    assert distlint("vendor", "ranks.py").returncode == 0
+    assert "def free_port(" in (project / "ranks.py").read_text()
 
 
 def test_everything_stays_everything(distlint: Run, project: Path) -> None:

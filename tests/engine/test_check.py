@@ -87,9 +87,9 @@ class TestSelection:
 
     def test_a_rule_that_does_not_exist_yet_gets_a_warning(self, project: Path) -> None:
         write(project, {"a.py": ""})
-        report = run(layer=Layer(select=("unreduced-metric", "DST3")))
+        report = run(layer=Layer(select=("empty-cache-in-loop", "DST3")))
         assert lines(report) == [
-            "warning: -: DST906 (unreduced-metric) is not part of this version yet"
+            "warning: -: DST306 (empty-cache-in-loop) is not part of this version yet"
         ]
 
     def test_the_same_branch_and_collective_from_two_files_is_one_finding(
@@ -211,15 +211,6 @@ class TestBadInput:
         assert lines(report) == ["failed: a.py: cannot be read: permission denied"]
         assert report.failed
         assert codes(report) == [("b.py", 1, "DST000")]
-
-    def test_notebooks(self, project: Path) -> None:
-        write(project, {"a.ipynb": '{"cells": []}', "b.ipynb": "{'cells': []}", "c.py": ""})
-        assert lines(run()) == ["skipped: -: 2 notebooks were skipped: not checked by this version"]
-        assert run().skipped == 2
-        report = run("a.ipynb", "b.ipynb")
-        assert lines(report) == ["skipped: a.ipynb: notebooks are not checked by this version"]
-        assert codes(report) == [("b.ipynb", 1, "DST000")]
-        assert report.findings[0].message.startswith("not a notebook: Expecting property name")
 
     def test_named_files_that_hold_nothing_to_check(self, project: Path) -> None:
         write(project, {"notes.md": "# x", "run": "#!/usr/bin/env python3\ndef", "data": "\0"})

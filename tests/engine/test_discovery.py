@@ -155,9 +155,9 @@ def test_strange_names(project: Path) -> None:
     assert len(found(".")) == len(names)
 
 
-def test_notebooks_are_counted(project: Path) -> None:
-    write(project, {"a.ipynb": "{}", "b.ipynb": "{}", "c.py": ""})
-    assert discover([Path()], Resolver()).notebooks == 2
+def test_notebooks_are_found(project: Path) -> None:
+    write(project, {"a.ipynb": "{}", "b.IPYNB": "{}", "c.py": ""})
+    assert found(".") == ["a.ipynb", "b.IPYNB", "c.py"]
 
 
 def test_a_tree_deeper_than_the_stack(project: Path) -> None:

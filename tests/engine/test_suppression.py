@@ -167,7 +167,7 @@ def test_useless_comments_are_reported_and_can_be_mended(
         "x  # as in `# distlint: ignore`\n",
         "x  # distlint finds hangs\n",
         "x = 'distlint: ignore[DST999]'\n",
-        "x  # distlint: ignore[DST906]\n",
+        "x  # distlint: ignore[DST306]\n",
         "x  # distlint: ignore[DST001]\n",
         "x  # distlint: ignore[DST101, DST001]\n",
     ],

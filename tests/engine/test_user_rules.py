@@ -77,7 +77,7 @@ class TestUse:
             lab, {"tools/lab.py": changed(('    words = ("', '    preview = True\n    words = ("'))}
         )
         assert told(run()) == []
-        assert told(run(overrides=Overrides(preview=True))) == ["LAB001 train.py:3"]
+        assert "LAB001 train.py:3" in told(run(overrides=Overrides(preview=True)))
 
     def test_its_fixes_are_proven_and_applied(self, lab: Path) -> None:
         resolver = Resolver()

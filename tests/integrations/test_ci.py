@@ -140,7 +140,7 @@ class TestAction:
         (project / "own.toml").write_text('fail-on = "error"\nseverity = {DST101 = "warning"}\n')
         outcome = action(
             paths="../train.py\n../clean.py",
-            arguments="--preview --shard 1/1",
+            arguments="--preview --select DST1 --shard 1/1",
             config="../own.toml",
             working_directory="sub folder",
             report_file="report.json",

@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import BUGGY, CLEAN
+from tests.notebooks import notebook
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
@@ -171,7 +172,7 @@ def test_the_fix_hook_fails_for_what_it_leaves(project: Path, run: Git) -> None:
 def test_what_the_hooks_are_for(project: Path, run: Git) -> None:
     """Stubs, scripts without a suffix, notebooks, configurations and launch files."""
     (project / "a.pyi").write_text("x: int\n")
-    (project / "b.ipynb").write_text('{"cells": []}\n')
+    (project / "b.ipynb").write_text(notebook("x = 1", BUGGY))
     (project / "script").write_text("#!/usr/bin/env python3\n" + BUGGY)
     (project / "script").chmod(0o755)
     (project / "data.json").write_text("{}\n")
@@ -180,6 +181,7 @@ def test_what_the_hooks_are_for(project: Path, run: Git) -> None:
     result = run(project, "pre-commit", "run", "distlint", "--verbose", check=False)
     assert "script:7:1: error[DST101]" in result.output
     assert "launch.sh:1:8: warning[DST820]" in result.output
+    assert "b.ipynb:cell 2:6:1: error[DST101]" in result.output
     assert "data.json" not in result.output
 
 

@@ -111,6 +111,39 @@ class Editor:
             },
         )
 
+    def open_notebook(self, path: Path, *sources: str) -> list[str]:
+        """Shows a notebook with these cells; ``# `` marks text. The URIs of the cells."""
+        self.versions[path.as_uri()] = 1
+        names = [f"vscode-notebook-cell:{path}#{number}" for number in range(len(sources))]
+        cells = list(zip(names, sources, strict=True))
+        self.notify(
+            "notebookDocument/didOpen",
+            notebookDocument={
+                "uri": path.as_uri(),
+                "notebookType": "jupyter-notebook",
+                "version": 1,
+                "cells": [notebook_cell(name, source) for name, source in cells],
+            },
+            cellTextDocuments=[cell_text(name, source) for name, source in cells],
+        )
+        return names
+
+    def change_notebook(self, path: Path, **cells: object) -> None:
+        self.versions[path.as_uri()] += 1
+        self.notify(
+            "notebookDocument/didChange",
+            notebookDocument={"uri": path.as_uri(), "version": self.versions[path.as_uri()]},
+            change={"cells": cells},
+        )
+
+    def cell_diagnostics(self, count: int) -> dict[str, list[Json]]:
+        """What the server says next about the cells of a notebook, so many of them."""
+        found: dict[str, list[Json]] = {}
+        while len(found) < count:
+            told = self.published.get(timeout=PATIENCE)
+            found[told["uri"]] = told["diagnostics"]
+        return found
+
     def change(self, path: Path, text: str) -> None:
         self.versions[path.as_uri()] += 1
         self.notify(
@@ -128,21 +161,20 @@ class Editor:
                 found: list[Json] = told["diagnostics"]
                 return found
 
-    def actions(self, path: Path, diagnostics: list[Json], *only: str) -> list[Json]:
+    def actions(self, path: Path | str, diagnostics: list[Json], *only: str) -> list[Json]:
         context: dict[str, object] = {"diagnostics": diagnostics}
         if only:
             context["only"] = list(only)
         where = diagnostics[0]["range"] if diagnostics else _START
-        document = {"uri": path.as_uri()}
         found = self.request(
-            "textDocument/codeAction", textDocument=document, range=where, context=context
+            "textDocument/codeAction", textDocument=_named(path), range=where, context=context
         )
         return list(found or ())
 
-    def hover(self, path: Path, line: int, character: int) -> str:
+    def hover(self, path: Path | str, line: int, character: int) -> str:
         found = self.request(
             "textDocument/hover",
-            textDocument={"uri": path.as_uri()},
+            textDocument=_named(path),
             position={"line": line, "character": character},
         )
         return str(found["contents"]["value"]) if found else ""
@@ -184,6 +216,20 @@ class Editor:
 
 
 _START = {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 0}}
+
+
+def _named(path: Path | str) -> dict[str, str]:
+    """A file, or a cell by its URI."""
+    return {"uri": path if isinstance(path, str) else path.as_uri()}
+
+
+def notebook_cell(uri: str, source: str) -> dict[str, object]:
+    return {"kind": 1 if source.startswith("# ") else 2, "document": uri}
+
+
+def cell_text(uri: str, source: str) -> dict[str, object]:
+    language = "markdown" if source.startswith("# ") else "python"
+    return {"uri": uri, "languageId": language, "version": 1, "text": source}
 
 
 def edited(text: str, edits: list[Json]) -> str:

@@ -89,6 +89,20 @@ def test_the_newest_version_wins(script: Path) -> None:
         assert (told["version"], told["diagnostics"]) == (5, [])
 
 
+def test_an_edit_ends_the_analysis_of_the_text_before(script: Path) -> None:
+    with Editor(script.parent) as editor:
+        started = time.monotonic()
+        editor.open(script, BUGGY + LONG)
+        assert editor.diagnostics(script)
+        whole = time.monotonic() - started
+        editor.change(script, BUGGY + LONG + "\n")
+        time.sleep(whole / 8)
+        started = time.monotonic()
+        editor.change(script, CLEAN)
+        assert editor.diagnostics(script) == []
+        assert time.monotonic() - started < whole / 2
+
+
 def test_an_editor_may_ask_for_diagnostics(script: Path) -> None:
     capabilities = {
         "textDocument": {"diagnostic": {}},
@@ -379,6 +393,16 @@ def test_each_folder_has_its_own_settings(tmp_path: Path) -> None:
             editor.open(file)
             found = editor.diagnostics(file)
             assert codes(found) == ([] if file == files[1] else ["DST101"])
+
+
+def test_an_editor_is_asked_to_tell_of_settings_that_change(script: Path) -> None:
+    capabilities = {"workspace": {"didChangeConfiguration": {"dynamicRegistration": True}}}
+    with Editor(script.parent, capabilities=capabilities) as editor:
+        editor.open(script)
+        editor.diagnostics(script)
+        (registered,) = editor.registered
+        assert registered["method"] == "workspace/didChangeConfiguration"
+        assert registered["registerOptions"] == {"section": "distlint"}
 
 
 def test_settings_can_change_and_a_misspelt_one_is_named(script: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from distlint.output.formats import Page
-from distlint.output.places import filename
+from distlint.output.places import file_rows, filename, place_name
 from distlint.output.style import encodable
 from distlint.source.finding import Finding, Severity
 from distlint.source.paths import display
@@ -20,13 +20,15 @@ def write(report: Report, page: Page) -> None:
 
 def _command(finding: Finding) -> str:
     place = finding.place
+    rows = file_rows(place)
+    first, last = rows or (place.span.row, place.span.end_row)
     properties = {
         "title": f"distlint ({finding.code} {finding.name})",
         "file": filename(place.path),
-        "line": place.span.row,
-        "endLine": place.span.end_row,
+        "line": first,
+        "endLine": last,
     }
-    if place.span.row == place.span.end_row:  # columns count within one line only
+    if rows is None and first == last:  # columns count within one line only
         properties |= {"col": place.span.column, "endColumn": place.span.end_column}
     settings = ",".join(f"{key}={_property(str(value))}" for key, value in properties.items())
     return f"::{_COMMANDS[finding.severity]} {settings}::{_data(_message(finding))}"
@@ -34,7 +36,7 @@ def _command(finding: Finding) -> str:
 
 def _message(finding: Finding) -> str:
     place = finding.place
-    where = f"{display(place.path)}:{place.span.row}:{place.span.column}"
+    where = f"{display(place.path)}:{place_name(place)}"
     lines = [f"{where}: {finding.code} {finding.message}"]
     if finding.explanation is not None:
         lines += [finding.explanation.effect, finding.explanation.advice]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 from distlint.output.formats import Page
-from distlint.output.places import in_repository
-from distlint.source.finding import Finding, Severity
+from distlint.output.places import file_rows, in_repository, place_name
+from distlint.source.finding import Finding, Place, Severity
 from distlint.source.identity import fingerprints
 from distlint.source.report import Report
 
@@ -20,17 +20,21 @@ def write(report: Report, page: Page) -> None:
 
 
 def _issue(finding: Finding, fingerprint: str) -> dict[str, object]:
-    span = finding.place.span
+    place = finding.place
+    where = f"{place_name(place)}: " if place.cell else ""
     return {
         "check_name": finding.code,
-        "description": f"{finding.code} {finding.name}: {finding.message}",
+        "description": f"{finding.code} {finding.name}: {where}{finding.message}",
         "fingerprint": fingerprint,
-        "location": {
-            "path": in_repository(finding.place.path),
-            "positions": {
-                "begin": {"column": span.column, "line": span.row},
-                "end": {"column": span.end_column, "line": span.end_row},
-            },
-        },
+        "location": {"path": in_repository(place.path), **_lines(place)},
         "severity": _SEVERITIES[finding.severity],
     }
+
+
+def _lines(place: Place) -> dict[str, object]:
+    rows = file_rows(place)
+    if rows is not None:
+        return {"lines": {"begin": rows[0], "end": rows[1]}}
+    span = place.span
+    begin = {"column": span.column, "line": span.row}
+    return {"positions": {"begin": begin, "end": {"column": span.end_column, "line": span.end_row}}}

@@ -151,7 +151,8 @@ def _finding(item: Reported, *, is_open: bool) -> Iterator[str]:
     kind = finding.severity.value
     yield f'<details class="finding {kind}"{" open" if is_open else ""}><summary>'
     yield f'<span class="badge">{kind} {text(finding.code)}</span> '
-    yield f"line {span.row}: {inline(' '.join(finding.message.split()))}</summary>"
+    place = where(finding.place, finding.place.path)
+    yield f"{text(place)}: {inline(' '.join(finding.message.split()))}</summary>"
     if item.frame is not None:
         yield _frame(item.frame, span)
     if finding.explanation is not None:

@@ -23,7 +23,7 @@ def _finding(item: Reported) -> dict[str, object]:
     finding = item.finding
     span = finding.place.span
     return {
-        "cell": None,
+        "cell": finding.place.cell or None,
         "code": finding.code,
         "end_location": location(span.end_row, span.end_column),
         "filename": filename(finding.place.path),
@@ -48,6 +48,7 @@ def _fix(fix: Fix | None) -> dict[str, object] | None:
 def _edit(edit: Edit) -> dict[str, object]:
     span = edit.span
     return {
+        **({"cell": edit.cell} if edit.cell else {}),
         "content": edit.content,
         "end_location": location(span.end_row, span.end_column),
         "location": location(span.row, span.column),
@@ -57,6 +58,7 @@ def _edit(edit: Edit) -> dict[str, object]:
 def _related(related: Related) -> dict[str, object]:
     span = related.place.span
     return {
+        **({"cell": related.place.cell} if related.place.cell else {}),
         "filename": filename(related.place.path),
         "location": location(span.row, span.column),
         "message": related.message,

@@ -8,7 +8,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
 from distlint.output.formats import Page
-from distlint.output.places import in_repository
+from distlint.output.places import file_rows, in_repository
 from distlint.source.finding import Finding
 from distlint.source.paths import printable
 from distlint.source.report import Notice, Report, Reported
@@ -60,11 +60,13 @@ def _suite(path: Path, items: Iterable[Reported]) -> Iterator[str]:
 def _case(item: Reported, name: str) -> Iterator[str]:
     """A finding below --fail-on passes, and says what it says as output."""
     finding = item.finding
-    span = finding.place.span
-    title = f"{finding.code} {finding.name} (line {span.row}, column {span.column})"
+    place = finding.place
+    row, column = (file_rows(place) or [place.span.row])[0], place.span.column
+    where = f"cell {place.cell}, line {place.span.row}" if place.cell else f"line {row}"
+    title = f"{finding.code} {finding.name} ({where}, column {column})"
     yield (
         f"    <testcase name={_attribute(title)} classname={_attribute(name)} "
-        f'file={_attribute(name)} line="{span.row}" time="0">'
+        f'file={_attribute(name)} line="{row}" time="0">'
     )
     text = escape(_clean(_text(finding, name)))
     if item.fails:
@@ -78,7 +80,9 @@ def _case(item: Reported, name: str) -> Iterator[str]:
 
 
 def _text(finding: Finding, name: str) -> str:
-    lines = [f"{name}:{finding.place.span.row}: {finding.message}"]
+    place = finding.place
+    cell = f"cell {place.cell}:" if place.cell else ""
+    lines = [f"{name}:{cell}{place.span.row}: {finding.message}"]
     if finding.explanation is not None:
         lines += [finding.explanation.effect, finding.explanation.advice]
     return "\n".join(line for line in lines if line)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from distlint.output.formats import Page
-from distlint.output.places import filename, source_lines
+from distlint.output.places import file_rows, filename, place_name, source_lines
 from distlint.source.finding import Finding, Place, Severity
 from distlint.source.report import Report
 
@@ -22,14 +22,15 @@ def write(report: Report, page: Page) -> None:
 
 
 def _diagnostic(finding: Finding) -> dict[str, object]:
+    where = f"{place_name(finding.place)}: " if finding.place.cell else ""
     diagnostic: dict[str, object] = {
         "code": {"value": finding.code},
         "location": _location(finding.place),
-        "message": f"{finding.name}: {finding.message}",
+        "message": f"{finding.name}: {where}{finding.message}",
         "severity": _SEVERITIES[finding.severity],
     }
     path = finding.place.path
-    if finding.fix is not None:
+    if finding.fix is not None and not finding.place.cell:  # which would be put into the JSON
         diagnostic["suggestions"] = [
             {"range": _range(Place(path, edit.span)), "text": edit.content}
             for edit in finding.fix.edits
@@ -48,6 +49,9 @@ def _location(place: Place) -> dict[str, object]:
 
 def _range(place: Place) -> dict[str, object]:
     span = place.span
+    rows = file_rows(place)
+    if rows is not None:
+        return {"end": {"line": rows[1]}, "start": {"line": rows[0]}}
     return {
         "end": {"column": _bytes(place, span.end_row, span.end_column), "line": span.end_row},
         "start": {"column": _bytes(place, span.row, span.column), "line": span.row},

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from distlint import __version__
 from distlint.output.formats import Page
-from distlint.output.places import in_repository, repository
+from distlint.output.places import file_rows, in_repository, place_name, repository
 from distlint.source.finding import Explanation, Finding, Fix, Place, Severity, Step
 from distlint.source.identity import fingerprints
 from distlint.source.paths import STDIN
@@ -84,13 +84,14 @@ def _result(item: Reported, index: int, fingerprint: str) -> Json:
         ]
     if finding.explanation is not None and finding.explanation.lanes:
         result["codeFlows"] = [_flow(finding.explanation, finding)]
-    if finding.fix is not None:
+    if finding.fix is not None and not finding.place.cell:  # which would be put into the JSON
         result["fixes"] = [_fix(finding.fix, finding.place.path)]
     return result
 
 
 def _message(finding: Finding) -> str:
-    parts = [finding.message]
+    where = f"{place_name(finding.place)}: " if finding.place.cell else ""
+    parts = [where + finding.message]
     if finding.explanation is not None:
         parts += [finding.explanation.effect, finding.explanation.advice]
     return "\n\n".join(part for part in parts if part)
@@ -157,6 +158,9 @@ def _location(place: Place, message: str = "") -> Json:
 
 def _region(place: Place) -> Json:
     span = place.span
+    rows = file_rows(place)
+    if rows is not None:
+        return {"startLine": rows[0], "endLine": rows[1]}
     return {
         "startLine": span.row,
         "startColumn": span.column,
