@@ -16,11 +16,12 @@ from distlint.engine.settings import Resolver, Settings
 from distlint.engine.suppression import Complaint, Suppressions
 from distlint.rules.table import RESERVED, SYNTAX_ERROR, UNUSED_SUPPRESSION
 from distlint.source.comments import Scan
-from distlint.source.document import Document, DocumentError
+from distlint.source.document import Document, DocumentError, digest
 from distlint.source.edits import apply, changed_lines
 from distlint.source.finding import Finding, Place, Severity, Span
 from distlint.source.nesting import too_deep
 from distlint.source.report import CommentKey, Frame, Notice, Reported
+from distlint.source.requirements import Asked, noted
 
 if TYPE_CHECKING:
     from distlint.analyzer.project import Project
@@ -45,6 +46,10 @@ class FileResult:
     suppressed: int = 0
     over_budget: int = 0
     roots: int = 0
+    content: str = ""
+    """A digest of the file, if the result may be kept."""
+    asked: tuple[Asked, ...] = ()
+    """What was asked about the requirements of the file's project."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +69,21 @@ class State:
 class Session:
     """What the files of a run share: settings and loaded modules.
 
-    ``buffers`` is read in place of the disk: the unsaved files of an editor.
+    ``buffers`` is read in place of the disk: the unsaved files of an editor. ``caching`` results
+    tell of what content they are.
     """
 
-    def __init__(self, resolver: Resolver, buffers: Mapping[Path, Document] | None = None) -> None:
+    def __init__(
+        self,
+        resolver: Resolver,
+        buffers: Mapping[Path, Document] | None = None,
+        *,
+        caching: bool = False,
+    ) -> None:
         self.resolver = resolver
+        self.caching = caching
         self.buffers: Mapping[Path, Document] = {} if buffers is None else buffers
-        self._projects: dict[tuple[Path | None, Path], Project] = {}
+        self.projects: dict[tuple[Path | None, Path], Project] = {}
 
     def check_file(self, target: Target) -> FileResult:
         """Check a file on disk; whatever goes wrong becomes part of the result."""
@@ -83,7 +96,8 @@ class Session:
         except (OSError, ValueError) as error:
             notice = Notice("failed", f"cannot be read: {reason(error)}", target.path)
             return FileResult(target.path, notices=(notice,), checked=False)
-        return self.check_bytes(data, target.path, settings)
+        result = self.check_bytes(data, target.path, settings)
+        return replace(result, content=digest(data)) if self.caching else result
 
     def check_bytes(self, data: bytes, path: Path, settings: Settings) -> FileResult:
         if path.suffix.lower() == NOTEBOOK:
@@ -128,8 +142,8 @@ class Session:
         from distlint.analyzer.project import Project
 
         key = (settings.config, settings.root)
-        if key not in self._projects:
-            self._projects[key] = Project(
+        if key not in self.projects:
+            self.projects[key] = Project(
                 settings.root,
                 settings.src,
                 settings.catalogue,
@@ -138,11 +152,11 @@ class Session:
                 with_weak=settings.preview,  # what rests on it is preview
                 buffers=self.buffers,
             )
-        return self._projects[key]
+        return self.projects[key]
 
     def forget(self, path: Path) -> None:
         """Let go of a file whose text has changed."""
-        for project in self._projects.values():
+        for project in self.projects.values():
             project.forget(path)
 
     def _check(self, document: Document, settings: Settings) -> FileResult:
@@ -155,9 +169,12 @@ class Session:
         if excess:
             notice = Notice("skipped", f"not analysed: {excess}", document.path)
             return FileResult(document.path, notices=(notice,), checked=False)
-        found = self._find(document, settings)
-        sieve = self._sieve(document, settings)
-        return sieve.result(found.findings, found.over_budget, found.roots)
+        with noted() as asked:
+            found = self._find(document, settings)
+        result = self._sieve(document, settings).result(
+            found.findings, found.over_budget, found.roots
+        )
+        return replace(result, asked=tuple(dict.fromkeys(asked)))
 
     def _sieve(self, document: Document, settings: Settings) -> _Sieve:
         return _Sieve(self.resolver, document, settings, self.buffers)

@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Protocol
 
 from distlint.engine.check import FileResult, Session
 from distlint.engine.discovery import Target
+from distlint.engine.lookups import Key, Lookups, Reporter
 from distlint.engine.settings import Resolver
 from distlint.source.report import Notice
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future, ProcessPoolExecutor
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing.context import BaseContext
+
+    from distlint.engine.cache import Cache
 
 MANY_FILES = 32
 FILES_BETWEEN_COLLECTIONS = 24
-_CHUNKS_PER_WORKER = 8
+_CHUNKS_PER_WORKER = 16
 
 
 class Progress(Protocol):
@@ -37,23 +44,52 @@ def worker_count(jobs: int | None, files: int) -> int:
 
 
 def check_files(
-    targets: Sequence[Target], resolver: Resolver, jobs: int | None, progress: Progress | None
+    targets: Sequence[Target],
+    resolver: Resolver,
+    jobs: int | None,
+    progress: Progress | None,
+    cache: Cache | None = None,
 ) -> list[FileResult]:
     """Check the files; the results are in the order of the files."""
     if progress:
         progress.start(len(targets))
-    workers = worker_count(jobs, len(targets))
-    if workers > 1:
-        return _Pool(targets, resolver, workers, progress).run()
-    session = Session(resolver)
-    results = []
-    with rare_collection() as tidy:
-        for target in targets:
-            results.append(session.check_file(target))
-            tidy()
+    results: dict[Target, FileResult] = {}
+    for target in targets if cache is not None else ():
+        known = cache.recall(target) if cache is not None else None
+        if known is not None:
+            results[target] = known
             if progress:
                 progress.advance(1)
-    return results
+    missing = [target for target in targets if target not in results]
+    try:
+        for target, result in _analysed(missing, resolver, jobs, cache):
+            results[target] = result
+            if cache is not None:
+                cache.keep(result)
+            if progress:
+                progress.advance(1)
+    finally:
+        if cache is not None:
+            cache.save()
+    return [results[target] for target in targets]
+
+
+def _analysed(
+    targets: Sequence[Target], resolver: Resolver, jobs: int | None, cache: Cache | None
+) -> Iterator[tuple[Target, FileResult]]:
+    workers = worker_count(jobs, len(targets))
+    if workers > 1:
+        yield from _Pool(targets, resolver, workers, cache).run()
+        return
+    session = Session(resolver, caching=cache is not None)
+    reporter = Reporter(session)
+    with rare_collection() as tidy:
+        for target in targets:
+            result = session.check_file(target)
+            if cache is not None:
+                cache.learn(reporter.news())
+            yield target, result
+            tidy()
 
 
 @contextmanager
@@ -87,65 +123,73 @@ def _cores() -> int:
     return os.cpu_count() or 1
 
 
-_session: Session | None = None
+@dataclass(slots=True)
+class _Worker:
+    session: Session
+    reporter: Reporter
+    tidy: Callable[[], None]
 
 
-def _start_worker(resolver: Resolver) -> None:
+_worker: _Worker | None = None
+
+
+def _start_worker(resolver: Resolver, caching: bool) -> None:
     import signal
 
-    global _session
+    global _worker
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends us
-    _session = Session(resolver)
+    session = Session(resolver, caching=caching)
+    _worker = _Worker(session, Reporter(session), rare_collection().__enter__())
 
 
-def _check_chunk(targets: Sequence[Target]) -> list[FileResult]:
-    assert _session is not None
+def _check_chunk(targets: Sequence[Target]) -> tuple[list[FileResult], dict[Key, Lookups]]:
+    assert _worker is not None
     results = []
-    with rare_collection() as tidy:
-        for target in targets:
-            results.append(_session.check_file(target))
-            tidy()
-    return results
+    for target in targets:
+        results.append(_worker.session.check_file(target))
+        _worker.tidy()
+    return results, _worker.reporter.news() if _worker.session.caching else {}
 
 
 class _Pool:
     """Runs chunks of files; when a worker dies, finds the file that killed it and goes on."""
 
     def __init__(
-        self, targets: Sequence[Target], resolver: Resolver, workers: int, progress: Progress | None
+        self, targets: Sequence[Target], resolver: Resolver, workers: int, cache: Cache | None
     ) -> None:
         self.targets = targets
         self.resolver = resolver
         self.workers = workers
-        self.progress = progress
-        self.results: dict[Target, FileResult] = {}
+        self.cache = cache
+        self._done: set[Target] = set()
 
-    def run(self) -> list[FileResult]:
-        size = max(1, len(self.targets) // (self.workers * _CHUNKS_PER_WORKER))
-        starts = range(0, len(self.targets), size)
-        self._pass([self.targets[start : start + size] for start in starts], self.workers)
+    def run(self) -> Iterator[tuple[Target, FileResult]]:
+        yield from self._pass(chunks_of(self.targets, self.workers), self.workers)
         for target in self.targets:
-            if target not in self.results:  # its chunk was lost with a worker
-                self._pass([[target]], 1)
-        return [self.results.get(target) or _killed(target) for target in self.targets]
+            if target not in self._done:  # its chunk was lost with a worker
+                yield from self._pass([[target]], 1)
+        for target in self.targets:
+            if target not in self._done:
+                yield target, _killed(target)
 
-    def _pass(self, chunks: Sequence[Sequence[Target]], workers: int) -> None:
+    def _pass(
+        self, chunks: Sequence[Sequence[Target]], workers: int
+    ) -> Iterator[tuple[Target, FileResult]]:
         """One pool from start to end; what a dead worker takes along stays without a result."""
         import multiprocessing
         from concurrent.futures import ProcessPoolExecutor
 
         bystanders = set(multiprocessing.active_children())
-        arguments = (self.resolver,)
-        with ProcessPoolExecutor(workers, initializer=_start_worker, initargs=arguments) as pool:
+        with ProcessPoolExecutor(
+            workers, _context(), _start_worker, (self.resolver, self.cache is not None)
+        ) as pool:
             try:
                 for target, result in self._finished(pool, chunks):
-                    self.results[target] = result
-                    if self.progress:
-                        self.progress.advance(1)
-            except KeyboardInterrupt:
-                pool.shutdown(wait=False, cancel_futures=True)
+                    self._done.add(target)
+                    yield target, result
+            except (KeyboardInterrupt, GeneratorExit):
                 for child in set(multiprocessing.active_children()) - bystanders:
-                    child.kill()
+                    child.kill()  # which ends the pool, and at once
                 raise
 
     def _finished(
@@ -153,15 +197,55 @@ class _Pool:
     ) -> Iterator[tuple[Target, FileResult]]:
         from concurrent.futures import BrokenExecutor, as_completed
 
-        pending: dict[Future[list[FileResult]], Sequence[Target]] = {
-            pool.submit(_check_chunk, chunk): chunk for chunk in chunks
-        }
+        pending = {pool.submit(_check_chunk, chunk): chunk for chunk in chunks}
         for future in as_completed(pending):
+            chunk = pending.pop(future)
             try:
-                results = future.result()
+                results, lookups = future.result()
             except BrokenExecutor:
                 continue
-            yield from zip(pending[future], results, strict=True)
+            if self.cache is not None:
+                self.cache.learn(lookups)
+            yield from zip(chunk, results, strict=True)
+
+
+def chunks_of(targets: Sequence[Target], workers: int) -> list[list[Target]]:
+    """Files to check in one go: neighbours, which import the same, in shares of equal length.
+
+    The longest come first, so that no worker is left with a long one when the others are done.
+    """
+    sizes = [_size(target) for target in targets]
+    share = max(1, sum(sizes) // (workers * _CHUNKS_PER_WORKER))
+    chunks: list[tuple[int, list[Target]]] = []
+    for target, size in zip(targets, sizes, strict=True):
+        if not chunks or chunks[-1][0] + size > share:
+            chunks.append((0, []))
+        filled, chunk = chunks[-1]
+        chunk.append(target)
+        chunks[-1] = (filled + size, chunk)
+    return [chunk for _, chunk in sorted(chunks, key=lambda item: -item[0])]
+
+
+def _size(target: Target) -> int:
+    try:
+        return target.path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _context() -> BaseContext:
+    """How to start workers: a copy of this process where that is safe, which is ready at once.
+
+    It is so on Linux in a process without threads; elsewhere workers start from nothing.
+    """
+    import multiprocessing
+    import threading
+
+    if sys.platform == "linux" and threading.active_count() == 1:
+        with suppress(ImportError):  # read once, for all workers
+            import_module("distlint.rules.find").source_rules()
+        return multiprocessing.get_context("fork")
+    return multiprocessing.get_context("spawn")
 
 
 def _killed(target: Target) -> FileResult:
