@@ -330,7 +330,15 @@ class Project:
         self._telling.pop(path, None)
         self.contents.pop(path, None)
         self.answers.pop(path, None)
-        self.memo.clear()
+        # what was found out about one text alone holds for the texts that are still the same
+        self.memo = {
+            key: found
+            for key, found in self.memo.items()
+            if isinstance(key, Module) and key.path != path
+        }
+        for module in self._modules.values():
+            if module is not None:
+                module.__dict__.pop("imports", None)  # these are modules
 
     def module(self, path: Path) -> Module | None:
         """The module at a path that is imported.
