@@ -290,6 +290,8 @@ class Project:
         """What each file has named in imports so far, and where that leads."""
         self.contents: dict[Path, str] = {}
         """The state of each file that was read, as it was then; see ``state_of``."""
+        self.volume = 0
+        """Characters of the modules that were made so far."""
         self._finder = Finder(root, self.src, self.buffers)
         self._telling: dict[Path, bool] = {}
         self._checked: Path | None = None
@@ -390,6 +392,7 @@ class Project:
 
     def _build(self, document: Document) -> Module:
         lowered = lower(parse(document.text), str(document.path))
+        self.volume += len(document.text)
         return Module(document.path, lowered.body, self)
 
     def find(self, dotted: str, importer: Path) -> Path | None:

@@ -154,6 +154,11 @@ class Session:
             )
         return self.projects[key]
 
+    @property
+    def volume(self) -> int:
+        """How much text of modules is kept at hand, in characters."""
+        return sum(project.volume for project in self.projects.values())
+
     def forget(self, path: Path) -> None:
         """Let go of a file whose text has changed."""
         for project in self.projects.values():

@@ -6,8 +6,7 @@ import gc
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager, suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol
 
@@ -24,7 +23,12 @@ if TYPE_CHECKING:
     from distlint.engine.cache import Cache
 
 MANY_FILES = 32
-FILES_BETWEEN_COLLECTIONS = 24
+OBJECTS_BETWEEN_COLLECTIONS = 400_000
+GROWTH_BETWEEN_COLLECTIONS = 48 * 1024 * 1024
+"""Bytes; a large syntax tree with its positions takes as much."""
+TEXT_AT_ONCE = 8_000_000
+"""Characters of modules that a process keeps at hand before it begins anew: some 300 MB."""
+
 _CHUNKS_PER_WORKER = 16
 
 
@@ -81,13 +85,12 @@ def _analysed(
     if workers > 1:
         yield from _Pool(targets, resolver, workers, cache).run()
         return
-    session = Session(resolver, caching=cache is not None)
-    reporter = Reporter(session)
+    worker = _Worker(resolver, caching=cache is not None)
     with rare_collection() as tidy:
         for target in targets:
-            result = session.check_file(target)
+            result = worker.check(target)
             if cache is not None:
-                cache.learn(reporter.news())
+                cache.learn(worker.news())
             yield target, result
             tidy()
 
@@ -96,25 +99,43 @@ def _analysed(
 def rare_collection() -> Iterator[Callable[[], None]]:
     """Collect garbage once in a while: there is little, and the trees that stay are large.
 
-    What has survived a collection is not looked at again. Yields what is to be called after a file.
+    Yields what is to be called after a file. The more is in use, the more may be added to it first.
     """
     collects = gc.isenabled()
     gc.disable()
-    count = 0
+    limit = 0
 
     def tidy() -> None:
-        nonlocal count
-        count += 1
-        if count % FILES_BETWEEN_COLLECTIONS == 0:
+        nonlocal limit
+        size = _resident()
+        if size > limit if size else gc.get_count()[0] > OBJECTS_BETWEEN_COLLECTIONS:
             gc.collect()
-            gc.freeze()
+            _give_back()
+            limit = _resident() * 5 // 4 + GROWTH_BETWEEN_COLLECTIONS
 
     try:
         yield tidy
     finally:
-        gc.unfreeze()
         if collects:
             gc.enable()
+
+
+def _resident() -> int:
+    """The memory of this process in bytes, where the system tells it at once; else 0."""
+    try:
+        with open("/proc/self/statm", "rb") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError):
+        return 0
+
+
+def _give_back() -> None:
+    """Give freed memory back: glibc keeps what lies between small things that are in use."""
+    if sys.platform == "linux":
+        import ctypes
+
+        with suppress(OSError, AttributeError):
+            ctypes.CDLL(None).malloc_trim(0)
 
 
 def _cores() -> int:
@@ -123,32 +144,47 @@ def _cores() -> int:
     return os.cpu_count() or 1
 
 
-@dataclass(slots=True)
 class _Worker:
-    session: Session
-    reporter: Reporter
-    tidy: Callable[[], None]
+    """Checks files one after another; what it knows of modules is forgotten once it is much."""
+
+    def __init__(self, resolver: Resolver, *, caching: bool) -> None:
+        self.session = Session(resolver, caching=caching)
+        self.reporter = Reporter(self.session)
+
+    def check(self, target: Target) -> FileResult:
+        if self.session.volume > TEXT_AT_ONCE:
+            self.session = Session(self.session.resolver, caching=self.session.caching)
+            self.reporter = Reporter(self.session)
+            gc.collect()
+        return self.session.check_file(target)
+
+    def news(self) -> dict[Key, Lookups]:
+        """What was looked up since this was asked last, which is to be after each file."""
+        return self.reporter.news() if self.session.caching else {}
 
 
 _worker: _Worker | None = None
+_between_files = ExitStack()
+_tidy: Callable[[], None]
 
 
 def _start_worker(resolver: Resolver, caching: bool) -> None:
     import signal
 
-    global _worker
+    global _worker, _tidy
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends us
-    session = Session(resolver, caching=caching)
-    _worker = _Worker(session, Reporter(session), rare_collection().__enter__())
+    _worker = _Worker(resolver, caching=caching)
+    _tidy = _between_files.enter_context(rare_collection())  # until the process ends
 
 
-def _check_chunk(targets: Sequence[Target]) -> tuple[list[FileResult], dict[Key, Lookups]]:
+def _check_chunk(targets: Sequence[Target]) -> tuple[list[FileResult], list[dict[Key, Lookups]]]:
     assert _worker is not None
-    results = []
+    results, news = [], []
     for target in targets:
-        results.append(_worker.session.check_file(target))
-        _worker.tidy()
-    return results, _worker.reporter.news() if _worker.session.caching else {}
+        results.append(_worker.check(target))
+        news.append(_worker.news())
+        _tidy()
+    return results, news
 
 
 class _Pool:
@@ -205,7 +241,8 @@ class _Pool:
             except BrokenExecutor:
                 continue
             if self.cache is not None:
-                self.cache.learn(lookups)
+                for each in lookups:
+                    self.cache.learn(each)
             yield from zip(chunk, results, strict=True)
 
 
