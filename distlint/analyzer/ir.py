@@ -171,10 +171,11 @@ class Opaque(Expr):
 
 
 class Stmt:
-    """A statement."""
+    """A statement; what it mentions is kept with it once it was asked for."""
 
-    __slots__ = ()
+    __slots__ = ("_mentioned",)
     site: int
+    _mentioned: frozenset[str]
 
 
 Block = tuple[Stmt, ...]
@@ -482,14 +483,13 @@ def _nodes_in(values: tuple[Any, ...]) -> Iterator[Any]:
 TRY = "$try"
 """Token of code with an except clause behind which a rank may go on that has failed alone."""
 
-_TOKEN_CACHE: dict[int, tuple[Any, frozenset[str]]] = {}
-
 
 def tokens_of(node: Any) -> frozenset[str]:
     """Identifiers and short strings mentioned in a node (and in the functions nested in it)."""
-    cached = _TOKEN_CACHE.get(id(node))
-    if cached is not None and cached[0] is node:
-        return cached[1]
+    is_statement = isinstance(node, Stmt)
+    known: frozenset[str] | None = getattr(node, "_mentioned", None) if is_statement else None
+    if known is not None:
+        return known
     found: set[str] = set()
     stack = [node]
     while stack:
@@ -510,8 +510,8 @@ def tokens_of(node: Any) -> frozenset[str]:
                 found.add(TRY)
             stack.extend(children(item))
     result = frozenset(found)
-    if isinstance(node, Stmt):
-        _TOKEN_CACHE[id(node)] = (node, result)
+    if is_statement:
+        node._mentioned = result
     return result
 
 

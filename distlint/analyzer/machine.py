@@ -229,7 +229,7 @@ class Machine(Calls):
         """Drop the variables of a finished activation, but those that nested functions read."""
         if frame.function is not None:
             kept = self.rehearsal.liveness.exposure.captured(frame)
-            for name in frame.function.locals - kept:
+            for name in sorted(frame.function.locals - kept):
                 self.store.pop((frame.scope, name), None)
 
     def continue_loop(self, k: Cont) -> str | None:
@@ -551,7 +551,7 @@ class Machine(Calls):
         if then is None or orelse is None:
             self.rehearsal.unmergeable(s)
             return False
-        written = then.written | orelse.written
+        written = {**then.written, **orelse.written}
         self.write(self.joined(value, _those(then, written), _those(orelse, written)))
         self.done(k)
         return True
@@ -642,7 +642,7 @@ class Machine(Calls):
         before = self.store
         outer = self.it
         after: list[dict[Key, Value]] = [before]
-        written: set[Key] = set()
+        written: dict[Key, None] = {}
         try:
             for index in range(LOOP_BOUND):
                 self.it = (*outer, index)
@@ -653,7 +653,7 @@ class Machine(Calls):
                     self.rehearsal.unmergeable(s)
                     return False
                 after.append(store)
-                written |= turn.written | store.written
+                written |= {**turn.written, **store.written}
         finally:
             self.it, self.store = outer, before
         *earlier, last = (_those(turned, written) for turned in after)

@@ -493,9 +493,12 @@ def _join_states(
     if _same(then, orelse, [number]):
         return state, live, 0
     common = live & orelse.lives[number]
-    variables = _joined(atom, live - common, orelse.lives[number] - common, crowd)
-    mine, other = state.results.items(), orelse.states[number].results.items()
-    values = _joined(atom, mine - other, other - mine, crowd)
+    second = orelse.states[number]
+    order = (*state.store, *second.store)
+    variables = _joined(atom, live - common, orelse.lives[number] - common, crowd, order)
+    mine, other = state.results.items(), second.results.items()
+    order = (*state.results, *second.results)
+    values = _joined(atom, mine - other, other - mine, crowd, order)
     if variables is None or values is None:
         return None
     results = {**state.results, **values}
@@ -533,11 +536,14 @@ def _joined(
     then: Iterable[tuple[Any, Value]],
     orelse: Iterable[tuple[Any, Value]],
     crowd: int | None,
+    order: Iterable[Any],
 ) -> dict[Any, Value] | None:
     """What two ways have left in the variables that differ; None if it cannot be told."""
     found: dict[Any, Value] = {}
     left, right = dict(then), dict(orelse)
-    for key in left.keys() | right.keys():
+    differ = left.keys() | right.keys()
+    several = len(differ) > 1  # states are told apart by the order, too, of what they hold
+    for key in dict.fromkeys([key for key in order if key in differ]) if several else differ:
         if key[0] in FACTS:
             return None
         one = left.get(key) or unknown("unset", str(key[1]))

@@ -8,14 +8,12 @@ from functools import cached_property
 from pathlib import Path
 
 from distlint.analyzer import ir
+from distlint.analyzer.finder import LARGE, Finder, content_of, state_of
 from distlint.analyzer.lower import ParseError, lower, parse
 from distlint.analyzer.screen import worth_following
 from distlint.catalogue import RUNTIME
 from distlint.catalogue.catalogue import Catalogue, frameworks
 from distlint.source.document import Document, DocumentError
-
-MAX_IMPORTED_SIZE = 1_000_000
-"""An imported module larger than this (bytes) is not followed."""
 
 
 @dataclass(slots=True)
@@ -290,9 +288,15 @@ class Project:
         """What analyses have found out about the modules, for the files to come."""
         self._catalogues: dict[frozenset[str], Catalogue] = {}
         self._modules: dict[Path, Module | None] = {}
-        self._found: dict[tuple[Path, str], Path | None] = {}
-        self._exists: dict[Path, bool] = {}
+        self.answers: dict[Path, dict[str, Path | None]] = {}
+        """What each file has named in imports so far, and where that leads."""
+        self.contents: dict[Path, str] = {}
+        """The state of each file that was read, as it was then; see ``state_of``."""
+        self.volume = 0
+        """Characters of the modules that were made so far."""
+        self._finder = Finder(root, self.src, self.buffers)
         self._telling: dict[Path, bool] = {}
+        self._checked: Path | None = None
 
     def catalogue(self, roots: frozenset[str]) -> Catalogue:
         """What is known about the frameworks that a file imports."""
@@ -316,6 +320,8 @@ class Project:
         Raises:
             ParseError: if it is no Python.
         """
+        self._checked = document.path
+        self.contents.setdefault(document.path, state_of(document.data))
         module = self._modules.get(document.path)
         if module is None:
             module = self._build(document)
@@ -326,7 +332,17 @@ class Project:
         """Let go of a module whose text has changed, and of all that was found out with it."""
         self._modules.pop(path, None)
         self._telling.pop(path, None)
-        self.memo.clear()
+        self.contents.pop(path, None)
+        self.answers.pop(path, None)
+        # what was found out about one text alone holds for the texts that are still the same
+        self.memo = {
+            key: found
+            for key, found in self.memo.items()
+            if isinstance(key, Module) and key.path != path
+        }
+        for module in self._modules.values():
+            if module is not None:
+                module.__dict__.pop("imports", None)  # these are modules
 
     def module(self, path: Path) -> Module | None:
         """The module at a path that is imported.
@@ -349,6 +365,10 @@ class Project:
         path = Path(key)
         if path not in self._modules:
             self._modules[path] = self._built(self._document(path))
+        if path != self._checked and self.contents.get(path) == LARGE:
+            return (
+                None  # checked before, perhaps: the files of a run must not depend on their order
+            )
         return self._modules[path]
 
     def read(self, path: Path) -> Document:
@@ -361,11 +381,13 @@ class Project:
         return self.buffers[path] if path in self.buffers else Document.read(path)
 
     def _document(self, path: Path) -> Document | None:
+        if path in self.buffers:
+            return self.buffers[path]
+        state, data = content_of(path)
+        self.contents.setdefault(path, state)
         try:
-            if path not in self.buffers and path.stat().st_size > MAX_IMPORTED_SIZE:
-                return None
-            return self.read(path)
-        except (OSError, DocumentError):
+            return None if data is None else Document.from_bytes(data, path)
+        except DocumentError:
             return None
 
     def _built(self, document: Document | None) -> Module | None:
@@ -376,62 +398,19 @@ class Project:
 
     def _build(self, document: Document) -> Module:
         lowered = lower(parse(document.text), str(document.path))
+        self.volume += len(document.text)
         return Module(document.path, lowered.body, self)
 
     def find(self, dotted: str, importer: Path) -> Path | None:
         """The file of a module named in an import, or None when it is not of this project."""
-        folder = importer.parent
-        if dotted.startswith("."):
-            stripped = dotted.lstrip(".")
-            for _ in range(len(dotted) - len(stripped) - 1):
-                folder = folder.parent
-            return self._below(folder, stripped) if stripped else self._package(folder)
-        key = (folder, dotted)
-        if key not in self._found:
-            self._found[key] = self._search(dotted, folder)
-        return self._found[key]
-
-    def _search(self, dotted: str, folder: Path) -> Path | None:
-        for base in (*self._folders_up(folder), *self.src):
-            found = self._below(base, dotted)
-            if found is not None:
-                return found
-        return None
-
-    def _folders_up(self, folder: Path) -> Iterator[Path]:
-        """The importer's folder and those above it, up to the project's root."""
-        yield folder
-        while folder != self.root and self.root in folder.parents:
-            folder = folder.parent
-            yield folder
-
-    def _below(self, base: Path, dotted: str) -> Path | None:
-        parts = dotted.split(".")
-        top = base / parts[0]
-        if not self._is(top, folder=True) and not (
-            len(parts) == 1 and self._is(base / f"{parts[0]}.py")
-        ):
-            return None
-        target = base.joinpath(*parts)
-        file = target.with_name(f"{target.name}.py")
-        if self._is(file):
-            return file
-        return self._package(target) if self._is(target, folder=True) else None
-
-    def _package(self, folder: Path) -> Path | None:
-        file = folder / "__init__.py"
-        return file if self._is(file) else None
-
-    def _is(self, path: Path, folder: bool = False) -> bool:
-        known = self._exists.get(path)
-        if known is None:
-            try:
-                known = path.is_dir() if folder else path in self.buffers or path.is_file()
-            except (OSError, ValueError):
-                known = False
-            self._exists[path] = known
-        return known
+        answers = self.answers.get(importer)
+        if answers is None:
+            answers = self.answers[importer] = {}
+        if dotted not in answers:
+            found = self._finder.find(dotted, str(importer))
+            answers[dotted] = None if found is None else Path(found)
+        return answers[dotted]
 
     def submodule(self, package: Path, name: str) -> Path | None:
         """``from package import name`` where name is a module beside the package's ``__init__``."""
-        return self._below(package.parent, name) if package.name == "__init__.py" else None
+        return self.find(f".{name}", package) if package.name == "__init__.py" else None

@@ -356,7 +356,7 @@ class Reach:
         """Functions that code of a module may call, by the names that it mentions."""
         table = self.callable_from(key)
         found: list[ir.Function] = []
-        for name in tokens & table.keys():
+        for name in sorted(tokens & table.keys()):  # in one order, whatever the hashes
             found.extend(table[name])
         return found
 

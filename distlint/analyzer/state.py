@@ -17,28 +17,28 @@ Iterations = tuple[int, ...]
 
 
 class Journal(dict[Key, Value]):
-    """A copy of the variables that notes which of them are written."""
+    """A copy of the variables that notes which of them are written, in order."""
 
     __slots__ = ("written",)
 
     def __init__(self, variables: dict[Key, Value]) -> None:
         super().__init__(variables)
-        self.written: set[Key] = set()
+        self.written: dict[Key, None] = {}
 
     def __setitem__(self, key: Key, value: Value) -> None:
-        self.written.add(key)
+        self.written[key] = None
         super().__setitem__(key, value)
 
     def __delitem__(self, key: Key) -> None:
-        self.written.add(key)
+        self.written[key] = None
         super().__delitem__(key)
 
     def pop(self, key: Key, default: Any = None) -> Any:
-        self.written.add(key)
+        self.written[key] = None
         return super().pop(key, default)
 
     def update(self, items: Mapping[Key, Value]) -> None:  # type: ignore[override]
-        self.written.update(items)
+        self.written.update(dict.fromkeys(items))
         super().update(items)
 
 

@@ -17,6 +17,7 @@ COMMANDS = {
     "merge": "put the reports of shards together",
     "config": "list what can be configured, or explain a key",
     "init": "write a configuration to start from",
+    "clean": "delete what is kept from earlier runs",
     "server": "speak to an editor: diagnostics, fixes and hovers as you type",
     "completion": "let a shell complete what you type",
     "vendor": "write the runtime library as one file of your own",

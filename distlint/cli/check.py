@@ -171,8 +171,13 @@ def _add_run(parser: argparse.ArgumentParser, command: str) -> None:
         )
     else:
         parser.set_defaults(shard=None)
-    group.add_argument("--no-cache", action="store_true", help="neither read nor write the cache")
-    group.add_argument("--cache-dir", type=Path, metavar="FOLDER", help="where the cache lies")
+    group.add_argument(
+        "--no-cache",
+        action="store_true",
+        default=os.environ.get("DISTLINT_NO_CACHE", "") not in ("", "0", "false"),
+        help="neither read nor write the cache (environment: DISTLINT_NO_CACHE)",
+    )
+    options.add_cache_dir(group)
     group.add_argument(
         "--stdin-filename",
         type=Path,
@@ -230,6 +235,7 @@ def check(chosen: argparse.Namespace, resolver: Resolver) -> Report:
             respect_gitignore=chosen.respect_gitignore,
             progress=bar,
             shard=chosen.shard,
+            caching=not chosen.no_cache,
         )
 
 

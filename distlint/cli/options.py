@@ -90,6 +90,16 @@ def add_files(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_cache_dir(group: argparse._ActionsContainer) -> None:
+    group.add_argument(
+        "--cache-dir",
+        type=Path,
+        metavar="FOLDER",
+        default=os.environ.get("DISTLINT_CACHE_DIR") or None,
+        help="where the cache lies (environment: DISTLINT_CACHE_DIR)",
+    )
+
+
 def overrides(options: argparse.Namespace) -> Overrides:
     """What the options given set for every file.
 
@@ -110,7 +120,7 @@ def overrides(options: argparse.Namespace) -> Overrides:
         extend_exclude=_joined(given.get("extend_exclude")),
         preview=given.get("preview"),
         fail_on=given.get("fail_on"),
-        cache_dir=given.get("cache_dir"),
+        cache_dir=_absolute(given.get("cache_dir")),
         baseline=_absolute(given.get("baseline")),
         config=explicit_config(options.config) if options.config else None,
         isolated=options.isolated,

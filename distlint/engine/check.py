@@ -16,12 +16,13 @@ from distlint.engine.discovery import Target, reason
 from distlint.engine.settings import Resolver, Settings
 from distlint.engine.suppression import Complaint, Suppressions
 from distlint.rules.table import RESERVED, SYNTAX_ERROR, UNUSED_SUPPRESSION
-from distlint.source.document import Document, DocumentError
+from distlint.source.document import Document, DocumentError, digest
 from distlint.source.edits import apply, changed_lines
 from distlint.source.finding import Finding, Place, Severity, Span
 from distlint.source.nesting import too_deep
 from distlint.source.notebook import PYTHON, SUFFIX, Cell, Notebook
 from distlint.source.report import CommentKey, Frame, Notice, Reported
+from distlint.source.requirements import Asked, noted
 from distlint.source.scan import kind, scan, takes_comments
 from distlint.source.settings.kinds import kind_of
 
@@ -49,6 +50,10 @@ class FileResult:
     suppressed: int = 0
     over_budget: int = 0
     roots: int = 0
+    content: str = ""
+    """A digest of the file, if the result may be kept."""
+    asked: tuple[Asked, ...] = ()
+    """What was asked about the requirements of the file's project."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,18 +74,29 @@ class State:
 class Session:
     """What the files of a run share: settings and loaded modules.
 
-    ``buffers`` is read in place of the disk: the unsaved files of an editor.
+    ``buffers`` is read in place of the disk: the unsaved files of an editor. ``caching`` results
+    tell of what content they are.
     """
 
-    def __init__(self, resolver: Resolver, buffers: Mapping[Path, Document] | None = None) -> None:
+    def __init__(
+        self,
+        resolver: Resolver,
+        buffers: Mapping[Path, Document] | None = None,
+        *,
+        caching: bool = False,
+    ) -> None:
         self.resolver = resolver
+        self.caching = caching
         self.buffers: Mapping[Path, Document] = {} if buffers is None else buffers
         self.proceed: Callable[[], None] | None = None
         """Called now and then during an analysis; it may raise ``Superseded``."""
-        self._projects: dict[tuple[Path | None, Path], Project] = {}
+        self.projects: dict[tuple[Path | None, Path], Project] = {}
+        self._beside: list[Path] = []
+        """Files that rules about the file in hand have read beside it."""
 
     def check_file(self, target: Target) -> FileResult:
         """Check a file on disk; whatever goes wrong becomes part of the result."""
+        self._beside.clear()
         settings = self.resolver.of_file(target.path)
         try:
             refusal = _refusal(target, settings)
@@ -94,7 +110,9 @@ class Session:
         if not target.named:  # what was not named need not be of our language
             told = tuple(notice for notice in result.notices if notice.kind != "nothing")
             result = replace(result, notices=told)
-        return result
+        if not self.caching or self._beside:
+            return result
+        return replace(result, content=digest(data))
 
     def check_bytes(self, data: bytes, path: Path, settings: Settings) -> FileResult:
         try:
@@ -110,9 +128,9 @@ class Session:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # those of the checked code are for other tools
-                if isinstance(document, Notebook):
-                    return self._check_notebook(document, settings)
-                return self._check(document, settings)
+                with noted() as asked:
+                    result = self._result(document, settings)
+                return replace(result, asked=tuple(dict.fromkeys(asked)))
         except DocumentError as error:
             result = self._no_python(error, document.path, document, settings)
             if isinstance(document, Notebook):  # what each cell passes and all together do not
@@ -122,6 +140,11 @@ class Session:
         except Exception as error:
             notice = _crash(error, document.path)
             return FileResult(document.path, notices=(notice,), checked=False)
+
+    def _result(self, document: Document, settings: Settings) -> FileResult:
+        if isinstance(document, Notebook):
+            return self._check_notebook(document, settings)
+        return self._check(document, settings)
 
     def state_of(self, document: Document, settings: Settings) -> State:
         """What is to be said about a document, before any of it is left out.
@@ -150,8 +173,8 @@ class Session:
         from distlint.analyzer.project import Project
 
         key = (settings.config, settings.root)
-        if key not in self._projects:
-            self._projects[key] = Project(
+        if key not in self.projects:
+            self.projects[key] = Project(
                 settings.root,
                 settings.src,
                 settings.catalogue,
@@ -160,12 +183,17 @@ class Session:
                 with_weak=settings.preview,  # what rests on it is preview
                 buffers=self.buffers,
             )
-        self._projects[key].proceed = self.proceed
-        return self._projects[key]
+        self.projects[key].proceed = self.proceed
+        return self.projects[key]
+
+    @property
+    def volume(self) -> int:
+        """How much text of modules is kept at hand, in characters."""
+        return sum(project.volume for project in self.projects.values())
 
     def forget(self, path: Path) -> None:
         """Let go of a file whose text has changed."""
-        for project in self._projects.values():
+        for project in self.projects.values():
             project.forget(path)
 
     def _check(self, document: Document, settings: Settings) -> FileResult:
@@ -208,10 +236,10 @@ class Session:
 
         versions, allowed = settings.versions, settings.allow_env
         if is_python(document):
-            found = find_in_python(document, versions, allowed)
+            found = find_in_python(document, versions, allowed, self._beside)
         else:
             sheet = read(document)
-            found = find_in(sheet, versions, allowed) if sheet is not None else []
+            found = find_in(sheet, versions, allowed, self._beside) if sheet is not None else []
         resting = _resting(settings)
         return _fixable((each for each in found if each.code not in resting), document)
 

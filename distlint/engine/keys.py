@@ -155,8 +155,8 @@ KEYS = (
     ),
     Key(
         "cache-dir",
-        "",
-        "Where results are kept.",
+        "`.distlint_cache` in the project",
+        "Where results are kept for the next run.",
         '".cache/distlint"',
         {"type": "string", "minLength": 1},
     ),

@@ -6,14 +6,23 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from distlint.analyzer.screen import worth_analysing
 from distlint.engine.check import FileResult, Session
-from distlint.engine.discovery import Discovered, discover
+from distlint.engine.discovery import Discovered, Target, discover
 from distlint.engine.settings import Resolver
 from distlint.engine.workers import Progress, check_files
+from distlint.rules.table import implemented
 from distlint.source.finding import Place
 from distlint.source.paths import STDIN
 from distlint.source.report import CommentKey, Notice, Report, Reported, Undecided
+
+if TYPE_CHECKING:
+    from distlint.engine.cache import Cache
+
+FEW = 8
+"""Up to so many files without distributed words are looked at afresh."""
 
 
 def check_paths(
@@ -25,6 +34,7 @@ def check_paths(
     respect_gitignore: bool = True,
     progress: Progress | None = None,
     shard: tuple[int, int] | None = None,
+    caching: bool = False,
 ) -> Report:
     """Check files and all that lies below folders.
 
@@ -36,6 +46,7 @@ def check_paths(
         respect_gitignore: leave out what git ignores below the named folders.
         progress: told how far the run is.
         shard: which part of the files, from 1, of how many; the report is for ``combined``.
+        caching: use what earlier runs have found out, and keep what this one does.
 
     Raises:
         ConfigError: if a configuration cannot be used.
@@ -46,14 +57,34 @@ def check_paths(
     for target in found.targets:
         resolver.of_file(target.path)  # so that a bad configuration ends the run here
     found.notices += _not_yet(resolver)
-    if shard is None:
-        report = merge(check_files(found.targets, resolver, jobs, progress), found)
-        return _for_a_hook(report) if force_exclude else report
-    number, count = shard
-    if number > 1:  # what is said of the run as a whole is said once
-        found.notices.clear()
-    targets = found.targets[number - 1 :: count]
-    return replace(part(check_files(targets, resolver, jobs, progress), found), shard=shard)
+    targets = found.targets
+    if shard is not None:
+        number, count = shard
+        targets = targets[number - 1 :: count]
+        if number > 1:  # what is said of the run as a whole is said once
+            found.notices.clear()
+    cache = _cache(targets, resolver) if caching else None
+    results = check_files(targets, resolver, jobs, progress, cache)
+    if shard is not None:
+        return replace(part(results, found), shard=shard)
+    report = merge(results, found)
+    return _for_a_hook(report) if force_exclude else report
+
+
+def _cache(targets: Sequence[Target], resolver: Resolver) -> Cache | None:
+    """The results of earlier runs, where it is quicker to look them up than to do without."""
+    if len(targets) < FEW and not any(map(_is_long_work, targets)):
+        return None
+    from distlint.engine.cache import Cache
+
+    return Cache(resolver)
+
+
+def _is_long_work(target: Target) -> bool:
+    try:
+        return worth_analysing(target.path.read_bytes())
+    except (OSError, ValueError):
+        return False
 
 
 def _for_a_hook(report: Report) -> Report:
@@ -140,9 +171,7 @@ def _not_yet(resolver: Resolver) -> Iterable[Notice]:
     asked = resolver.explicit_codes()
     if not asked:
         return
-    from distlint.rules.registry import rules
-
-    for code in sorted(asked.keys() - rules().keys()):
+    for code in sorted(asked.keys() - implemented()):
         yield Notice("warning", f"{code} ({asked[code]}) is not part of this version yet")
 
 

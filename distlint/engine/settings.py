@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 DEFAULT_EXCLUDE = (
     ".bzr",
     ".direnv",
+    ".distlint_cache",
     ".eggs",
     ".git",
     ".git-rewrite",
@@ -148,6 +149,10 @@ class Resolver:
                 self._by_config[key] = build(config, root, self.overrides, self.cwd)
             settings = self._by_folder[folder] = self._by_config[key]
         return settings
+
+    def knows(self, folder: Path) -> bool:
+        """Have the settings of a folder been asked for before?"""
+        return folder in self._by_folder
 
     def explicit_codes(self) -> dict[str, str]:
         """Our codes that were selected one by one in any configuration used so far."""

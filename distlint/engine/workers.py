@@ -4,21 +4,32 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
+from importlib import import_module
 from typing import TYPE_CHECKING, Protocol
 
 from distlint.engine.check import FileResult, Session
 from distlint.engine.discovery import Target
+from distlint.engine.lookups import Key, Lookups, Reporter
 from distlint.engine.settings import Resolver
 from distlint.source.report import Notice
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future, ProcessPoolExecutor
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing.context import BaseContext
+
+    from distlint.engine.cache import Cache
 
 MANY_FILES = 32
-FILES_BETWEEN_COLLECTIONS = 24
-_CHUNKS_PER_WORKER = 8
+OBJECTS_BETWEEN_COLLECTIONS = 400_000
+GROWTH_BETWEEN_COLLECTIONS = 48 * 1024 * 1024
+"""Bytes; a large syntax tree with its positions takes as much."""
+TEXT_AT_ONCE = 8_000_000
+"""Characters of modules that a process keeps at hand before it begins anew: some 300 MB."""
+
+_CHUNKS_PER_WORKER = 16
 
 
 class Progress(Protocol):
@@ -37,48 +48,94 @@ def worker_count(jobs: int | None, files: int) -> int:
 
 
 def check_files(
-    targets: Sequence[Target], resolver: Resolver, jobs: int | None, progress: Progress | None
+    targets: Sequence[Target],
+    resolver: Resolver,
+    jobs: int | None,
+    progress: Progress | None,
+    cache: Cache | None = None,
 ) -> list[FileResult]:
     """Check the files; the results are in the order of the files."""
     if progress:
         progress.start(len(targets))
-    workers = worker_count(jobs, len(targets))
-    if workers > 1:
-        return _Pool(targets, resolver, workers, progress).run()
-    session = Session(resolver)
-    results = []
-    with rare_collection() as tidy:
-        for target in targets:
-            results.append(session.check_file(target))
-            tidy()
+    results: dict[Target, FileResult] = {}
+    for target in targets if cache is not None else ():
+        known = cache.recall(target) if cache is not None else None
+        if known is not None:
+            results[target] = known
             if progress:
                 progress.advance(1)
-    return results
+    missing = [target for target in targets if target not in results]
+    try:
+        for target, result in _analysed(missing, resolver, jobs, cache):
+            results[target] = result
+            if cache is not None:
+                cache.keep(result)
+            if progress:
+                progress.advance(1)
+    finally:
+        if cache is not None:
+            cache.save()
+    return [results[target] for target in targets]
+
+
+def _analysed(
+    targets: Sequence[Target], resolver: Resolver, jobs: int | None, cache: Cache | None
+) -> Iterator[tuple[Target, FileResult]]:
+    workers = worker_count(jobs, len(targets))
+    if workers > 1:
+        yield from _Pool(targets, resolver, workers, cache).run()
+        return
+    worker = _Worker(resolver, caching=cache is not None)
+    with rare_collection() as tidy:
+        for target in targets:
+            result = worker.check(target)
+            if cache is not None:
+                cache.learn(worker.news())
+            yield target, result
+            tidy()
 
 
 @contextmanager
 def rare_collection() -> Iterator[Callable[[], None]]:
     """Collect garbage once in a while: there is little, and the trees that stay are large.
 
-    What has survived a collection is not looked at again. Yields what is to be called after a file.
+    Yields what is to be called after a file. The more is in use, the more may be added to it first.
     """
     collects = gc.isenabled()
     gc.disable()
-    count = 0
+    limit = 0
 
     def tidy() -> None:
-        nonlocal count
-        count += 1
-        if count % FILES_BETWEEN_COLLECTIONS == 0:
+        nonlocal limit
+        size = _resident()
+        if size > limit if size else gc.get_count()[0] > OBJECTS_BETWEEN_COLLECTIONS:
             gc.collect()
-            gc.freeze()
+            _give_back()
+            limit = _resident() * 5 // 4 + GROWTH_BETWEEN_COLLECTIONS
 
     try:
         yield tidy
     finally:
-        gc.unfreeze()
         if collects:
             gc.enable()
+
+
+def _resident() -> int:
+    """The memory of this process in bytes, where the system tells it at once; else 0."""
+    try:
+        with open("/proc/self/statm", "rb") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError):
+        return 0
+
+
+def _give_back() -> None:
+    """Give freed memory back: glibc keeps what lies between small things that are in use."""
+    if sys.platform == "linux":
+        import ctypes
+
+        with suppress(OSError, AttributeError):
+            ctypes.CDLL(None).malloc_trim(0)
 
 
 def _cores() -> int:
@@ -87,65 +144,88 @@ def _cores() -> int:
     return os.cpu_count() or 1
 
 
-_session: Session | None = None
+class _Worker:
+    """Checks files one after another; what it knows of modules is forgotten once it is much."""
+
+    def __init__(self, resolver: Resolver, *, caching: bool) -> None:
+        self.session = Session(resolver, caching=caching)
+        self.reporter = Reporter(self.session)
+
+    def check(self, target: Target) -> FileResult:
+        if self.session.volume > TEXT_AT_ONCE:
+            self.session = Session(self.session.resolver, caching=self.session.caching)
+            self.reporter = Reporter(self.session)
+            gc.collect()
+        return self.session.check_file(target)
+
+    def news(self) -> dict[Key, Lookups]:
+        """What was looked up since this was asked last, which is to be after each file."""
+        return self.reporter.news() if self.session.caching else {}
 
 
-def _start_worker(resolver: Resolver) -> None:
+_worker: _Worker | None = None
+_between_files = ExitStack()
+_tidy: Callable[[], None]
+
+
+def _start_worker(resolver: Resolver, caching: bool) -> None:
     import signal
 
-    global _session
+    global _worker, _tidy
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends us
-    _session = Session(resolver)
+    _worker = _Worker(resolver, caching=caching)
+    _tidy = _between_files.enter_context(rare_collection())  # until the process ends
 
 
-def _check_chunk(targets: Sequence[Target]) -> list[FileResult]:
-    assert _session is not None
-    results = []
-    with rare_collection() as tidy:
-        for target in targets:
-            results.append(_session.check_file(target))
-            tidy()
-    return results
+def _check_chunk(targets: Sequence[Target]) -> tuple[list[FileResult], list[dict[Key, Lookups]]]:
+    assert _worker is not None
+    results, news = [], []
+    for target in targets:
+        results.append(_worker.check(target))
+        news.append(_worker.news())
+        _tidy()
+    return results, news
 
 
 class _Pool:
     """Runs chunks of files; when a worker dies, finds the file that killed it and goes on."""
 
     def __init__(
-        self, targets: Sequence[Target], resolver: Resolver, workers: int, progress: Progress | None
+        self, targets: Sequence[Target], resolver: Resolver, workers: int, cache: Cache | None
     ) -> None:
         self.targets = targets
         self.resolver = resolver
         self.workers = workers
-        self.progress = progress
-        self.results: dict[Target, FileResult] = {}
+        self.cache = cache
+        self._done: set[Target] = set()
 
-    def run(self) -> list[FileResult]:
-        size = max(1, len(self.targets) // (self.workers * _CHUNKS_PER_WORKER))
-        starts = range(0, len(self.targets), size)
-        self._pass([self.targets[start : start + size] for start in starts], self.workers)
+    def run(self) -> Iterator[tuple[Target, FileResult]]:
+        yield from self._pass(chunks_of(self.targets, self.workers), self.workers)
         for target in self.targets:
-            if target not in self.results:  # its chunk was lost with a worker
-                self._pass([[target]], 1)
-        return [self.results.get(target) or _killed(target) for target in self.targets]
+            if target not in self._done:  # its chunk was lost with a worker
+                yield from self._pass([[target]], 1)
+        for target in self.targets:
+            if target not in self._done:
+                yield target, _killed(target)
 
-    def _pass(self, chunks: Sequence[Sequence[Target]], workers: int) -> None:
+    def _pass(
+        self, chunks: Sequence[Sequence[Target]], workers: int
+    ) -> Iterator[tuple[Target, FileResult]]:
         """One pool from start to end; what a dead worker takes along stays without a result."""
         import multiprocessing
         from concurrent.futures import ProcessPoolExecutor
 
         bystanders = set(multiprocessing.active_children())
-        arguments = (self.resolver,)
-        with ProcessPoolExecutor(workers, initializer=_start_worker, initargs=arguments) as pool:
+        with ProcessPoolExecutor(
+            workers, _context(), _start_worker, (self.resolver, self.cache is not None)
+        ) as pool:
             try:
                 for target, result in self._finished(pool, chunks):
-                    self.results[target] = result
-                    if self.progress:
-                        self.progress.advance(1)
-            except KeyboardInterrupt:
-                pool.shutdown(wait=False, cancel_futures=True)
+                    self._done.add(target)
+                    yield target, result
+            except (KeyboardInterrupt, GeneratorExit):
                 for child in set(multiprocessing.active_children()) - bystanders:
-                    child.kill()
+                    child.kill()  # which ends the pool, and at once
                 raise
 
     def _finished(
@@ -153,15 +233,56 @@ class _Pool:
     ) -> Iterator[tuple[Target, FileResult]]:
         from concurrent.futures import BrokenExecutor, as_completed
 
-        pending: dict[Future[list[FileResult]], Sequence[Target]] = {
-            pool.submit(_check_chunk, chunk): chunk for chunk in chunks
-        }
+        pending = {pool.submit(_check_chunk, chunk): chunk for chunk in chunks}
         for future in as_completed(pending):
+            chunk = pending.pop(future)
             try:
-                results = future.result()
+                results, lookups = future.result()
             except BrokenExecutor:
                 continue
-            yield from zip(pending[future], results, strict=True)
+            if self.cache is not None:
+                for each in lookups:
+                    self.cache.learn(each)
+            yield from zip(chunk, results, strict=True)
+
+
+def chunks_of(targets: Sequence[Target], workers: int) -> list[list[Target]]:
+    """Files to check in one go: neighbours, which import the same, in shares of equal length.
+
+    The longest come first, so that no worker is left with a long one when the others are done.
+    """
+    sizes = [_size(target) for target in targets]
+    share = max(1, sum(sizes) // (workers * _CHUNKS_PER_WORKER))
+    chunks: list[tuple[int, list[Target]]] = []
+    for target, size in zip(targets, sizes, strict=True):
+        if not chunks or chunks[-1][0] + size > share:
+            chunks.append((0, []))
+        filled, chunk = chunks[-1]
+        chunk.append(target)
+        chunks[-1] = (filled + size, chunk)
+    return [chunk for _, chunk in sorted(chunks, key=lambda item: -item[0])]
+
+
+def _size(target: Target) -> int:
+    try:
+        return target.path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _context() -> BaseContext:
+    """How to start workers: a copy of this process where that is safe, which is ready at once.
+
+    It is so on Linux in a process without threads; elsewhere workers start from nothing.
+    """
+    import multiprocessing
+    import threading
+
+    if sys.platform == "linux" and threading.active_count() == 1:
+        with suppress(ImportError):  # read once, for all workers
+            import_module("distlint.rules.find").source_rules()
+        return multiprocessing.get_context("fork")
+    return multiprocessing.get_context("spawn")
 
 
 def _killed(target: Target) -> FileResult:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -29,6 +30,8 @@ class Page:
     sheet: Sheet
     versions: Mapping[str, str] = field(default_factory=dict)
     allow_env: tuple[str, ...] = ()
+    read: list[Path] = field(default_factory=list)
+    """The folders in which rules have looked for other files: what is said rests on them too."""
 
     @property
     def path(self) -> Path:
@@ -43,6 +46,7 @@ class Page:
         named = self.versions.get(library)
         if named is not None:
             return (f"=={named}",)
+        self.read.append(self.path.parent)
         return tuple(b for b in bounds_of(self.path, library) if re.search(r"\d", b))
 
     def asks_for_older(self, library: str, version: str) -> bool:
@@ -69,6 +73,7 @@ class Page:
         """The configuration in a file that the document names, seen from folders above it."""
         if not name or "://" in name:
             return None
+        self.read.append(self.path.parent)
         for folder in list(self.path.parents)[:_ABOVE]:
             path = folder / name
             config = _config_of(path)
@@ -78,6 +83,7 @@ class Page:
 
     def file(self, name: str) -> Path | None:
         """A file that the document names, seen from folders above it."""
+        self.read.append(self.path.parent)
         for folder in list(self.path.parents)[:_ABOVE]:
             path = folder / name
             try:
@@ -87,12 +93,35 @@ class Page:
                 return None
         return None
 
+    def near(self, *patterns: str, above: int, most: int) -> Iterator[bytes]:
+        """The bytes of files in the document's folder and those above it, by their names.
 
-@lru_cache(maxsize=64)
+        Args:
+            patterns: names as ``Path.glob`` takes them.
+            above: how many folders are looked in.
+            most: how many files of a pattern are read in each.
+        """
+        self.read.append(self.path.parent)
+        for folder in list(self.path.parents)[:above]:
+            for pattern in patterns:
+                with suppress(OSError):
+                    for path in sorted(folder.glob(pattern))[:most]:
+                        yield path.read_bytes()
+
+
 def _config_of(path: Path) -> Config | None:
     try:
-        if not path.is_file() or path.stat().st_size > MAX_SIZE:
+        state = path.stat()
+        if not path.is_file() or state.st_size > MAX_SIZE:
             return None
+    except (OSError, ValueError):
+        return None
+    return _config_in(path, state.st_mtime_ns, state.st_size)
+
+
+@lru_cache(maxsize=64)
+def _config_in(path: Path, _changed: int, _size: int) -> Config | None:
+    try:
         sheet = read(Document.read(path))
     except (OSError, ValueError, DocumentError):
         return None
@@ -104,21 +133,32 @@ def settings_rules() -> tuple[SettingsRule, ...]:
     return tuple(rule() for rule in rules().values() if issubclass(rule, SettingsRule))
 
 
-def find_in(sheet: Sheet, versions: Mapping[str, str], allow_env: tuple[str, ...]) -> list[Finding]:
-    """What the rules say about a document that configures or starts a training."""
-    page = Page(sheet, versions, allow_env)
+def find_in(
+    sheet: Sheet,
+    versions: Mapping[str, str],
+    allow_env: tuple[str, ...],
+    read_beside: list[Path] | None = None,
+) -> list[Finding]:
+    """What the rules say about a document that configures or starts a training.
+
+    ``read_beside`` gets the folders in which they looked for other files.
+    """
+    page = Page(sheet, versions, allow_env, [] if read_beside is None else read_beside)
     found = [finding for rule in settings_rules() for finding in rule.check(page)]
     return sorted(found, key=lambda finding: finding.sort_key)
 
 
 def find_in_python(
-    document: Document, versions: Mapping[str, str], allow_env: tuple[str, ...]
+    document: Document,
+    versions: Mapping[str, str],
+    allow_env: tuple[str, ...],
+    read_beside: list[Path] | None = None,
 ) -> list[Finding]:
     """The same for a script; nothing is read unless its bytes promise something."""
-    if not may_set(document.data):
+    if not may_set(document.code):
         return []
     sheet = read(document, first=b"#!python")
-    return find_in(sheet, versions, allow_env) if sheet is not None else []
+    return find_in(sheet, versions, allow_env, read_beside) if sheet is not None else []
 
 
 def written(page: Page, node: values.Node) -> str:

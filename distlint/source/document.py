@@ -101,6 +101,13 @@ class Document:
         return text.encode(self.encoding)
 
 
+def digest(data: bytes) -> str:
+    """What tells contents apart."""
+    from hashlib import blake2b
+
+    return blake2b(data, digest_size=16).hexdigest()
+
+
 def _reject_other_unicode(data: bytes) -> None:
     for mark, name in _OTHER_UNICODE.items():
         if data.startswith(mark):

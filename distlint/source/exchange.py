@@ -10,7 +10,7 @@ import json
 import os
 import types
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 from functools import lru_cache
 from pathlib import Path
@@ -30,8 +30,8 @@ class ExchangeError(Exception):
 def dumps(report: Report, root: Path) -> str:
     content = {
         "distlint": __version__,
-        "format": shape_of_reports(),
-        "report": _plain(report, root),
+        "format": shape_of(Report),
+        "report": plain(report, root),
     }
     return json.dumps(content, indent=1)
 
@@ -48,22 +48,22 @@ def loads(text: str, root: Path) -> Report:
         raise ExchangeError(f"is no JSON: {error}") from None
     if not isinstance(content, dict) or "report" not in content:
         raise ExchangeError("is not what `--output-format report` writes")
-    if content.get("format") != shape_of_reports():
+    if content.get("format") != shape_of(Report):
         raise ExchangeError(f"was written by another version ({content.get('distlint')})")
     try:
-        report = _made(Report, content["report"], root)
+        report = made(Report, content["report"], root)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ExchangeError(f"is damaged: {error!r}") from None
     assert isinstance(report, Report)
     return report
 
 
-@lru_cache(maxsize=1)
-def shape_of_reports() -> str:
-    """A digest of the fields and types that a report is made of."""
+@lru_cache(maxsize=4)
+def shape_of(kind: type) -> str:
+    """A digest of the fields and types that a report, or what else is written, is made of."""
     import hashlib
 
-    return hashlib.sha256(repr(_shape(Report)).encode()).hexdigest()[:16]
+    return hashlib.sha256(repr(_shape(kind)).encode()).hexdigest()[:16]
 
 
 def _shape(kind: Any) -> object:
@@ -80,29 +80,34 @@ def _shape(kind: Any) -> object:
     return getattr(kind, "__name__", repr(kind))
 
 
-def _plain(value: object, root: Path) -> object:
+def plain(value: object, root: Path) -> object:
+    """Data of the types that JSON has; ``made`` makes the value of it again."""
     if isinstance(value, Path):
         return value.relative_to(root).as_posix() if root in value.parents else str(value)
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, (tuple, frozenset)):
         items = sorted(value) if isinstance(value, frozenset) else value
-        return [_plain(item, root) for item in items]
+        return [plain(item, root) for item in items]
     if is_dataclass(value):
-        return {f.name: _plain(getattr(value, f.name), root) for f in fields(value)}
+        return {f.name: plain(getattr(value, f.name), root) for f in fields(value)}
     return value
 
 
-def _made(kind: Any, value: Any, root: Path) -> object:
-    """The value of a type that ``_plain`` made plain."""
+def made(kind: Any, value: Any, root: Path) -> object:
+    """The value of a type that ``plain`` made plain; what is left out is as by default.
+
+    Raises:
+        AttributeError, KeyError, TypeError, ValueError: if it is damaged.
+    """
     origin, arguments = get_origin(kind), get_args(kind)
     if origin in _UNIONS:
         (kind,) = (each for each in arguments if each is not type(None))
-        return None if value is None else _made(kind, value, root)
+        return None if value is None else made(kind, value, root)
     if origin in (tuple, frozenset):
         if origin is tuple and arguments[-1] is not Ellipsis:
-            return tuple(_made(k, v, root) for k, v in zip(arguments, value, strict=True))
-        return origin(_made(arguments[0], item, root) for item in value)
+            return tuple(made(k, v, root) for k, v in zip(arguments, value, strict=True))
+        return origin(made(arguments[0], item, root) for item in value)
     if origin is Literal:
         if value not in arguments:
             raise ValueError(value)
@@ -118,7 +123,8 @@ def _made(kind: Any, value: Any, root: Path) -> object:
 
 def _dataclass(kind: Any, value: Mapping[str, object], root: Path) -> object:
     hints = _hints(kind)
-    return kind(**{name: _made(hints[name], value[name], root) for name in hints})
+    given = [each.name for each in fields(kind) if each.name in value or each.default is MISSING]
+    return kind(**{name: made(hints[name], value[name], root) for name in given})
 
 
 @lru_cache(maxsize=64)

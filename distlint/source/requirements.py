@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
+from typing import TypeVar, cast
 
 _FILES = ("requirements*.txt", "pyproject.toml", "setup.py", "setup.cfg", "environment*.y*ml")
 _MAX_SIZE = 200_000
@@ -13,6 +17,55 @@ _AT_LEAST = re.compile(r"(?:>=?|~=|==)\s*(\d+(?:\.\d+)*)")
 _BOUND = re.compile(r"(===?|~=|<=?|\^)\s*v?(\d+(?:\.\d+)*)")
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question of this module, and what the answer was."""
+
+    question: str
+    file: Path
+    words: tuple[str, ...]
+    answer: bool
+
+    @property
+    def holds(self) -> bool:
+        """Is that still the answer?
+
+        Raises:
+            KeyError, TypeError: if there is no such question.
+        """
+        return _QUESTIONS[self.question](self.file, *self.words) == self.answer
+
+
+_Question = TypeVar("_Question", bound=Callable[..., bool])
+_QUESTIONS: dict[str, Callable[..., bool]] = {}
+_listeners: list[list[Asked]] = []
+
+
+@contextmanager
+def noted() -> Iterator[list[Asked]]:
+    """Collects what is asked here meanwhile: an analysis depends on the answers."""
+    heard: list[Asked] = []
+    _listeners.append(heard)
+    try:
+        yield heard
+    finally:
+        _listeners.pop()
+
+
+def _question(function: _Question) -> _Question:
+    _QUESTIONS[function.__name__] = function
+
+    @wraps(function)
+    def ask(file: Path, *words: str) -> bool:
+        answer = function(file, *words)
+        for heard in _listeners:
+            heard.append(Asked(function.__name__, file, words, answer))
+        return answer
+
+    return cast(_Question, ask)
+
+
+@_question
 def is_source_of(file: Path, package: str) -> bool:
     """Does a file belong to the repository of the package itself?"""
     return any(
@@ -22,6 +75,7 @@ def is_source_of(file: Path, package: str) -> bool:
     )
 
 
+@_question
 def asks_for_older(file: Path, library: str, version: str) -> bool:
     """Does the project hold itself to versions of a library that are older than this one?
 
@@ -42,6 +96,7 @@ def bounds_of(file: Path, library: str) -> tuple[str, ...]:
     return ()
 
 
+@_question
 def runs_on_older_python(file: Path, version: str) -> bool:
     """Does the project of a file promise to run on a Python that is older than this version?
 

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from distlint.output import formats
-from distlint.source.exchange import shape_of_reports
+from distlint.source.exchange import shape_of
+from distlint.source.report import Report
 from tests.cli.conftest import BUGGY, CLEAN, Run
 from tests.notebooks import notebook
 
-SHAPE = shape_of_reports()
+SHAPE = shape_of(Report)
 
 
 @pytest.fixture

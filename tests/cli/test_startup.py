@@ -61,6 +61,15 @@ def test_findings_without_a_terminal_need_no_rich(tmp_path: Path) -> None:
     assert loaded.isdisjoint({"rich", "pathspec", "torch", "multiprocessing"})
 
 
+def test_what_was_found_before_is_told_without_parser_and_terminal(tmp_path: Path) -> None:
+    file = tmp_path / "train.py"
+    file.write_text(BUGGY)
+    assert "libcst" in imported(["check", str(file)])
+    assert imported(["check", str(file)]).isdisjoint(HEAVY)
+    assert imported(["check", "--select", "DST101,DST102", str(file)]) >= {"libcst"}
+    assert imported(["check", "--select", "DST101,DST102", str(file)]).isdisjoint(HEAVY)
+
+
 @pytest.mark.parametrize("option", ["--version", "-V"])
 def test_the_version(option: str, capfd: pytest.CaptureFixture[str]) -> None:
     subprocess.run([sys.executable, "-m", "distlint", option], check=True)

@@ -10,7 +10,7 @@ import pytest
 from distlint.rules import registry
 from distlint.rules.base import Example, Rule
 from distlint.rules.registry import RegistryError, find_rule, rules
-from distlint.rules.table import FAMILIES, RESERVED
+from distlint.rules.table import FAMILIES, RESERVED, implemented
 
 # What a name must not begin with, for "allow <name>" to read well.
 CURES = ("avoid-", "do-not-", "use-", "prefer-", "must-", "never-", "add-")
@@ -92,3 +92,7 @@ def test_discovery_finds_what_a_module_defines_and_not_what_it_imports() -> None
     own.__module__ = "a_module"
     module.Own = own  # type: ignore[attr-defined]
     assert list(registry._in_module(module)) == [own]
+
+
+def test_the_codes_of_this_version_can_be_told_without_the_rules() -> None:
+    assert implemented() == rules().keys()

@@ -278,13 +278,5 @@ def _number(root: Mapping, key: str) -> int | None:
 def _given_nearby(page: Page, options: list[str]) -> bool:
     """Does a launch script beside the file or above it give these options?"""
     wanted = [each.encode() for key in options for each in (key, key.replace("_", "-"))]
-    for folder in list(page.path.parents)[:3]:
-        for pattern in ("*.sh", "*.slurm", "*.sbatch", "*.md", "*.py", "scripts/*.sh"):
-            try:
-                for path in sorted(folder.glob(pattern))[:50]:
-                    data = path.read_bytes()
-                    if any(each in data for each in wanted):
-                        return True
-            except OSError:
-                continue
-    return False
+    scripts = ("*.sh", "*.slurm", "*.sbatch", "*.md", "*.py", "scripts/*.sh")
+    return any(each in data for data in page.near(*scripts, above=3, most=50) for each in wanted)

@@ -134,12 +134,4 @@ def _is_read(page: Page, key: str) -> bool:
     if page.sheet.kind == "python":
         text = page.text.encode("utf-8", "replace")
         return sum(text.count(each) for each in wanted) > 1
-    for folder in list(page.path.parents)[:3]:
-        try:
-            for path in sorted(folder.glob("*.py"))[:50]:
-                data = path.read_bytes()
-                if any(each in data for each in wanted):
-                    return True
-        except OSError:
-            continue
-    return False
+    return any(each in data for data in page.near("*.py", above=3, most=50) for each in wanted)

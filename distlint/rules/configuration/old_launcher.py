@@ -113,14 +113,8 @@ def _refuses_dashes(text: str) -> bool:
 
 def _image_has_torch_1(page: Page) -> bool:
     """Does a Dockerfile beside the file or above it name an image with torch 1?"""
-    for folder in list(page.path.parents)[:4]:
-        for path in sorted(folder.glob("*ockerfile*"))[:5]:
-            try:
-                if _OLD_IMAGE.search(path.read_text(encoding="utf-8", errors="replace")):
-                    return True
-            except OSError:
-                continue
-    return False
+    images = page.near("*ockerfile*", above=4, most=5)
+    return any(_OLD_IMAGE.search(image.decode("utf-8", "replace")) for image in images)
 
 
 def _repair(

@@ -1,0 +1,521 @@
+"""Results of earlier runs, each good for as long as all that it rests on is as it was.
+
+A result rests on the settings, on this program, on the content of the file, on every module that
+was read on the way from it, and on where its imports led, or did not. Modules are kept as *nodes*:
+a file in one state, with what it imports. A result names the nodes that can be reached from it, as
+the bits of a number, so that the same few nodes serve all results. There is one file for each
+configuration; it is replaced whole, and whatever is wrong with it, the run goes on without it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, fields, is_dataclass
+from enum import Enum
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, cast
+
+from distlint import __version__
+from distlint.analyzer.finder import LARGE, Finder, content_of, state_of
+from distlint.engine.check import FileResult
+from distlint.engine.discovery import Target
+from distlint.engine.errors import ConfigError
+from distlint.engine.lookups import Key, Lookups
+from distlint.engine.settings import Resolver, Settings
+from distlint.source.document import digest
+from distlint.source.exchange import made, plain, shape_of
+
+FOLDER = ".distlint_cache"
+TAG = "CACHEDIR.TAG"
+TAG_TEXT = """\
+Signature: 8a477f597d28d172789f06886806bc55
+# This folder holds results that distlint can find again at any time.
+# For information about cache directory tags see https://bford.info/cachedir/
+"""
+IGNORE = ".gitignore"
+IGNORE_TEXT = "# Made by distlint.\n*\n"
+
+DAYS_KEPT = 30
+"""How long results are kept that no run has asked for."""
+
+_NOT_FOR_RESULTS = frozenset({"exclude", "baseline", "cache_dir", "unsafe_fixes"})
+"""Settings that decide which files are checked, or what is done with the results."""
+
+_DAMAGE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError)
+_DAY = 86_400
+_TEMPORARY = ".tmp"
+_NAME = re.compile(r"[0-9a-f]{32}\.cache(\.\d+\.tmp)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A file as a result has met it: its state if it was read, and where its imports led.
+
+    ``settings`` are those of its folder, empty where they are the same as for the result.
+    """
+
+    path: str
+    state: str | None
+    settings: str
+    answers: tuple[tuple[str, str | None], ...]
+
+
+@dataclass(slots=True)
+class _Entry:
+    """A result: the state of the file, the nodes it needs, the day that it was last of use."""
+
+    content: str
+    needs: int
+    seen: int
+    result: dict[str, Any]
+
+
+class Cache:
+    """The results for all files of a run."""
+
+    def __init__(self, resolver: Resolver) -> None:
+        self.resolver = resolver
+        self._surroundings = _Surroundings(resolver)
+        self._stores: dict[Key, _Store] = {}
+
+    def recall(self, target: Target) -> FileResult | None:
+        """What is known about a file, if that still holds."""
+        settings = self.resolver.of_file(target.path)
+        if settings.rule_packages:  # what is installed may change under the same name
+            return None
+        return self._store(settings).recall(target.path, settings)
+
+    def keep(self, result: FileResult) -> None:
+        """A file has been analysed; it is kept when all ``lookups`` are known, with ``save``."""
+        if result.content and not any(notice.kind == "failed" for notice in result.notices):
+            self._store(self.resolver.of_file(result.path)).results[str(result.path)] = result
+
+    def learn(self, lookups: Mapping[Key, Lookups]) -> None:
+        """What the projects of the run have read and looked up."""
+        for key, found in lookups.items():
+            if key in self._stores:
+                self._stores[key].lookups.add(found)
+
+    def save(self) -> None:
+        """Write what is new; where that is not possible, there is no cache."""
+        for store in self._stores.values():
+            store.save()
+        for folder in {store.file.parent.parent for store in self._stores.values()}:
+            _evict(folder)
+
+    def _store(self, settings: Settings) -> _Store:
+        key = (settings.config, settings.root)
+        if key not in self._stores:
+            self._stores[key] = _Store(settings, self._surroundings)
+        return self._stores[key]
+
+
+class _Surroundings:
+    """The files and settings of this run as nodes compare them, each looked at once."""
+
+    def __init__(self, resolver: Resolver) -> None:
+        self.resolver = resolver
+        self._elsewhere = Resolver(resolver.overrides, resolver.cwd)
+        self._elsewhere.named = resolver.named
+        self._states: dict[str, str] = {}
+        self._settings: dict[str, str] = {}
+        self._identities: dict[int, tuple[Settings, str]] = {}
+
+    def content(self, path: Path, limit: int) -> str | None:
+        """A digest of a file to check, or None if it cannot be read or is too large."""
+        try:
+            data = path.read_bytes()
+        except (OSError, ValueError):
+            return None
+        self._states.setdefault(str(path), state_of(data))
+        return None if limit and len(data) > limit else digest(data)
+
+    def state(self, path: str) -> str:
+        found = self._states.get(path)
+        if found is None:
+            found = self._states[path] = content_of(path)[0]
+        return found
+
+    def identity(self, settings: Settings) -> str:
+        """What tells settings apart, contents of the files that they name included."""
+        found = self._identities.get(id(settings))
+        if found is None:
+            found = self._identities[id(settings)] = (settings, identity(settings))
+        return found[1]
+
+    def settings_at(self, path: str) -> str:
+        """Those that hold for a file, which need not be one of the run's own."""
+        folder = os.path.dirname(path)
+        found = self._settings.get(folder)
+        if found is None:
+            where = Path(folder)
+            resolver = self.resolver if self.resolver.knows(where) else self._elsewhere
+            try:
+                found = self.identity(resolver.of_folder(where))
+            except ConfigError:
+                found = "unusable"
+            self._settings[folder] = found
+        return found
+
+
+class _Store:
+    """The results of one configuration."""
+
+    def __init__(self, settings: Settings, surroundings: _Surroundings) -> None:
+        self.root = settings.root
+        self.surroundings = surroundings
+        self.identity = surroundings.identity(settings)
+        folder = settings.cache_dir or settings.root / FOLDER
+        self.file = folder / __version__ / f"{self.identity}.cache"
+        self.results: dict[str, FileResult] = {}
+        self.lookups = Lookups()
+        self._finder = Finder(settings.root, settings.src)
+        self._stamp = _stamp(self.file)
+        self._nodes, self._entries = self._load()
+        self._good = self._bad = 0
+        self._today = int(time.time() // _DAY)
+        self._used: set[str] = set()
+
+    def recall(self, path: Path, settings: Settings) -> FileResult | None:
+        content = self.surroundings.content(path, settings.max_file_size)
+        entry = self._entries.get(str(path))
+        if content is None or entry is None or entry.content != content:
+            return None
+        if not self._holds(entry.needs):
+            return None
+        result = self._made(path, entry)
+        if result is None or not all(asked.holds for asked in result.asked):
+            return None
+        self._used.add(str(path))
+        return result
+
+    def _made(self, path: Path, entry: _Entry) -> FileResult | None:
+        content = {"path": str(path), "content": entry.content, **entry.result}
+        try:
+            return cast(FileResult, made(FileResult, content, self.root))
+        except _DAMAGE:
+            return None
+
+    def _holds(self, needs: int) -> bool:
+        """Are all these nodes as they were?"""
+        for index in _bits(needs & ~(self._good | self._bad)):
+            if index < len(self._nodes) and self._is_same(self._nodes[index]):
+                self._good |= 1 << index
+            else:
+                self._bad |= 1 << index
+                break
+        return needs & self._bad == 0
+
+    def _is_same(self, node: Node) -> bool:
+        if node.state is not None and self.surroundings.state(node.path) != node.state:
+            return False
+        if self._settings_at(node.path) != node.settings:
+            return False
+        return all(self._finder.find(name, node.path) == answer for name, answer in node.answers)
+
+    def _settings_at(self, path: str) -> str:
+        found = self.surroundings.settings_at(path)
+        return "" if found == self.identity else found
+
+    # ---- writing
+
+    def save(self) -> None:
+        is_old = self._stamp is not None and time.time() - self._stamp[0] / 1e9 > _DAY
+        if not self.results and not (is_old and self._used):
+            return
+        self._adopt_results()
+        for path in self._used:
+            self._entries[path].seen = self._today
+        if _stamp(self.file) != self._stamp:  # another run has been here
+            self._adopt_others()
+        self._drop_old()
+        self._drop_nodes()
+        _write(self.file, self._text())
+
+    def _adopt_results(self) -> None:
+        """Make entries of what was analysed in this run."""
+        paths, reached = _reached(self.lookups)
+        ids = self._numbered([self._node(path) for path in paths])
+        at = {path: number for number, path in enumerate(paths)}
+        changed = sum(1 << at[path] for path in self.lookups.changed)
+        for path, result in self.results.items():
+            needs = reached[at[path]] if path in at else 0
+            read = self.lookups.contents.get(path, result.content)
+            if needs & changed or read not in (result.content, LARGE):
+                self._entries.pop(path, None)  # it was written to while we were at work
+                continue
+            content = {
+                each.name: plain(getattr(result, each.name), self.root)
+                for each in fields(result)
+                if each.name not in ("path", "content")
+                and getattr(result, each.name) != each.default
+            }
+            entry = _Entry(result.content, _moved(needs, ids), self._today, content)
+            self._entries[path] = entry
+            self._used.add(path)
+
+    def _node(self, path: str) -> Node:
+        answers = tuple(sorted(self.lookups.answers.get(path, {}).items()))
+        return Node(path, self.lookups.contents.get(path), self._settings_at(path), answers)
+
+    def _numbered(self, nodes: Iterable[Node]) -> list[int]:
+        """The numbers of nodes, new ones put behind the others."""
+        known = {node: number for number, node in enumerate(self._nodes)}
+        numbers = [known.setdefault(node, len(known)) for node in nodes]
+        self._nodes = list(known)
+        return numbers
+
+    def _adopt_others(self) -> None:
+        """Take over what another run has written since this one has read the file."""
+        nodes, entries = self._load()
+        ids = self._numbered(nodes)
+        for path, entry in entries.items():
+            if path not in self._used:
+                entry.needs = _moved(entry.needs, ids)
+                self._entries[path] = entry
+
+    def _drop_old(self) -> None:
+        for path, entry in list(self._entries.items()):
+            is_old = entry.seen < self._today - DAYS_KEPT
+            if path not in self._used and (is_old or not os.path.exists(path)):
+                del self._entries[path]
+
+    def _drop_nodes(self) -> None:
+        """Leave out nodes without use, once they are many."""
+        live = 0
+        for entry in self._entries.values():
+            live |= entry.needs
+        if live.bit_count() * 2 >= len(self._nodes):
+            return
+        kept = list(_bits(live))
+        ids = dict(zip(kept, range(len(kept)), strict=True))
+        self._nodes = [self._nodes[number] for number in kept]
+        for entry in self._entries.values():
+            entry.needs = _moved(entry.needs, ids)
+
+    # ---- the file
+
+    def _text(self) -> str:
+        import json
+
+        paths: dict[str, int] = {}
+
+        def numbered(path: str | None) -> int | None:
+            return None if path is None else paths.setdefault(path, len(paths))
+
+        nodes = [
+            [
+                numbered(node.path),
+                node.state,
+                node.settings,
+                {name: numbered(answer) for name, answer in node.answers},
+            ]
+            for node in self._nodes
+        ]
+        files = {
+            path: [entry.content, format(entry.needs, "x"), entry.seen, entry.result]
+            for path, entry in self._entries.items()
+        }
+        content = {"identity": self.identity, "paths": list(paths), "nodes": nodes, "files": files}
+        text = json.dumps(content, separators=(",", ":"))
+        return f"{digest(text.encode())}\n{text}"
+
+    def _load(self) -> tuple[list[Node], dict[str, _Entry]]:
+        """What the file holds: a digest, and the rest; nothing if it is damaged, or not ours."""
+        import json
+
+        try:
+            mark, _, data = self.file.read_bytes().partition(b"\n")
+            if digest(data).encode() != mark:
+                return [], {}
+            content = json.loads(data)
+            if content["identity"] != self.identity:
+                return [], {}
+            paths: list[str] = [*content["paths"]]
+            nodes = [
+                Node(
+                    paths[path],
+                    state,
+                    settings,
+                    tuple((n, None if a is None else paths[a]) for n, a in answers.items()),
+                )
+                for path, state, settings, answers in content["nodes"]
+            ]
+            entries = {
+                path: _Entry(content, int(needs, 16), int(seen), dict(result))
+                for path, (content, needs, seen, result) in content["files"].items()
+            }
+        except (OSError, *_DAMAGE):
+            return [], {}
+        return nodes, entries
+
+
+def _reached(lookups: Lookups) -> tuple[list[str], list[int]]:
+    """The files that were read or looked from, and for each those that lead on from it, as bits."""
+    paths = sorted(lookups.answers.keys() | lookups.contents.keys())
+    at = {path: number for number, path in enumerate(paths)}
+    onward = [
+        [at[found] for found in lookups.answers.get(path, {}).values() if found in at]
+        for path in paths
+    ]
+    reached = [1 << number for number in range(len(paths))]
+    is_new = True
+    while is_new:
+        is_new = False
+        for number, others in enumerate(onward):
+            before = after = reached[number]
+            for other in others:
+                after |= reached[other]
+            if after != before:
+                reached[number] = after
+                is_new = True
+    return paths, reached
+
+
+def _bits(number: int) -> Iterator[int]:
+    while number:
+        lowest = number & -number
+        yield lowest.bit_length() - 1
+        number ^= lowest
+
+
+def _moved(bits: int, ids: Sequence[int] | Mapping[int, int]) -> int:
+    """The same nodes under other numbers."""
+    return sum(1 << ids[bit] for bit in _bits(bits))
+
+
+def identity(settings: Settings) -> str:
+    """What tells settings, and the program that heeds them, from others."""
+    told = [
+        (each.name, _canonical(getattr(settings, each.name)))
+        for each in fields(settings)
+        if each.name not in _NOT_FOR_RESULTS
+    ]
+    named = [path for path in settings.catalogue if isinstance(path, Path)]
+    own = sorted({other for rule in settings.rules for other in rule.parent.glob("*.py")})
+    files = [(str(path), content_of(path)[0]) for path in (*named, *settings.rules, *own)]
+    return digest(repr((_program(), told, files)).encode("utf-8", "surrogateescape"))
+
+
+def _canonical(value: Any) -> object:
+    """Something that is written the same way whenever the value is the same."""
+    if is_dataclass(value):
+        return [(each.name, _canonical(getattr(value, each.name))) for each in fields(value)]
+    if isinstance(value, Mapping):
+        return sorted((str(key), _canonical(each)) for key, each in value.items())
+    if isinstance(value, frozenset):
+        return sorted(map(str, value))
+    if isinstance(value, (tuple, list)):
+        return [_canonical(each) for each in value]
+    return str(value) if isinstance(value, (Path, Enum)) else repr(value)
+
+
+@lru_cache(maxsize=1)
+def _program() -> tuple[object, ...]:
+    """This program and what it parses with, so that a change in either makes results void."""
+    from importlib.util import find_spec
+
+    package = Path(__file__).parent.parent
+    parser = find_spec("libcst")
+    where = Path(parser.origin) if parser is not None and parser.origin else None
+    marks = [where, where.with_name("_version.py")] if where is not None else []
+    return (
+        __version__,
+        sys.version,
+        shape_of(FileResult),
+        sorted(_marks(package)),
+        [(str(path), _stamp(path)) for path in marks],
+    )
+
+
+def _marks(folder: Path) -> Iterator[tuple[str, tuple[int, int] | None]]:
+    """Every source file of a folder, with its size and when it was written."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.endswith((".py", ".toml")):
+                yield entry.path, _stamp(entry.path)
+            elif "." not in entry.name and entry.name not in ("__pycache__", "runtime"):
+                if entry.is_dir():
+                    yield from _marks(Path(entry.path))
+
+
+def _stamp(file: str | Path) -> tuple[int, int] | None:
+    """When a file was written, in nanoseconds, and its size; None if it is not there."""
+    try:
+        status = os.stat(file)
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size
+
+
+# ---- the folder
+
+
+def _write(file: Path, text: str) -> None:
+    """Put a text into a file, whole or not at all; a cache that cannot be written is none."""
+    temporary = file.with_name(f"{file.name}.{os.getpid()}{_TEMPORARY}")
+    try:
+        _prepare(file.parent.parent)
+        file.parent.mkdir(exist_ok=True)
+        try:
+            temporary.write_text(text, encoding="utf-8")
+            os.replace(temporary, file)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+    except OSError:
+        return
+
+
+def _prepare(folder: Path) -> None:
+    """Make the folder, marked for backups and for git as something that need not be kept."""
+    if folder.is_dir() and any(folder.iterdir()):
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / TAG).write_text(TAG_TEXT, encoding="utf-8")
+    (folder / IGNORE).write_text(IGNORE_TEXT, encoding="utf-8")
+
+
+def _evict(folder: Path) -> None:
+    """Delete files of configurations and versions that no run has used for long."""
+    limit = time.time() - DAYS_KEPT * _DAY
+    for file in _files(folder):
+        stamp = _stamp(file)
+        if stamp is not None and stamp[0] / 1e9 < limit:
+            with suppress(OSError):
+                file.unlink()
+                file.parent.rmdir()
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """What caches have written below a folder, for this version or another."""
+    for pattern in ("*.cache", f"*.cache.*{_TEMPORARY}"):
+        for file in folder.glob(f"*/{pattern}"):
+            if _NAME.fullmatch(file.name):
+                yield file
+
+
+def clean(folder: Path) -> bool:
+    """Delete a cache, and nothing that a cache has not written; was there one?
+
+    Raises:
+        OSError: if something cannot be deleted.
+    """
+    files = list(_files(folder))
+    if not files and not (folder / TAG).is_file():
+        return False
+    for file in files:
+        file.unlink(missing_ok=True)
+    for file, text in ((folder / TAG, TAG_TEXT), (folder / IGNORE, IGNORE_TEXT)):
+        if file.is_file() and file.read_text("utf-8", errors="replace") == text:
+            file.unlink()
+    for emptied in (*{file.parent for file in files}, folder):
+        with suppress(OSError):  # somebody else keeps something there
+            emptied.rmdir()
+    return True
