@@ -35,6 +35,7 @@ REASONS = (
     "installs",  # packages, which takes an index
     "hangs",  # which is what it is for
     "takes minutes",
+    "starts many processes",
     "changes your shell",
     "the tests run the repaired script without torchrun",
 )
@@ -157,12 +158,26 @@ def folder_for(page: Path, folder: Path) -> Path:
     shutil.copytree(ROOT / "examples", folder / "examples")
     subprocess.run(["git", "init", "-q", str(folder)], check=True)
     (folder / "train.py").write_text(TRAIN)
+    _leave_behind_what_a_job_does(folder)
+    (folder / "ds_config.json").write_text('{"train_batch_size": 8, "zero_optimisation": {}}\n')
+    (folder / "launch.sh").write_text("torchrun --nproc-per-node=2 train.py\n")
     for block in blocks(page):
         if block.title is not None and " " not in block.title:
             file = folder / block.title
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(block.text)
     return folder
+
+
+def _leave_behind_what_a_job_does(folder: Path) -> None:
+    recorded = shutil.copytree(
+        ROOT / "tests" / "diagnose" / "recorded", folder / "tests" / "diagnose" / "recorded"
+    )
+    for dump in (recorded / "flight_recorder").iterdir():
+        shutil.copy(dump, folder)
+    (folder / "logs").mkdir()
+    for name in ("job.log", "rank0.log", "logs/job.log"):
+        shutil.copy(recorded / "rank_branch.log", folder / name)
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ LANGUAGES = ("console", "python", "toml", "yaml", "json", "text", "lua", "elisp"
 """Those that something below knows how to check; text, or none, is what programs print."""
 
 
-FINDS = ("check", "fix", "trace", "merge")
+FINDS = ("check", "fix", "trace", "merge", "diagnose", "doctor")
 """Commands that end with 1 when there are findings."""
 
 
@@ -128,6 +128,15 @@ def test_a_block_of_toml_is_what_its_reader_takes(block: Block, tmp_path: Path) 
         file = tmp_path / "own.toml"
         file.write_text(block.text)
         Catalogue.load((), (file,))
+    elif "signature" in content:
+        files = (ROOT / "distlint" / "diagnose" / "signatures").glob("*.toml")
+        known = {
+            key
+            for file in files
+            for each in tomllib.loads(file.read_text("utf-8"))["signature"]
+            for key in each
+        }
+        assert {key for each in content["signature"] for key in each} <= known
     else:
         assert content.keys() <= {"project", "language-server", "language"}, "for whom is it?"
 

@@ -430,10 +430,12 @@ class TestInterrupted:
         chain(project)
         find = find_module.find
 
-        def interrupted(document: Document, within: Project) -> Found:
+        def interrupted(
+            document: Document, within: Project, *rest: object, **options: object
+        ) -> Found:
             if document.path.name == "c.py":
                 raise KeyboardInterrupt
-            return find(document, within)
+            return find(document, within, *rest, **options)  # type: ignore[arg-type]
 
         with monkeypatch.context() as patch:
             patch.setattr(find_module, "find", interrupted)
