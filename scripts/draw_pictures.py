@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import escape
 
+from scripts import generated
+
 FOLDER = Path(__file__).parent.parent / "docs" / "pictures"
 
 
@@ -224,27 +226,8 @@ def files() -> dict[str, str]:
 
 def differences() -> list[str]:
     """The files that are missing, stale or left over."""
-    wanted = files()
-    there = {path.name: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.svg")}
-    return sorted(
-        name for name in wanted.keys() | there.keys() if wanted.get(name) != there.get(name)
-    )
-
-
-def main() -> int:
-    stale = differences()
-    if "--check" in sys.argv[1:]:
-        print("\n".join(f"docs/pictures/{name} is out of date" for name in stale) or "up to date")
-        return 1 if stale else 0
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    wanted = files()
-    for name in stale:
-        if name in wanted:
-            (FOLDER / name).write_text(wanted[name], encoding="utf-8")
-        else:
-            (FOLDER / name).unlink()
-    return 0
+    return generated.stale(FOLDER, ".svg", files())
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(generated.write(FOLDER, ".svg", files()))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from distlint.rules.page import file_name, index, page
 from distlint.rules.registry import rules
+from scripts import generated
 
 FOLDER = Path(__file__).parent.parent / "docs" / "rules"
 
@@ -18,27 +19,8 @@ def pages() -> dict[str, str]:
 
 def differences() -> list[str]:
     """The files that are missing, stale or left over."""
-    wanted = pages()
-    there = {path.name: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.md")}
-    return sorted(
-        name for name in wanted.keys() | there.keys() if wanted.get(name) != there.get(name)
-    )
-
-
-def main() -> int:
-    stale = differences()
-    if "--check" in sys.argv[1:]:
-        print("\n".join(f"docs/rules/{name} is out of date" for name in stale) or "up to date")
-        return 1 if stale else 0
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    wanted = pages()
-    for name in stale:
-        if name in wanted:
-            (FOLDER / name).write_text(wanted[name], encoding="utf-8")
-        else:
-            (FOLDER / name).unlink()
-    return 0
+    return generated.stale(FOLDER, ".md", pages())
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(generated.write(FOLDER, ".md", pages()))

@@ -81,7 +81,7 @@ def parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--world-size",
-        type=_positive,
+        type=options.count,
         metavar="N",
         help="how many ranks there were (default: as many as the logs tell)",
     )
@@ -94,9 +94,3 @@ def parser() -> argparse.ArgumentParser:
     options.add_configuration(parser)
     options.add_display(parser)
     return parser
-
-
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"not a number of ranks: {text}")
-    return int(text)

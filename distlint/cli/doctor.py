@@ -85,14 +85,14 @@ def parser() -> argparse.ArgumentParser:
     group.add_argument(
         "-n",
         "--nproc",
-        type=_positive,
+        type=options.count,
         default=2,
         metavar="N",
         help="processes for it (default: 2)",
     )
     group.add_argument(
         "--timeout",
-        type=_seconds,
+        type=options.seconds,
         default=30.0,
         metavar="SECONDS",
         help="how long processes may wait for each other (default: 30)",
@@ -137,19 +137,3 @@ def parser() -> argparse.ArgumentParser:
     )
     options.add_display(parser)
     return parser
-
-
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"not a number of processes: {text}")
-    return int(text)
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds < float("inf"):
-        raise argparse.ArgumentTypeError(f"not a number of seconds: {text}")
-    return seconds

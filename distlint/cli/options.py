@@ -157,6 +157,24 @@ def width() -> int:
     return min(MAX_WIDTH, shutil.get_terminal_size((DEFAULT_WIDTH, 24)).columns)
 
 
+def count(text: str) -> int:
+    """A number from 1, as the type of an option."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"not a number of processes: {text}")
+    return int(text)
+
+
+def seconds(text: str) -> float:
+    """A time above zero, as the type of an option."""
+    try:
+        found = float(text)
+    except ValueError:
+        found = 0.0
+    if not 0 < found < float("inf"):
+        raise argparse.ArgumentTypeError(f"not a number of seconds: {text}")
+    return found
+
+
 def _comma_list(text: str) -> list[str]:
     return [item.strip() for item in text.split(",") if item.strip()]
 

@@ -55,7 +55,7 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "-n",
         "--nproc",
-        type=_positive,
+        type=options.count,
         metavar="N",
         help="processes to start (default: one for each GPU, or 2)",
     )
@@ -69,13 +69,13 @@ def parser() -> argparse.ArgumentParser:
     )
     group.add_argument(
         "--patience",
-        type=_seconds,
+        type=options.seconds,
         metavar="SECONDS",
         help="report a rank that is missing for so long (default: 5)",
     )
     group.add_argument(
         "--timeout",
-        type=_seconds,
+        type=options.seconds,
         metavar="SECONDS",
         help="under --watch=strict, raise after so long (default: the process group's time-out)",
     )
@@ -94,22 +94,6 @@ def _spelled_out(arguments: list[str]) -> list[str]:
             arguments[index] = "--watch=on"
         index += 2 if arguments[index] in _VALUED else 1
     return arguments
-
-
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"not a number of processes: {text}")
-    return int(text)
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds < float("inf"):
-        raise argparse.ArgumentTypeError(f"not a number of seconds: {text}")
-    return seconds
 
 
 def _launch(chosen: argparse.Namespace, script: Path, folder: Path) -> int:
