@@ -5,7 +5,7 @@ from __future__ import annotations
 from benchmarks.random_programs.campaign import run
 
 SEED = 1
-PROGRAMS = 2_000
+PROGRAMS = 800
 MOST_OVER_BUDGET = PROGRAMS // 400
 
 
