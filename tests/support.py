@@ -78,3 +78,9 @@ def found_in(source: str, file: str = SCRIPT.name) -> list[Finding]:
 def about_hangs(found: list[tuple[int, str]]) -> list[tuple[int, str]]:
     """Those findings that belong to the collectives: family DST1xx and the sharded save."""
     return [(row, code) for row, code in found if code.startswith("DST1") or code == "DST407"]
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of the headings of a page."""
+    titles = re.findall(r"^#+ (.*)$", page.read_text("utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles}

@@ -16,6 +16,7 @@ from distlint.cli import COMMANDS
 from distlint.diagnose.signatures import Signature, signatures
 from distlint.doctor.variables import table
 from distlint.rules.table import RESERVED
+from tests.support import anchors
 
 ROOT = Path(__file__).parent.parent
 GUIDES = [ROOT / "docs" / name for name in ("troubleshooting.md", "diagnose.md", "doctor.md")]
@@ -60,8 +61,7 @@ def test_links_lead_somewhere(guide: Path) -> None:
         path = guide.parent / file if file else guide
         assert path.exists(), target
         if anchor:
-            titles = re.findall(r"^#+ (.*)$", path.read_text(), re.MULTILINE)
-            assert anchor in {re.sub(r"[^\w -]", "", t).lower().replace(" ", "-") for t in titles}
+            assert anchor in anchors(path)
 
 
 def test_utilities_exist() -> None:
