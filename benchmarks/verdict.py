@@ -21,13 +21,17 @@ Verdict = Literal["divergent", "aligned", "over-budget"]
 
 
 def verdict(source: str) -> Verdict:
-    """Say what distlint says of a script: ranks that part make it divergent."""
+    """Say what distlint says of a script: ranks that part make it divergent.
+
+    Of one that is over budget it says nothing as a whole: its functions are looked at by themselves
+    then, as if anybody could call them.
+    """
     document = Document.from_bytes(source.encode(), SCRIPT)
     found = find(document, Project(SCRIPT.parent))
     assert not found.problems, found.problems[0].detail
-    if any(_parts(finding.code) for finding in found.findings):
-        return "divergent"
-    return "over-budget" if found.over_budget else "aligned"
+    if found.over_budget:
+        return "over-budget"
+    return "divergent" if any(_parts(each.code) for each in found.findings) else "aligned"
 
 
 def _parts(code: str) -> bool:

@@ -6,7 +6,7 @@ from benchmarks.random_programs.campaign import run
 
 SEED = 1
 PROGRAMS = 800
-MOST_OVER_BUDGET = PROGRAMS // 400
+MOST_OVER_BUDGET = PROGRAMS // 100
 
 
 def test_the_analyser_agrees_with_execution() -> None:
