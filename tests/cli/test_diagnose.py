@@ -92,7 +92,7 @@ def test_output_goes_to_a_file(distlint: Run, project: Path) -> None:
     [
         (["nowhere.log"], "no such file or folder: nowhere.log"),
         (["-", "--script", "nowhere.py"], "no such script: nowhere.py"),
-        (["--world-size", "0"], "not a number of ranks: 0"),
+        (["--world-size", "0"], "not a number of processes: 0"),
     ],
 )
 def test_what_cannot_be_done(arguments: list[str], message: str, distlint: Run) -> None:
