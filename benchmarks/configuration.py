@@ -34,7 +34,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from distlint.rules.settings import find_in, find_in_python
+from distlint.rules.settings import find_in
 from distlint.source.document import Document, DocumentError
 from distlint.source.finding import Finding, Severity
 from distlint.source.settings.kinds import is_about_training, kind_of, may_be_source, may_set
@@ -106,12 +106,8 @@ def _outcome(path: Path, kind: str, data: bytes) -> Outcome:
     outcome = Outcome(path, kind, None)
     try:
         document = Document.from_bytes(data, path)
-        if kind == "python":
-            outcome.findings = find_in_python(document, {}, ())
-            outcome.sheet = read(document, first=b"#!python")
-        else:
-            outcome.sheet = read(document)
-            outcome.findings = find_in(outcome.sheet, {}, ()) if outcome.sheet else []
+        outcome.sheet = read(document)
+        outcome.findings = find_in(outcome.sheet, {}, ()) if outcome.sheet else []
     except DocumentError as error:
         outcome.malformed = f"{error.row}:{error.column}: {error.message}"
     except Exception as error:

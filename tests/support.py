@@ -10,9 +10,10 @@ from distlint.engine.check import Session
 from distlint.engine.fix import Repairman
 from distlint.engine.selection import Layer
 from distlint.engine.settings import Overrides, Resolver
+from distlint.engine.trial import unmarked
 from distlint.rules.find import find
 from distlint.rules.registry import rules
-from distlint.rules.settings import find_in, find_in_python
+from distlint.rules.settings import find_in
 from distlint.source.document import Document
 from distlint.source.finding import Finding, Fix
 from distlint.source.scan import kind
@@ -20,7 +21,6 @@ from distlint.source.settings.sheet import read
 
 ROOT = Path(__file__).resolve().parents[1]
 SCRIPT = Path("/nowhere/script.py")
-_MARK = re.compile(r"[ \t]*# expect: .*")
 
 
 def findings(
@@ -63,16 +63,14 @@ def repaired(
 
 def found_in(source: str, file: str = SCRIPT.name) -> list[Finding]:
     """The findings in a text under a name, which says what kind of document it is."""
-    if not file.endswith(".py"):  # a comment on the line would keep fixes away
-        source = _MARK.sub("", source)
-    document = Document.from_bytes(source.encode(), SCRIPT.with_name(file))
-    if kind(document) == "python":
-        found = find(document, Project(SCRIPT.parent))
-        assert not found.problems, found.problems[0].detail
-        every = [*found.findings, *find_in_python(document, {}, ())]
-        return sorted(every, key=lambda each: each.sort_key)
+    document = Document.from_bytes(unmarked(source, file).encode(), SCRIPT.with_name(file))
     sheet = read(document)
-    return find_in(sheet, {}, ()) if sheet is not None else []
+    settings = find_in(sheet, {}, ()) if sheet is not None else []
+    if kind(document) != "python":
+        return settings
+    found = find(document, Project(SCRIPT.parent))
+    assert not found.problems, found.problems[0].detail
+    return sorted([*found.findings, *settings], key=lambda each: each.sort_key)
 
 
 def about_hangs(found: list[tuple[int, str]]) -> list[tuple[int, str]]:

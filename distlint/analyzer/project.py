@@ -365,10 +365,9 @@ class Project:
         path = Path(key)
         if path not in self._modules:
             self._modules[path] = self._built(self._document(path))
+        # One checked before, perhaps: what is said of a file must not depend on the order of files.
         if path != self._checked and self.contents.get(path) == LARGE:
-            return (
-                None  # checked before, perhaps: the files of a run must not depend on their order
-            )
+            return None
         return self._modules[path]
 
     def read(self, path: Path) -> Document:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
@@ -213,9 +214,7 @@ class Reach:
         module = self.project.by_key(method.module)
         if module is None:
             return frozenset()
-        known = dict(module.classes)
-        for other in self.imported(module):
-            known = other.classes | known
+        known = ChainMap(module.classes, *(other.classes for other in self.imported(module)))
         found: set[str] = set()
         stack = [method.owner]
         while stack:

@@ -24,12 +24,13 @@ from distlint.source.notebook import PYTHON, SUFFIX, Cell, Notebook
 from distlint.source.report import CommentKey, Frame, Notice, Reported
 from distlint.source.requirements import Asked, noted
 from distlint.source.scan import kind, scan, takes_comments
-from distlint.source.settings.kinds import kind_of
+from distlint.source.settings.kinds import kind_of, may_set
 
 if TYPE_CHECKING:
     from distlint.analyzer.project import Project
     from distlint.rules.base import Rule
     from distlint.rules.find import Found
+    from distlint.source.settings.sheet import Sheet
 
 CONTEXT_ROWS = 2
 MAX_FRAME_ROWS = 8
@@ -198,11 +199,11 @@ class Session:
 
     def _check(self, document: Document, settings: Settings) -> FileResult:
         if not is_python(document):
-            findings = self._settings_in(document, settings)
-            left = _left_alone(document)
+            sheet = _sheet_of(document)
+            left = _left_alone(document, sheet)
             if left is not None:
                 return FileResult(document.path, notices=(left,), checked=False)
-            return self._sieve(document, settings).result(findings)
+            return self._sieve(document, settings).result(self._said_of(sheet, settings))
         if not self._has_askers(document, settings):
             problem = _mistake(document)
             if problem is not None:
@@ -226,22 +227,17 @@ class Session:
         return _may_part(document, settings) or bool(_own_rules(document, settings))
 
     def _settings_in(self, document: Document, settings: Settings) -> list[Finding]:
+        return self._said_of(_sheet_of(document), settings)
+
+    def _said_of(self, sheet: Sheet | None, settings: Settings) -> list[Finding]:
         """What is said about configurations, variables and launch lines."""
-        from distlint.source.settings.kinds import may_set
-
-        if is_python(document) and not may_set(document.code):
+        if sheet is None:
             return []
-        from distlint.rules.settings import find_in, find_in_python
-        from distlint.source.settings.sheet import read
+        from distlint.rules.settings import find_in
 
-        versions, allowed = settings.versions, settings.allow_env
-        if is_python(document):
-            found = find_in_python(document, versions, allowed, self._beside)
-        else:
-            sheet = read(document)
-            found = find_in(sheet, versions, allowed, self._beside) if sheet is not None else []
+        found = find_in(sheet, settings.versions, settings.allow_env, self._beside)
         resting = _resting(settings)
-        return _fixable((each for each in found if each.code not in resting), document)
+        return _fixable((each for each in found if each.code not in resting), sheet.document)
 
     def _sieve(self, document: Document, settings: Settings) -> _Sieve:
         return _Sieve(self.resolver, document, settings, self.buffers)
@@ -435,11 +431,17 @@ def _refusal(target: Target, settings: Settings) -> Notice | None:
     return None
 
 
-def _left_alone(document: Document) -> Notice | None:
-    """Why nothing in a document that is no Python was checked, if so."""
+def _sheet_of(document: Document) -> Sheet | None:
+    """What a document says of settings; None for a script whose bytes promise nothing of it."""
+    if is_python(document) and not may_set(document.code):
+        return None
     from distlint.source.settings.sheet import read
 
-    sheet = read(document)
+    return read(document, first=b"#!python" if is_python(document) else b"")
+
+
+def _left_alone(document: Document, sheet: Sheet | None) -> Notice | None:
+    """Why nothing in a document that is no Python was checked, if so."""
     if sheet is not None and sheet.templated:
         return Notice("skipped", "a template: not checked", document.path)
     if sheet is None or not (sheet.configs or sheet.script.settings or sheet.script.commands):
@@ -469,10 +471,9 @@ def _resting(settings: Settings) -> frozenset[str]:
     """The codes of preview rules that nobody has asked for: what they would find is not told."""
     if settings.preview:
         return frozenset()
-    from distlint.rules.registry import rules
+    from distlint.rules.registry import preview_codes
 
-    preview = {code for code, rule in rules().items() if rule.preview}
-    return frozenset(preview - settings.selection.explicit)
+    return preview_codes() - settings.selection.explicit
 
 
 def _may_part(document: Document, settings: Settings) -> bool:

@@ -52,6 +52,11 @@ def marks(source: str) -> list[Mark]:
     ]
 
 
+def unmarked(source: str, file: str) -> str:
+    """An example as it is checked: but in Python, a comment on a line can keep a fix away."""
+    return source if file.endswith(".py") else _MARK.sub("", source)
+
+
 def with_rules_of(file: Path, settings: Settings) -> Settings:
     """The settings with the rules of one more file of the user's own.
 
@@ -105,9 +110,7 @@ class _Trying:
             baseline=None,
         )
         self.path = settings.root / example.file
-        self.text = example.code
-        if self.path.suffix != ".py":  # a comment on the line would keep fixes away
-            self.text = _MARK.sub("", self.text)
+        self.text = unmarked(example.code, example.file)
         self.failures: tuple[str, ...] = ()
         self.findings = self._found()
         self.own = [finding for finding in self.findings if finding.code == rule.code]

@@ -52,6 +52,12 @@ def rules() -> Mapping[str, type[Rule]]:
     return MappingProxyType(dict(sorted(found.items())))
 
 
+@lru_cache(maxsize=1)
+def preview_codes() -> frozenset[str]:
+    """The codes of the rules of this version that are preview."""
+    return frozenset(code for code, rule in rules().items() if rule.preview)
+
+
 def own_rules(files: tuple[Path, ...], packages: tuple[str, ...] = ()) -> Mapping[str, type[Rule]]:
     """The rules of the user's own, by code. Running this code is what naming it asks for.
 

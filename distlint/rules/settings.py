@@ -16,7 +16,7 @@ from distlint.source.document import Document, DocumentError
 from distlint.source.finding import Finding
 from distlint.source.requirements import asks_for_older, bounds_of
 from distlint.source.settings import values
-from distlint.source.settings.kinds import MAX_SIZE, may_set
+from distlint.source.settings.kinds import MAX_SIZE
 from distlint.source.settings.sheet import Config, Sheet, read
 
 _ABOVE = 3
@@ -146,19 +146,6 @@ def find_in(
     page = Page(sheet, versions, allow_env, [] if read_beside is None else read_beside)
     found = [finding for rule in settings_rules() for finding in rule.check(page)]
     return sorted(found, key=lambda finding: finding.sort_key)
-
-
-def find_in_python(
-    document: Document,
-    versions: Mapping[str, str],
-    allow_env: tuple[str, ...],
-    read_beside: list[Path] | None = None,
-) -> list[Finding]:
-    """The same for a script; nothing is read unless its bytes promise something."""
-    if not may_set(document.code):
-        return []
-    sheet = read(document, first=b"#!python")
-    return find_in(sheet, versions, allow_env, read_beside) if sheet is not None else []
 
 
 def written(page: Page, node: values.Node) -> str:

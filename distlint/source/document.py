@@ -84,6 +84,11 @@ class Document:
         return NEWLINE.split(self.text)
 
     @property
+    def is_test(self) -> bool:
+        """Does its name say that it holds tests?"""
+        return self.path.name.startswith("test_")
+
+    @property
     def code(self) -> bytes:
         """The bytes that hold the program, for a look at what it may contain."""
         return self.data

@@ -104,7 +104,7 @@ def main(path, device="cuda"):
             return
         if not any("cuda" in word or word == "device" for word in words):
             return
-        if document.path.name.startswith("test_"):
+        if document.is_test:
             return
         for loader in loaders(objects_of(module, catalogue)):
             if loader.constant("num_workers", 0) != 0 or not loader.option("num_workers").known:

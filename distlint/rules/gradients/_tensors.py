@@ -6,10 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from distlint.analyzer import ir
+from distlint.analyzer.names import nodes_of
+from distlint.analyzer.objects import Objects, objects_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from distlint.analyzer.bindings import Point
-    from distlint.analyzer.objects import Objects
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
 
 _MODULES = ("torch.", "torch.nn.functional.", "torch.linalg.", "torch.special.")
 
@@ -43,6 +49,20 @@ def applied(objects: Objects, node: object, point: Point, *names: str) -> Applie
     if isinstance(node.func, ir.Attribute):
         return Applied(name, node.func.value, node.args, node, method=True)
     return None
+
+
+def logarithms(
+    document: Document, module: Module, catalogue: Catalogue
+) -> Iterator[tuple[Applied, Point, Objects]]:
+    """The logarithms taken in a script that also has a softmax and is no test."""
+    if document.is_test or not {"softmax", "log"} <= module.words:
+        return
+    objects = objects_of(module, catalogue)
+    for point in objects.points:
+        for node in nodes_of(point.statement):
+            log = applied(objects, node, point, "log")
+            if log is not None and not log.rest:
+                yield log, point, objects
 
 
 def same(one: Any, two: Any) -> bool:

@@ -135,7 +135,7 @@ assert model.weight.grad.abs().sum() > 0, "no gradient"
         if any(_SCALES.search(word) for word in words):
             return
         objects = objects_of(module, catalogue)
-        if document.path.name.startswith("test_"):
+        if document.is_test:
             return
         scopes = {
             id(each.site.point.scope)

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.names import nodes_of
-from distlint.analyzer.objects import objects_of
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.gradients._tensors import Applied, applied
+from distlint.rules.gradients._tensors import Applied, applied, logarithms
 from distlint.source.finding import Finding, Fix, Severity
 
 if TYPE_CHECKING:
@@ -119,29 +117,20 @@ assert torch.isfinite(log_probs).all(), log_probs
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
-        if "softmax" not in module.words or "log" not in module.words:
-            return
-        if document.path.name.startswith("test_"):
-            return
-        objects = objects_of(module, catalogue)
         locator = locators.of(module.key)
-        for point in objects.points:
-            for node in nodes_of(point.statement):
-                log = applied(objects, node, point, "log")
-                if log is None or log.rest:
-                    continue
-                inner, added = _without_number(log.operand)
-                softmax = applied(objects, inner, point, "softmax")
-                if softmax is not None:
-                    yield self.finding(
-                        message="the logarithm of a softmax: a small probability is 0, and its "
-                        "logarithm infinite",
-                        severity=Severity.WARNING,
-                        place=locator.place(log.call.site),
-                        effect="an infinite loss, and gradients that are NaN",
-                        advice="Take log_softmax.",
-                        fix=partial(_fix, log, softmax, added, Draft(locator, module, catalogue)),
-                    )
+        for log, point, objects in logarithms(document, module, catalogue):
+            inner, added = _without_number(log.operand)
+            softmax = applied(objects, inner, point, "softmax")
+            if softmax is not None:
+                yield self.finding(
+                    message="the logarithm of a softmax: a small probability is 0, and its "
+                    "logarithm infinite",
+                    severity=Severity.WARNING,
+                    place=locator.place(log.call.site),
+                    effect="an infinite loss, and gradients that are NaN",
+                    advice="Take log_softmax.",
+                    fix=partial(_fix, log, softmax, added, Draft(locator, module, catalogue)),
+                )
 
 
 def _without_number(node: ir.Expr) -> tuple[ir.Expr, bool]:

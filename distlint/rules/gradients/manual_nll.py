@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.bindings import Point
-from distlint.analyzer.names import nodes_of
-from distlint.analyzer.objects import objects_of
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.gradients._tensors import applied
+from distlint.rules.gradients._tensors import applied, logarithms
 from distlint.source.finding import Finding, Related, Severity
 
 if TYPE_CHECKING:
@@ -108,27 +106,18 @@ assert torch.isfinite(logits.grad).all(), logits.grad
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
-        if "softmax" not in module.words or "log" not in module.words:
-            return
-        if document.path.name.startswith("test_"):
-            return
-        objects = objects_of(module, catalogue)
         locator = locators.of(module.key)
-        for point in objects.points:
-            for node in nodes_of(point.statement):
-                log = applied(objects, node, point, "log")
-                if log is None or log.rest:
-                    continue
-                softmax = _picked_from(objects, log.operand, point)
-                if softmax is not None:
-                    yield self.finding(
-                        message="the logarithm of a probability that may be 0",
-                        severity=Severity.WARNING,
-                        place=locator.place(log.call.site),
-                        related=(Related("the softmax", locator.place(softmax.site)),),
-                        effect="an infinite loss, and gradients that are NaN",
-                        advice="Take F.cross_entropy, or gather from F.log_softmax.",
-                    )
+        for log, point, objects in logarithms(document, module, catalogue):
+            softmax = _picked_from(objects, log.operand, point)
+            if softmax is not None:
+                yield self.finding(
+                    message="the logarithm of a probability that may be 0",
+                    severity=Severity.WARNING,
+                    place=locator.place(log.call.site),
+                    related=(Related("the softmax", locator.place(softmax.site)),),
+                    effect="an infinite loss, and gradients that are NaN",
+                    advice="Take F.cross_entropy, or gather from F.log_softmax.",
+                )
 
 
 def _picked_from(objects: Objects, node: ir.Expr, point: Point) -> ir.Call | None:

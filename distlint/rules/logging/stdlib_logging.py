@@ -94,7 +94,7 @@ logger.warning("ready")
     ) -> Iterable[Finding]:
         if "getLogger" not in module.words or "Accelerator" not in module.words:
             return
-        if document.path.name.startswith("test_"):
+        if document.is_test:
             return
         if "get_logger" in module.words or "accelerate" not in module.imported_roots:
             return

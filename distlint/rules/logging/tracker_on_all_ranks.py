@@ -153,7 +153,7 @@ dist.destroy_process_group()
             called = guards.objects.called(site)
             if called not in _RUNS | _WRITERS or _is_meant(guards, site):
                 continue
-            if document.path.name.startswith("test_"):
+            if document.is_test:
                 continue
             run = called in _RUNS
             yield self.finding(

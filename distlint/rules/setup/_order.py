@@ -54,9 +54,7 @@ def surely_before(first: Point, second: Point) -> bool:
 def is_test(document: Document, point: Point) -> bool:
     """Is it code that tests something, on one machine and by itself?"""
     function = point.scope.function
-    return document.path.name.startswith("test_") or (
-        function is not None and "test" in function.name.lower()
-    )
+    return document.is_test or (function is not None and "test" in function.name.lower())
 
 
 def is_reached(objects: Objects, point: Point) -> bool:

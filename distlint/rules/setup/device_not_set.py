@@ -207,7 +207,7 @@ dist.destroy_process_group()
             return
         objects = objects_of(module, catalogue)
         found = [init for init in inits(objects) if "nccl" in backend_of(objects, init)]
-        if not found or document.path.name.startswith("test_"):
+        if not found or document.is_test:
             return
         locator = locators.of(module.key)
         if not _BINDS.isdisjoint(module.tokens):

@@ -149,7 +149,7 @@ if __name__ == "__main__":
             and _FROM_LAUNCHER.isdisjoint(set_here)
             and _STARTS.isdisjoint(module.words)
         )
-        if document.path.name.startswith("test_"):
+        if document.is_test:
             return
         for site in _fixed(objects):
             serious = launched and isinstance(site, ir.Assign)

@@ -133,7 +133,7 @@ def main(args):
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
-        if _VARIABLE not in module.tokens or document.path.name.startswith("test_"):
+        if _VARIABLE not in module.tokens or document.is_test:
             return
         objects = objects_of(module, catalogue)
         locator = locators.of(module.key)

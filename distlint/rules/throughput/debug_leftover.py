@@ -115,7 +115,7 @@ for step in range(10):
         for site, what in _leftovers(objects):
             point = site[1]
             function = point.scope.function
-            if document.path.name.startswith("test_") or any(True for _ in tests_around(point)):
+            if document.is_test or any(True for _ in tests_around(point)):
                 continue
             if function is not None and _DEBUG.search(function.name):
                 continue
