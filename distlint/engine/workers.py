@@ -103,7 +103,7 @@ def rare_collection() -> Iterator[Callable[[], None]]:
     """
     collects = gc.isenabled()
     gc.disable()
-    limit = 0
+    limit = _limit()
 
     def tidy() -> None:
         nonlocal limit
@@ -111,13 +111,18 @@ def rare_collection() -> Iterator[Callable[[], None]]:
         if size > limit if size else gc.get_count()[0] > OBJECTS_BETWEEN_COLLECTIONS:
             gc.collect()
             _give_back()
-            limit = _resident() * 5 // 4 + GROWTH_BETWEEN_COLLECTIONS
+            limit = _limit()
 
     try:
         yield tidy
     finally:
         if collects:
             gc.enable()
+
+
+def _limit() -> int:
+    """How much memory may be in use before garbage is collected, by what is in use now."""
+    return _resident() * 5 // 4 + GROWTH_BETWEEN_COLLECTIONS
 
 
 def _resident() -> int:
