@@ -11,7 +11,7 @@ import pytest
 from distlint import __version__
 
 ROOT = Path(__file__).parent.parent
-TEST_COMMAND = 'python -m pip install -e ".[dev]" && python -m pytest'
+TEST_COMMAND = 'python -m pip install -e ".[dev]" && python -m pytest -n auto'
 
 if sys.version_info >= (3, 11):
     import tomllib

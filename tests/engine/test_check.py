@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
@@ -295,7 +296,10 @@ class TestWorkers:
         assert len(run(jobs=3).findings) == 12
 
     def test_a_worker_that_dies_takes_no_other_file_along(
-        self, project: Path, analysis: Callable[[Callable[..., Found]], None]
+        self,
+        project: Path,
+        analysis: Callable[[Callable[..., Found]], None],
+        monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         def die(document: Document, project: object) -> Found:
             if document.path.name == "m5.py":
@@ -303,6 +307,7 @@ class TestWorkers:
             return marked(document, project)  # type: ignore[arg-type]
 
         analysis(die)
+        monkeypatch.setattr(workers, "_context", lambda: get_context("fork"))  # inherits `die`
         for number in range(8):
             write(project, {f"m{number}.py": "BUG"})
         report = run(jobs=2)
