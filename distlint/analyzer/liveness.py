@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING, Any
 
 from distlint.analyzer import ir
@@ -20,7 +22,8 @@ STRATEGY_WORDS = ("fsdp", "deepspeed", "zero", "shard")
 FACTS = frozenset({"seeded", "nosync", "joined", "once", "risky"})
 """First parts of variables that no name in the source stands for."""
 
-Names = frozenset[str]
+Names = int
+"""A set of names, as a number with a bit for each: united at once, and small."""
 Live = frozenset[tuple[Key, Value]]
 
 
@@ -33,7 +36,10 @@ class Liveness:
         self.relevance = reach.relevance(main)
         self.exposure = Exposure(self.relevance)
         self.tables: dict[Cont | None, _Table] = {}
-        self.both: dict[tuple[Cont | None, Cont | None], Names] = {}
+        self.bits: dict[str, int] = {}
+        self.sets: dict[frozenset[str], Names] = {}
+        self.telling = self.names(self.relevance.names)
+        self.stop_flags = self.names(STOP_FLAGS)
         self.statements: dict[ir.Stmt, Names] = {}
         self.strategic: dict[Unknown, bool] = {}
         self.atoms: dict[Live, frozenset[Unknown]] = {}
@@ -60,7 +66,7 @@ class Liveness:
             atoms |= self.atoms_of(live)
             for value in state.results.values():
                 atoms |= value.atoms
-        reads = self.either(states[0].k, states[-1].k)
+        reads = self.reads(states[0].k) | self.reads(states[-1].k)
         again = {key for key, _ in asked}
         kept = {
             key: outcome
@@ -115,18 +121,25 @@ class Liveness:
             found = self.atoms[live] = frozenset().union(*(value.atoms for _, value in live))
         return found
 
-    def either(self, first: Cont | None, second: Cont | None) -> Names:
-        """What one of two continuations reads."""
-        found = self.both.get((first, second))
-        if found is None:
-            found = self.both[first, second] = self.reads(first) | self.reads(second)
-        return found
-
     # ---- what may be asked again
 
     def can_be_asked(self, key: Any, reads: Names, atoms: frozenset[Unknown]) -> bool:
         atom: Unknown = key[1] if isinstance(key, tuple) else key
-        return self.is_strategic(atom) or _can_be_made(atom, reads, atoms)
+        return self.is_strategic(atom) or self.can_be_made(atom, reads, atoms)
+
+    def can_be_made(self, value: Value, reads: Names, atoms: frozenset[Unknown]) -> bool:
+        """Can what is left to do come to this very term again?"""
+        if isinstance(value, Phi):
+            return value.atoms <= atoms
+        if not isinstance(value, Unknown) or value in atoms:
+            return True
+        if not value.fresh:
+            tokens = self.names(value.tokens)
+            return tokens & reads == tokens
+        if value.leaf:
+            return False
+        parts = (arg for arg in value.args if isinstance(arg, Value))
+        return all(self.can_be_made(part, reads, atoms) for part in parts)
 
     def is_strategic(self, atom: Unknown) -> bool:
         """Does an assumption bear on which strategy is in use? Calls ask for that by themselves."""
@@ -142,13 +155,13 @@ class Liveness:
     def reads(self, k: Cont | None) -> Names:
         """Every name that what is left to do may read."""
         if k is None:
-            return frozenset()
+            return 0
         chain = []
         step: Cont | None = k
         while step is not None and step.reads is None:
             chain.append(step)
             step = step.next
-        below = step.reads if step is not None and step.reads is not None else frozenset()
+        below = step.reads if step is not None and step.reads is not None else 0
         for item in reversed(chain):
             below = item.reads = below | self.own(item)
         return below
@@ -158,23 +171,41 @@ class Liveness:
         module = k.frame.module if k.frame is not None else self.main
         if k.kind == "seq":
             block, index = k.data
-            return frozenset().union(*[self.of(module, s) for s in block[index:]])
+            return reduce(or_, [self.of(module, s) for s in block[index:]], 0)
         if k.kind in {"loop", "try", "manager", "yielded"}:
             return self.of(module, k.data[0])
         if k.kind == "final":
-            return frozenset().union(*[self.of(module, s) for s in k.data[0]])
+            return reduce(or_, [self.of(module, s) for s in k.data[0]], 0)
         if k.kind == "generator":
             return self.reads(k.data[0])
-        return frozenset({"__exit__"}) if k.kind == "with" else frozenset()
+        return self.names(_EXIT) if k.kind == "with" else 0
 
     def of(self, module: Module, statement: ir.Stmt) -> Names:
         """What a statement reads, and the functions that it may call."""
         found = self.statements.get(statement)
         if found is None:
             tokens = self.reach.of_block(module, ir.tokens_of(statement))
-            found = self.statements[statement] = tokens
+            found = self.statements[statement] = self.names(tokens)
         return found
 
+    def names(self, names: frozenset[str]) -> Names:
+        """The bits of a set of names."""
+        found = self.sets.get(names)
+        if found is None:
+            bits = self.bits
+            numbers = [bits.setdefault(name, len(bits)) for name in names]
+            octets = bytearray(len(bits) // 8 + 1)
+            for number in numbers:
+                octets[number >> 3] |= 1 << (number & 7)
+            found = self.sets[names] = int.from_bytes(octets, "little")
+        return found
+
+    def is_among(self, name: str, names: Names) -> bool:
+        number = self.bits.get(name)
+        return number is not None and bool(names & (1 << number))
+
+
+_EXIT = frozenset({"__exit__"})
 
 _LIVE, _HIDDEN, _FACT, _DEAD = range(4)
 """What a variable is: read, read if its object is, no variable of the source, or never read."""
@@ -186,7 +217,7 @@ class _Table(dict[Key, int]):
     def __init__(self, liveness: Liveness, k: Cont | None) -> None:
         self.liveness = liveness
         self.reads = liveness.reads(k)
-        self.telling = (self.reads & liveness.relevance.names) | STOP_FLAGS
+        self.telling = (self.reads & liveness.telling) | liveness.stop_flags
         self.exposed = liveness.exposure.scopes(k)
 
     def __missing__(self, key: Key) -> int:
@@ -200,20 +231,8 @@ class _Table(dict[Key, int]):
             return _FACT if is_fact else _LIVE
         if owner in self.exposed and name not in self.exposed[owner]:
             return _DEAD
-        if name in (self.reads if owner in self.exposed else self.telling) or name[:1] == "[":
+        read = self.reads if owner in self.exposed else self.telling
+        if self.liveness.is_among(name, read) or name[:1] == "[":
             is_hidden = isinstance(owner, Unknown) and owner.fresh
             return _HIDDEN if is_hidden else _LIVE
         return _DEAD
-
-
-def _can_be_made(value: Value, reads: Names, atoms: frozenset[Unknown]) -> bool:
-    """Can what is left to do come to this very term again?"""
-    if isinstance(value, Phi):
-        return value.atoms <= atoms
-    if not isinstance(value, Unknown) or value in atoms:
-        return True
-    if not value.fresh:
-        return value.tokens <= reads
-    if value.leaf:
-        return False
-    return all(_can_be_made(arg, reads, atoms) for arg in value.args if isinstance(arg, Value))

@@ -68,7 +68,7 @@ class Cont:
         self.data = data
         self.frame = frame
         self.next = next_
-        self.reads: frozenset[str] | None = None
+        self.reads: int | None = None
 
 
 class State:

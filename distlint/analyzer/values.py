@@ -23,6 +23,8 @@ MAX_TERM_DEPTH = 14
 MAX_PHI_DEPTH = 4
 MAX_OPEN_DEPTH = 1
 """The same for what joined ways leave: unknowns that ranks can only test, all alike."""
+EITHER = "either"
+"""Operator of the unknowns that are one of two values, which one is of no interest any more."""
 LOST = "lost"
 """Operator of the unknowns that stand for what each rank had, where too many ways were joined."""
 
@@ -225,7 +227,9 @@ def unknown(
             if "/" not in arg:  # no path of a module
                 tokens.add(arg.rsplit(".", 1)[-1])
     result.tokens = frozenset(tokens)
-    result.atoms = frozenset().union(*(part.atoms for part in parts)) | {result}
+    # ranks that hold one of two values can ask for no part of them
+    known = (part.atoms for part in parts) if op != EITHER else ()
+    result.atoms = frozenset((result,)).union(*known)
     _TABLE[key] = result
     return result
 
@@ -251,15 +255,12 @@ class Phi(Value):
 
 
 def phi(test: Unknown, then: Value, orelse: Value) -> Value:
-    if isinstance(then, Phi) and then.test is test:
-        then = then.then
-    if isinstance(orelse, Phi) and orelse.test is test:
-        orelse = orelse.orelse
+    then, orelse = _where(test, then, orelse)
     if then is orelse:
         return then
     depth = 1 + max(_phi_depth(then), _phi_depth(orelse))
     if depth > MAX_PHI_DEPTH:
-        return unknown("either", test, then, orelse)
+        return unknown(EITHER, test, then, orelse)
     key = (Phi, test, then, orelse)
     found = _TABLE.get(key)
     if found is None:
@@ -279,14 +280,24 @@ def phi(test: Unknown, then: Value, orelse: Value) -> Value:
     return result
 
 
+def _where(test: Unknown, then: Value, orelse: Value) -> tuple[Value, Value]:
+    """What two values are where a test is true, and where it is false."""
+    if isinstance(then, Phi) and then.test is test:
+        then = then.then
+    if isinstance(orelse, Phi) and orelse.test is test:
+        orelse = orelse.orelse
+    return then, orelse
+
+
 def joined(test: Unknown, then: Value, orelse: Value) -> Value:
     """What two ways have left in a variable: two unknowns, the same on all ranks, become one."""
-    value = phi(test, then, orelse)
-    if not isinstance(value, Phi) or value.known or not value.plain:
-        return value
-    if value.depth > MAX_OPEN_DEPTH or type(value.then) is type(value.orelse) is Unknown:
-        return unknown("either", test, then, orelse)
-    return value
+    one, two = _where(test, then, orelse)
+    is_open = one is not two and not test.local and is_plain(one) and is_plain(two)
+    if is_open and not (is_known(one) and is_known(two)):
+        depth = 1 + max(_phi_depth(one), _phi_depth(two))
+        if depth > MAX_OPEN_DEPTH or type(one) is type(two) is Unknown:
+            return unknown(EITHER, test, then, orelse)
+    return phi(test, then, orelse)
 
 
 def _are_weak(parts: Iterable[Value]) -> bool:

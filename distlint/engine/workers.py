@@ -99,19 +99,24 @@ def _analysed(
 def rare_collection() -> Iterator[Callable[[], None]]:
     """Collect garbage once in a while: there is little, and the trees that stay are large.
 
-    Yields what is to be called after a file. The more is in use, the more may be added to it first.
+    Yields what is to be called after a file. What has been there for long is looked through when
+    memory has grown by half.
     """
     collects = gc.isenabled()
     gc.disable()
-    limit = _limit()
+    young, old = _limit(5 / 4), _limit(3 / 2)
 
     def tidy() -> None:
-        nonlocal limit
+        nonlocal young, old
         size = _resident()
-        if size > limit if size else gc.get_count()[0] > OBJECTS_BETWEEN_COLLECTIONS:
-            gc.collect()
+        if size > young if size else gc.get_count()[0] > OBJECTS_BETWEEN_COLLECTIONS:
+            gc.collect(0)
             _give_back()
-            limit = _limit()
+            if _resident() > old or not size:
+                gc.collect()
+                _give_back()
+                old = _limit(3 / 2)
+            young = _limit(5 / 4)
 
     try:
         yield tidy
@@ -120,9 +125,9 @@ def rare_collection() -> Iterator[Callable[[], None]]:
             gc.enable()
 
 
-def _limit() -> int:
+def _limit(growth: float) -> int:
     """How much memory may be in use before garbage is collected, by what is in use now."""
-    return _resident() * 5 // 4 + GROWTH_BETWEEN_COLLECTIONS
+    return int(_resident() * growth) + GROWTH_BETWEEN_COLLECTIONS
 
 
 def _resident() -> int:
