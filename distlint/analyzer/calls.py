@@ -865,4 +865,4 @@ def _is_set(value: Value) -> Value:
     """The value of a flag; what has not been written is not set."""
     if isinstance(value, v.Phi):
         return v.phi(value.test, _is_set(value.then), _is_set(value.orelse))
-    return const(False) if isinstance(value, Unknown) and value.op == "unset" else value
+    return const(False) if isinstance(value, Unknown) and value.op == v.UNSET else value

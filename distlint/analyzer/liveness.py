@@ -13,6 +13,7 @@ from distlint.analyzer.hooks import STOP_FLAGS
 from distlint.analyzer.project import Module
 from distlint.analyzer.state import Cont, Key, State
 from distlint.analyzer.values import Phi, Unknown, Value
+from distlint.analyzer.view import RISKY
 
 if TYPE_CHECKING:
     from distlint.analyzer.reach import Reach
@@ -205,6 +206,15 @@ class Liveness:
         return number is not None and bool(names & (1 << number))
 
 
+def _is_in_try(k: Cont | None) -> bool:
+    """Is what is left to do inside a try?"""
+    while k is not None:
+        if k.kind == "try" or (k.kind == "generator" and _is_in_try(k.data[0])):
+            return True
+        k = k.next
+    return False
+
+
 _EXIT = frozenset({"__exit__"})
 
 _LIVE, _HIDDEN, _FACT, _DEAD = range(4)
@@ -219,6 +229,7 @@ class _Table(dict[Key, int]):
         self.reads = liveness.reads(k)
         self.telling = (self.reads & liveness.telling) | liveness.stop_flags
         self.exposed = liveness.exposure.scopes(k)
+        self.in_try = _is_in_try(k)
 
     def __missing__(self, key: Key) -> int:
         verdict = self[key] = self._verdict(key)
@@ -226,6 +237,8 @@ class _Table(dict[Key, int]):
 
     def _verdict(self, key: Key) -> int:
         owner, name = key
+        if key == RISKY:
+            return _LIVE if self.in_try else _DEAD  # every try begins without
         if owner in FACTS:
             is_fact = owner == "once" and not self.liveness.is_told_apart(name)
             return _FACT if is_fact else _LIVE

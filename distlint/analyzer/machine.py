@@ -588,7 +588,7 @@ class Machine(Calls):
         for key, left in then.items():
             right = orelse[key]
             if left is not right:
-                unset = self.store.get(key) or unknown("unset", str(key[1]))
+                unset = self.store.get(key) or unknown(v.UNSET, str(key[1]))
                 left = self.select(test, left or unset, right or unset)
             merged[key] = left
         return merged

@@ -546,15 +546,33 @@ def _joined(
     for key in dict.fromkeys([key for key in order if key in differ]) if several else differ:
         if key[0] in FACTS:
             return None
-        one = left.get(key) or unknown("unset", str(key[1]))
-        two = right.get(key) or unknown("unset", str(key[1]))
+        one = left.get(key) or unknown(v.UNSET, str(key[1]))
+        two = right.get(key) or unknown(v.UNSET, str(key[1]))
         value = v.joined(atom, one, two)
         if not isinstance(value, v.Phi) and not (v.is_plain(one) and v.is_plain(two)):
-            if crowd is None or not (v.is_own_number(one) and v.is_own_number(two)):
+            blurred = _blurred(one, two, crowd, str(key[1])) if crowd is not None else None
+            if blurred is None:
                 return None
-            value = unknown(LOST, crowd, str(key[1]), local=True, fresh=True)
+            value = blurred
         found[key] = value
     return found
+
+
+def _blurred(one: Value, two: Value, crowd: int, name: str) -> Value | None:
+    """A value that is anything that two may be, whatever had led to it; None if that is too much.
+
+    What a variable was before it was set counts for nothing.
+    """
+    found = dict.fromkeys((*v.leaves(one), *v.leaves(two)))
+    kept = [leaf for leaf in found if getattr(leaf, "op", "") != v.UNSET] or list(found)
+    if len(kept) > v.MAX_PHI_DEPTH + 1:
+        if v.is_own_number(one) and v.is_own_number(two):
+            return unknown(LOST, crowd, name, local=True, fresh=True)
+        return None
+    value = kept[-1]
+    for number, leaf in enumerate(kept[:-1]):
+        value = v.phi(unknown(WAY, crowd, number, fresh=True), leaf, value)
+    return value
 
 
 def position(state: State) -> Position:

@@ -9,7 +9,7 @@ whose kind matters.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from distlint.analyzer.cluster import WORLD_SAMPLES, Cluster
@@ -23,6 +23,8 @@ MAX_TERM_DEPTH = 14
 MAX_PHI_DEPTH = 4
 MAX_OPEN_DEPTH = 1
 """The same for what joined ways leave: unknowns that ranks can only test, all alike."""
+UNSET = "unset"
+"""Operator of what a variable is that only one of two ways has set."""
 EITHER = "either"
 """Operator of the unknowns that are one of two values, which one is of no interest any more."""
 LOST = "lost"
@@ -298,6 +300,15 @@ def joined(test: Unknown, then: Value, orelse: Value) -> Value:
         if depth > MAX_OPEN_DEPTH or type(one) is type(two) is Unknown:
             return unknown(EITHER, test, then, orelse)
     return phi(test, then, orelse)
+
+
+def leaves(value: Value) -> Iterator[Value]:
+    """The values that it may be."""
+    if isinstance(value, Phi):
+        yield from leaves(value.then)
+        yield from leaves(value.orelse)
+    else:
+        yield value
 
 
 def _are_weak(parts: Iterable[Value]) -> bool:
