@@ -29,7 +29,7 @@ def renamed(
 ) -> Fix:
     """Another name for a key, in the quotes that it stands in."""
     written = sheet.document.text[entry.start : entry.end]
-    quote = written[0] if written[:1] in "\"'" else ""
+    quote = written[:1] if written[:1] in "\"'" else ""
     text = f"{quote}{new}{quote}"
     return replaced(
         sheet, applicability, message or f"Write `{new}`", (entry.start, entry.end, text)

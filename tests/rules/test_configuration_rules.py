@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from distlint.rules.settings import find_in
@@ -138,6 +138,8 @@ PIECES = st.sampled_from(
 
 @pytest.mark.parametrize("name", NAMES)
 @given(pieces=st.lists(PIECES, max_size=30), gap=st.sampled_from(["", " ", "\n"]))
+@example(pieces=["run:"], gap="")
+@example(pieces=["shell: ''", "run: torchrun train.py"], gap="\n")
 @settings(max_examples=60, deadline=None)
 def test_nothing_crashes(name: str, pieces: list[str], gap: str) -> None:
     document = Document.from_bytes(gap.join(pieces).encode(), Path("/nowhere") / name)

@@ -228,7 +228,7 @@ def _steps(
     for entry in node.entries:
         if entry.key == "run" and isinstance(entry.value, Scalar):
             named = node.value("shell")
-            if named is None or str(named).split()[:1][0] in _SHELLS:
+            if named is None or str(named).partition(" ")[0] in ("", *_SHELLS):
                 piece = _piece(text, entry.value)
                 if piece is not None:
                     _add(found, read(piece, environment))
@@ -268,7 +268,7 @@ def _piece(text: str, node: Scalar) -> Piece | None:
     else:
         body = text[node.start : node.end]
         start = node.start
-        if body[:1] in "\"'":
+        if body.startswith(("'", '"')):
             if "\\" in body or body[0] * 2 in body[1:-1]:
                 return None
             body, start = body[1:-1], start + 1
