@@ -45,6 +45,10 @@ class Liveness:
         self.strategic: dict[Unknown, bool] = {}
         self.atoms: dict[Live, frozenset[Unknown]] = {}
 
+    def forget(self) -> None:
+        """Let go of the tables: each refers to this object, which only a collection would see."""
+        self.tables.clear()
+
     def identity(
         self, states: tuple[State, ...], lives: tuple[Live, ...], known: dict[Any, bool]
     ) -> tuple[Any, ...]:

@@ -93,6 +93,7 @@ class Rehearser:
         try:
             return self.run_all()
         finally:
+            self.leave()
             if collects:
                 gc.enable()
 
@@ -145,7 +146,7 @@ class Rehearser:
                 if need.nodes * need.local > MAX_RANKS:
                     return
                 nodes, local = need.nodes, need.local
-                self.rehearsal = None
+                self.leave()
             except OverBudget:
                 shallower = next(levels, None)
                 if shallower is None:
@@ -211,6 +212,12 @@ class Rehearser:
             rehearsal = Rehearsal(self.project, self.catalogue, cluster, self.module, self.reach)
             self.rehearsal = rehearsal
         return rehearsal
+
+    def leave(self) -> None:
+        """Be done with a rehearsal."""
+        if self.rehearsal is not None:
+            self.rehearsal.liveness.forget()
+            self.rehearsal = None
 
     def start(self, rehearsal: Rehearsal, function: ir.Function | None) -> State:
         scope = rehearsal.module_scope(self.module)

@@ -41,6 +41,9 @@ V = TypeVar("V", bound="_Plain")
 
 def forget() -> None:
     """Drop the table of values: no value may be used across this call."""
+    for value in _TABLE.values():
+        if type(value) is Unknown:
+            value.atoms = _NOTHING  # it is in there itself, which only a collection would see
     _TABLE.clear()
 
 
