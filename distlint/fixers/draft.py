@@ -79,7 +79,7 @@ def _names(module: Module, catalogue: Catalogue) -> Names:
 
 
 class Draft:
-    """The edits of one fix so far, and what fixers ask about the file.
+    """The edits of one fix so far, and what fixers ask about the file; nothing is read before.
 
     Offsets count code points from the start of the text. Everything raises ``Doubt`` where the
     tree does not tell the text exactly.
@@ -89,15 +89,25 @@ class Draft:
         self.locator = locator
         self.document = locator.document
         self.source = locator.document.text
-        self.tree = locator.tree
-        self.names = _names(module, catalogue)
+        self.module = module
         self.catalogue = catalogue
         self.imported: dict[tuple[str, str], str] = {}
         """What this draft imports itself: (module, name) -> the name that it goes by."""
-        self._layout = _layout(locator)
         self._edits: list[tuple[int, int, str]] = []
 
     # ---- the tree
+
+    @property
+    def tree(self) -> cst.Module:
+        return self.locator.tree
+
+    @property
+    def names(self) -> Names:
+        return _names(self.module, self.catalogue)
+
+    @cached_property
+    def _layout(self) -> _Layout:
+        return _layout(self.locator)
 
     def node(self, site: int, kind: type[Node]) -> Node:
         """The node of a site of the IR, which has to be of this kind."""
