@@ -42,6 +42,9 @@ _LAST = float("inf")
 CROWD = 2
 """States that may wait at one place before they are joined at a loss."""
 
+CROWD_APART = 8
+"""The same where the two ranks of a state are at different statements."""
+
 MANY_TRIES = 100
 """Choices that are taken back in search of a way that agrees with itself."""
 
@@ -422,7 +425,7 @@ class _Agenda:
     def joins(self, item: _Item, waiting: list[_Item]) -> Iterator[tuple[_Item, _Item]]:
         """Items with which one can be joined, and what comes of it: those most like it first."""
         is_level = len({state.k for state in item.states}) == 1
-        is_crowded = is_level and self.crowds[item.meeting[0]] >= CROWD
+        is_crowded = self.crowds[item.meeting[0]] >= (CROWD if is_level else CROWD_APART)
         facts = item.known.items()
         order = sorted(
             (len(facts ^ other.known.items()), number) for number, other in enumerate(waiting)
