@@ -9,11 +9,11 @@ import pytest
 from distlint.analyzer.positions import Locators
 from distlint.analyzer.project import Project
 from distlint.engine.trial import marks as expected
-from distlint.rules.base import SourceRule
+from distlint.rules.base import Rule, SourceRule
 from distlint.rules.registry import rules
 from distlint.source.document import Document
 from distlint.source.finding import Finding, Severity
-from tests.support import SCRIPT
+from tests.support import SCRIPT, found_in
 
 HEAD = "import torch\nimport torch.distributed as dist\n\n"
 
@@ -403,3 +403,12 @@ def test_a_long_chain_of_branches() -> None:
         + f"    dist.reduce(x, 0)\n    if k == 0:\n        y = 0\n{chain}    return k\n"
     )
     assert reported(source, "DST118") == reported(source, "DST119") == []
+
+
+@pytest.mark.parametrize(
+    "rule", [rule for rule in rules().values() if "The file is a test" in rule.documentation()]
+)
+def test_what_a_rule_passes_over_in_a_test(rule: type[Rule]) -> None:
+    for example in rule.bad:
+        assert rule.code in {finding.code for finding in found_in(example.code)}
+        assert rule.code not in {f.code for f in found_in(example.code, "test_script.py")}

@@ -61,6 +61,7 @@ class GraphAccumulation(SourceRule):
     - The sum is what `backward()` is called on.
     - The sum or the list is begun anew or emptied in the same loop.
     - Under `torch.no_grad()`, and where nothing is back-propagated.
+    - The file is a test (`test_*.py`): it takes few steps.
     """
 
     code = "DST307"
@@ -201,7 +202,7 @@ assert loop.total.grad_fn is None, "the graphs of all steps are held"
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
-        if "backward" not in module.tokens:
+        if "backward" not in module.tokens or document.is_test:
             return
         objects = objects_of(module, catalogue)
         summed = {path_of(each.loss) for each in backwards(objects)}
