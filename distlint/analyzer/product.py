@@ -569,13 +569,23 @@ def _blurred(one: Value, two: Value, crowd: int, name: str) -> Value | None:
     found = dict.fromkeys((*v.leaves(one), *v.leaves(two)))
     kept = [leaf for leaf in found if getattr(leaf, "op", "") != v.UNSET] or list(found)
     if len(kept) > v.MAX_PHI_DEPTH + 1:
-        if v.is_own_number(one) and v.is_own_number(two):
-            return unknown(LOST, crowd, name, local=True, fresh=True)
+        numbers = [leaf for leaf in kept if v.is_opaque(leaf)]
+        kept = [leaf for leaf in kept if not v.is_opaque(leaf)]
+        kept.append(_any_of(numbers, crowd, name))
+    if len(kept) > v.MAX_PHI_DEPTH + 1:
         return None
     value = kept[-1]
     for number, leaf in enumerate(kept[:-1]):
         value = v.phi(unknown(WAY, crowd, number, fresh=True), leaf, value)
     return value
+
+
+def _any_of(numbers: list[Value], crowd: int, name: str) -> Unknown:
+    """One of several numbers: which one is of no interest any more."""
+    if not any(number.local for number in numbers):
+        return unknown(v.EITHER, unknown(WAY, crowd, fresh=True), *numbers)
+    wrapped = frozenset[int]().union(*(getattr(number, "wrapped", ()) for number in numbers))
+    return unknown(LOST, crowd, name, local=True, fresh=True, wrapped=wrapped)
 
 
 def position(state: State) -> Position:

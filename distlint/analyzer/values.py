@@ -815,4 +815,7 @@ def _compare_unknown(op: str, left: Value, right: Value) -> Value:
     if op == "is" and isinstance(left, Unknown) and left.op not in _MAY_BE_NONE:
         # whether there is a value at all is a matter of the program, not of the rank's data
         return unknown(op, left, right, local=False, clean=True)
+    if op == "in" and isinstance(left, Const) and isinstance(right, Unknown) and right.wrapped:
+        # so is which outputs a model has
+        return unknown(op, left, right, local=False, clean=True)
     return unknown(op, left, right)
