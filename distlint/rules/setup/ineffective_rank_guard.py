@@ -447,10 +447,8 @@ def _falls_back(block: ir.Block) -> bool:
                 if _is_rank_or_first(node.body, node.orelse):
                     return True
         if isinstance(statement, ir.If) and "is_initialized" in ir.tokens_of(statement.test):
-            arms = [
-                _answer(arm) for arm in (statement.body, statement.orelse or block[index + 1 :])
-            ]
-            if arms[0] is not None and arms[1] is not None and _is_rank_or_first(*arms):
+            one, other = map(_answer, (statement.body, statement.orelse or block[index + 1 :]))
+            if one is not None and other is not None and _is_rank_or_first(one, other):
                 return True
     return False
 
