@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.bindings import Path, Point, path_of
+from distlint.analyzer.guards import asks_rank
 from distlint.analyzer.names import calls_of, expressions_in, nodes_of, placed
 from distlint.analyzer.objects import CallSite, Objects, objects_of
 from distlint.rules.base import Example, SourceRule
@@ -61,6 +62,8 @@ class AssumedToAgree(SourceRule):
       function takes things out of the container, or looks the key up.
     - A collective for each item of a dict of metrics, in the order of the dict.
     - A loop with collectives is left by a counter of failures to improve that each rank keeps.
+    - A loop is left by a flag that is written inside a test of the rank, and nothing in the loop
+      tells the others.
     - A sharded submodule is run only if an optional input of `forward` is there.
     - A Lightning callback sets `should_stop` by what it finds in the module of this process.
 
@@ -196,6 +199,24 @@ def fit(trainer, batches, patience):
 """,
         ),
         Example(
+            title="The main process says when it is enough",
+            effect="static",
+            why_static="what happens in a turn is not in the script",
+            code="""\
+import torch
+
+
+class Fitter:
+    def run(self, epochs, is_main_process):
+        for epoch in range(epochs):
+            loss = self.one_epoch().backward()
+            if is_main_process:
+                self.enough = self.is_good(loss)
+            if self.enough:  # expect: DST122
+                break
+""",
+        ),
+        Example(
             title="A tower for images",
             effect="static",
             why_static="which batches hold images is not in the script",
@@ -238,7 +259,7 @@ class GoodEnough(L.Callback):
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
         tokens = module.tokens | set(module.aliases.values())
-        if tokens.isdisjoint(_MEETINGS | _SHARDS | {_FLAG}):
+        if tokens.isdisjoint(_MEETINGS | _SHARDS | {_FLAG}) and not _speaks_of_main(tokens):
             return
         objects = objects_of(module, catalogue)
         locator = locators.of(module.key)
@@ -266,6 +287,7 @@ def _doubts(objects: Objects, tokens: Iterable[str]) -> Iterator[_Doubt]:
                 yield from _out_of_patience(objects, point, statement)
             if shards:
                 yield from _optional_input(objects, point, statement)
+            yield from _flag_of_main(point, statement)
         elif isinstance(statement, ir.For) and meets:
             yield from _each_entry(objects, point, statement)
         elif isinstance(statement, ir.Assign) and _FLAG in tokens:
@@ -370,12 +392,7 @@ def _out_of_patience(objects: Objects, point: Point, branch: ir.If) -> Iterator[
 def _asked_about(loop: ir.For | ir.While, name: Path | None) -> str | None:
     """The question, by its name, that decides about a variable in a loop."""
     for statement, around in placed(loop.body):
-        targets: tuple[ir.Expr, ...] = ()
-        if isinstance(statement, ir.Assign):
-            targets = statement.targets
-        elif isinstance(statement, ir.AugAssign):
-            targets = (statement.target,)
-        if not any(path_of(target) == name for target in targets):
+        if name not in map(path_of, _bound(statement)):
             continue
         tests = [here.owner.test for here in around if isinstance(here.owner, ir.If)]
         for node in (*nodes_of(statement), *(n for test in tests for n in expressions_in(test))):
@@ -383,6 +400,43 @@ def _asked_about(loop: ir.For | ir.While, name: Path | None) -> str | None:
                 if _STOPS.search(node.func.attr) and not _AGREES.search(node.func.attr):
                     return node.func.attr
     return None
+
+
+# ---- a loop that is left by a flag of the main process
+
+
+def _speaks_of_main(tokens: Iterable[str]) -> bool:
+    return any("main" in token or "rank" in token for token in tokens)
+
+
+def _flag_of_main(point: Point, branch: ir.If) -> Iterator[_Doubt]:
+    loop = next(loops_around(point), None)
+    if loop is None or not branch.body or not isinstance(branch.body[-1], (ir.Break, ir.Return)):
+        return
+    flag = path_of(branch.test)
+    if flag is None or any(_tests_rank(here.owner) for here in point.around):
+        return
+    written = [
+        around for statement, around in placed(loop.body) if flag in map(path_of, _bound(statement))
+    ]
+    if not written or not all(
+        any(_tests_rank(here.owner) for here in around) for around in written
+    ):
+        return
+    if any(_AGREES.search(token) for token in ir.block_tokens(loop.body)):
+        return
+    what = f"`{'.'.join(flag)}` is written"
+    yield _Doubt(branch.site, what, "Broadcast the flag before it is tested.")
+
+
+def _tests_rank(owner: ir.Stmt | None) -> bool:
+    return isinstance(owner, ir.If) and asks_rank(owner.test)
+
+
+def _bound(statement: ir.Stmt) -> tuple[ir.Expr, ...]:
+    if isinstance(statement, ir.Assign):
+        return statement.targets
+    return (statement.target,) if isinstance(statement, ir.AugAssign) else ()
 
 
 # ---- a sharded submodule that is run for some inputs
