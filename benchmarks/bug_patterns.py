@@ -82,7 +82,7 @@ CATEGORIES = {
     "logger-all-ranks": ("DST905",),
     "long-rank0-work": ("DST1",),
     "loss-world-size-scale": ("DST6",),
-    "missing-destroy": ("DST503",),
+    "missing-destroy": ("DST503", "DST119"),
     "nccl-cpu-tensor": ("DST511",),
     "rank0-state-not-shared": ("DST110",),
     "scheduler-steps": ("DST6",),

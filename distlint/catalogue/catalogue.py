@@ -398,6 +398,12 @@ class Catalogue:
                     ranks.add(_last(name))
                 if entry.local:
                     local.add(_last(name))
+        for hint, cls in self._hints.items():
+            call = self.member(cls, "__call__")
+            if call is not None and call.collective is not None and "_" in hint:
+                events.add(
+                    hint
+                )  # an object that communicates when it is called; ``ddp`` may be all
         for alias, name in self._aliases.items():
             for names in (events, ranks, local):
                 if _last(name) in names:

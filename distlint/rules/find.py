@@ -98,13 +98,18 @@ def find(
             for witness in witnesses
             for finding in _named(witness, document, draft, chain, found)
         )
+    proven = {(finding.code, finding.place) for finding in found.findings}
     asked = [rule for rule in own if isinstance(rule, SourceRule)]
     for rule in (*asked, *(source_rules() if distributed else ())):
         if project.proceed is not None:
             project.proceed()
         if rule.code not in off:
             check = partial(rule.check, document, module, catalogue, locators)
-            found.findings += found.asked(rule, check)
+            found.findings += [
+                finding
+                for finding in found.asked(rule, check)
+                if (finding.code, finding.place) not in proven
+            ]
     found.findings.sort(key=lambda finding: finding.sort_key)
     return found
 

@@ -47,6 +47,8 @@ RESERVED: dict[str, str] = {
     "DST118": "misused-collective-result",
     "DST119": "unawaited-collective",
     "DST120": "group-made-in-loop",
+    "DST121": "long-rank0-work",
+    "DST122": "assumed-to-agree",
     "DST201": "missing-drop-last",
     "DST202": "missing-distributed-sampler",
     "DST203": "sampler-set-epoch",

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.names import expressions_in
+from distlint.analyzer.guards import asks_rank, guards_of
+from distlint.analyzer.names import calls_of, expressions_in, placed
 from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.checkpoints._all_ranks import on_all_ranks, on_rank_0_only
-from distlint.source.finding import Finding, Severity
+from distlint.source.finding import Finding, Related, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,6 +30,13 @@ _DELETERS = frozenset(
     {"shutil.rmtree", "os.remove", "os.unlink", "os.rmdir", "os.removedirs", "pathlib.Path.unlink"}
 )
 _NAMES = frozenset(name.rpartition(".")[2] for name in _DELETERS)
+_LOCAL = re.compile(r"local_?rank|local_(main|master|primary)|local_process", re.IGNORECASE)
+_TEMPORARY = frozenset(
+    {"tempfile.NamedTemporaryFile", "tempfile.TemporaryDirectory", "tempfile.TemporaryFile"}
+)
+_TELLS_PATH = frozenset({"broadcast_object_list", "scatter_object_list", "broadcast_object"})
+_READS = frozenset({"load", "load_file", "safe_open", "open", "load_state_dict", "read_text"})
+_MEETS = frozenset({"barrier", "wait_for_everyone", "all_reduce", "all_gather", *_TELLS_PATH})
 _FORGIVING = frozenset(
     {"OSError", "FileNotFoundError", "FileExistsError", "Exception", "BaseException"}
 )
@@ -38,7 +48,9 @@ class DeleteOnAllRanks(SourceRule):
     ## What it finds
 
     `shutil.rmtree`, `os.remove` and their kind that all ranks come to, with a path in which nothing
-    tells the ranks apart: the rotation of old checkpoints, an `--overwrite` option.
+    tells the ranks apart: the rotation of old checkpoints, an `--overwrite` option. A temporary
+    file whose name is sent to the other ranks, that ends with its `with` right behind their reads.
+    In preview, as advice: what the first process of each node deletes.
 
     ## Why it matters
 
@@ -73,6 +85,31 @@ class DeleteOnAllRanks(SourceRule):
     severity = Severity.WARNING
 
     good = (
+        Example(
+            title="A temporary file that all have read",
+            code="""\
+import tempfile
+import torch
+import torch.distributed as dist
+
+
+def hand_out(weights):
+    name = [None]
+    with tempfile.TemporaryDirectory() as folder:
+        if dist.get_rank() == 0:
+            name[0] = f"{folder}/weights.pt"
+            torch.save(weights, name[0])
+        dist.broadcast_object_list(name, src=0)
+        found = torch.load(name[0])
+        dist.barrier()
+    return found
+
+
+dist.init_process_group("gloo")
+print(hand_out(torch.ones(2)))
+dist.destroy_process_group()
+""",
+        ),
         Example(
             title="Rank 0 deletes, then all go on",
             code="""\
@@ -116,6 +153,53 @@ dist.destroy_process_group()
     )
 
     bad = (
+        Example(
+            title="A temporary file that is gone before all have read it",
+            effect="fail",
+            code="""\
+import tempfile
+import time
+import torch
+import torch.distributed as dist
+
+
+def hand_out(weights):
+    name = [None]
+    with tempfile.TemporaryDirectory() as folder:  # expect: DST413
+        if dist.get_rank() == 0:
+            name[0] = f"{folder}/weights.pt"
+            torch.save(weights, name[0])
+        dist.broadcast_object_list(name, src=0)
+        time.sleep(0.3 * dist.get_rank())
+        found = torch.load(name[0])
+    return found
+
+
+dist.init_process_group("gloo")
+print(hand_out(torch.ones(2)))
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="The first process of each node",
+            effect="static",
+            why_static="it needs two nodes and a file system that they share",
+            code="""import os
+import shutil
+
+import torch
+import torch.distributed as dist
+
+
+def tidy(checkpoints, best):
+    dist.init_process_group("nccl")
+    if int(os.environ["LOCAL_RANK"]) == 0:
+        for checkpoint in checkpoints:
+            if checkpoint != best:
+                shutil.rmtree(checkpoint)  # expect: DST413
+    return torch.load(best, map_location="cpu")
+""",
+        ),
         Example(
             title="All ranks rotate the checkpoints",
             effect="fail",
@@ -168,8 +252,10 @@ dist.barrier()
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
+        yield from self._gone_too_early(module, catalogue, locators)
         if _NAMES.isdisjoint(module.tokens | set(module.aliases.values())):
             return
+        yield from self._on_each_node(module, catalogue, locators)
         for site, guards in on_all_ranks(module, catalogue, _NAMES, _or_under_deepspeed):
             called = guards.objects.called(site)
             path = guards.objects.argument(site, "path", 0).value
@@ -189,6 +275,81 @@ dist.barrier()
                     on_rank_0_only, site, Draft(locators.of(module.key), module, catalogue)
                 ),
             )
+
+    def _on_each_node(
+        self, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        """What one process of each node deletes, perhaps on a file system that they share."""
+        for site, guards in on_all_ranks(module, catalogue, _NAMES, _first_of_node):
+            path = guards.objects.argument(site, "path", 0).value
+            if _first_of_node(site.point) is None or path is None or is_forgiven(site):
+                continue
+            if guards.objects.called(site) in _DELETERS:
+                if not guards.is_own(path, site.point.scope):
+                    finding = self.finding(
+                        message=f"one process of each node comes to this `{site.name}` of a path "
+                        "that the nodes may share",
+                        severity=Severity.INFO,
+                        place=locators.of(module.key).place(site.call.site),
+                        effect="on a shared file system one deletes, and the others fail or delete "
+                        "what is new",
+                        advice="delete on global rank 0, or keep the path local to the node",
+                    )
+                    yield replace(finding, preview=True)
+
+    def _gone_too_early(
+        self, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        """Temporary files that one rank's ``with`` deletes while others may still read them."""
+        if "tempfile" not in module.tokens or _TELLS_PATH.isdisjoint(module.tokens):
+            return
+        objects = guards_of(module, catalogue).objects
+        locator = locators.of(module.key)
+        for point in objects.points:
+            statement = point.statement
+            if not (isinstance(statement, ir.With) and isinstance(statement.context, ir.Call)):
+                continue
+            if objects.names.dotted(statement.context.func, point.scope) in _TEMPORARY:
+                read = _read_last(statement)
+                if read is not None:
+                    yield self.finding(
+                        message="this rank deletes the temporary file while others may still read "
+                        "it",
+                        severity=Severity.WARNING,
+                        place=locator.place(statement.site),
+                        related=(Related("read here", locator.place(read)),),
+                        effect="a rank that is late finds no file",
+                        advice="let the ranks meet in a barrier before the with ends",
+                    )
+
+
+def _first_of_node(point: Point) -> ir.Stmt | None:
+    """The test around a statement that lets in one process of each node."""
+    for here in reversed(point.around):
+        if isinstance(here.owner, ir.If) and here.block is here.owner.body:
+            tokens = ir.tokens_of(here.owner.test)
+            if any(_LOCAL.search(token) for token in tokens) and not any(
+                "rank" in token.lower() and not _LOCAL.search(token) for token in tokens
+            ):
+                return here.owner
+    return None
+
+
+def _read_last(region: ir.With) -> int | None:
+    """A read in a region of a file that one rank has told the others of, and nobody waits for."""
+    told, saved, read = False, False, None
+    for statement, around in sorted(placed(region.body), key=lambda pair: pair[0].site):
+        on_one = any(
+            isinstance(here.owner, ir.If) and asks_rank(here.owner.test) for here in around
+        )
+        for call in calls_of(statement):
+            name = ir.last_name(call.func)
+            saved |= on_one and name not in _READS
+            if name in _MEETS and not on_one:
+                told, read = told or name in _TELLS_PATH, None
+            elif told and saved and name in _READS and not on_one:
+                read = statement.site
+    return read
 
 
 def _or_under_deepspeed(point: Point) -> ir.Stmt | None:

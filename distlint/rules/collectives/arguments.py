@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
-from distlint.rules.base import Example, WitnessRule
+from distlint.analyzer import ir
+from distlint.analyzer.guards import asks_rank
+from distlint.analyzer.names import expressions_in
+from distlint.analyzer.objects import CallSite, Objects, objects_of
+from distlint.rules.base import Example, SourceRule, WitnessRule
+from distlint.source.finding import Finding, Related, Severity
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from distlint.analyzer.bindings import Point
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
     from distlint.analyzer.witness import Witness
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
     from distlint.source.finding import Place
 
 _WHAT = {
@@ -18,14 +31,25 @@ _WHAT = {
 }
 
 
-class MismatchedCollectiveArguments(WitnessRule):
+_BROADCAST = "torch.distributed.broadcast"
+_TENSOR = "torch.tensor"
+_INTEGRAL = re.compile(
+    r"^(len|int|round|bool|sum|any|all|ord|numel|size|shape|argmax|ndim)$|(?:^|_)num(?:_|$)|count|len|size|step"
+    r"|epoch|iter|index|idx|flag|seed|port|rank|stop|done|(?:^|_)(?:ids?|n|i|has|is)(?:_|$)",
+    re.IGNORECASE,
+)
+"""Names of functions and variables that stand for whole numbers."""
+
+
+class MismatchedCollectiveArguments(WitnessRule, SourceRule):
     """All ranks call the collective, but with a root, operation, dtype or group that differs.
 
     ## What it finds
 
     A call that every rank reaches with an argument that depends on the rank, where all must pass
     the same: `src` or `dst`, the reduce operation, the dtype of the tensor, or the group. The
-    finding is at the call.
+    finding is at the call. As advice: a `broadcast` whose receivers hold `torch.tensor(0)`, an
+    integer, where the source makes its tensor of a value that may be a fraction.
 
     ## Why it matters
 
@@ -47,6 +71,7 @@ class MismatchedCollectiveArguments(WitnessRule):
     - The argument is computed but the same on all ranks (`src=world - 1`, an option).
     - Each rank names the root of its own group, and the group is passed too.
     - Only the payload differs: the tensor itself, or the list that only the root fills.
+    - The source sends what reads as a whole number: a count, a length, a step.
     """
 
     code = "DST111"
@@ -108,6 +133,31 @@ dist.destroy_process_group()
     )
 
     bad = (
+        Example(
+            title="A fraction for receivers of integers",
+            effect="wrong data",
+            code="""\
+import numpy
+import torch
+import torch.distributed as dist
+
+
+def share_score(found):
+    if dist.get_rank() == 0:
+        score = found[0]
+        dist.broadcast(torch.tensor(score), src=0)  # expect: DST111
+    else:
+        score = torch.tensor(0)
+        dist.broadcast(score, src=0)
+        score = score.item()
+    return float(score)
+
+
+dist.init_process_group("gloo")
+print("score =", share_score(numpy.array([0.25, 0.5])))
+dist.destroy_process_group()
+""",
+        ),
         Example(
             title="Everyone is the source",
             effect="hang",
@@ -216,3 +266,82 @@ dist.destroy_process_group()
     def advice(self, witness: Witness) -> str:
         what = _WHAT.get(witness.same_event_arguments or "", "the argument")
         return f"Pass the same value for {what} on all ranks of the group."
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        """Receivers of whole numbers, where the source may send a fraction."""
+        if not {"broadcast", "tensor", "torch"} <= module.tokens:
+            return
+        objects = objects_of(module, catalogue)
+        locator = locators.of(module.key)
+        for point in objects.points:
+            statement = point.statement
+            if isinstance(statement, ir.If) and statement.orelse and asks_rank(statement.test):
+                for sent, received in _in_both_arms(objects, statement, point):
+                    yield self.finding(
+                        message="the receivers hold an integer, and what is sent may be a fraction",
+                        severity=Severity.INFO,
+                        place=locator.place(sent),
+                        related=(Related("received here", locator.place(received)),),
+                        effect="the bits of a float are read as an integer",
+                        advice="Give both tensors the same dtype.",
+                    )
+
+
+def _in_both_arms(objects: Objects, branch: ir.If, point: Point) -> Iterator[tuple[int, int]]:
+    """The sites of a broadcast of some value and of one into an integer, in the arms of a test."""
+    arms = [
+        list(_broadcasts(objects, block, branch, point)) for block in (branch.body, branch.orelse)
+    ]
+    if any(len(arm) != 1 for arm in arms):
+        return
+    (one, value), (two, other) = arms[0][0], arms[1][0]
+    for sent, payload, received, slot in ((one, value, two, other), (two, other, one, value)):
+        if isinstance(slot, ir.Literal) and type(slot.value) is int and _may_be_fraction(payload):
+            yield sent, received
+
+
+def _broadcasts(
+    objects: Objects, block: ir.Block, branch: ir.If, point: Point
+) -> Iterator[tuple[int, ir.Expr]]:
+    """The broadcasts in a block of tensors made with no dtype, and what those are made of."""
+    for site in objects.calls({"broadcast"}):
+        if site.point.scope is not point.scope or not any(
+            here.owner is branch and here.block is block for here in site.point.around
+        ):
+            continue
+        payload = objects.argument(site, "tensor", 0).value
+        if not objects.is_call_to(site, _BROADCAST) or payload is None:
+            continue
+        for origin in objects.origins(payload, site.point):
+            maker = origin.site
+            if maker is None or not objects.is_call_to(maker, _TENSOR):
+                continue
+            data = objects.argument(maker, "data", 0).value
+            if data is not None and objects.argument(maker, "dtype").absent:
+                yield site.call.site, _made_of(objects, data, maker)
+
+
+def _made_of(objects: Objects, data: ir.Expr, maker: CallSite) -> ir.Expr:
+    """What a variable holds, if that is one thing, with the names that it is called."""
+    found = objects.origins(data, maker.point)
+    if len(found) == 1 and found[0].item is not None and isinstance(found[0].node, ir.Expr):
+        return ir.Display("tuple", (data, found[0].node))
+    if len(found) == 1 and isinstance(found[0].node, ir.Expr) and found[0].node is not data:
+        node = found[0].node
+        return node if isinstance(node, ir.Literal) else ir.Display("tuple", (data, node))
+    return data
+
+
+def _may_be_fraction(payload: ir.Expr) -> bool:
+    if isinstance(payload, ir.Literal):
+        return type(payload.value) is float
+    for node in expressions_in(payload):
+        if isinstance(node, (ir.Compare, ir.Not, ir.BoolOp)):
+            return False
+        if isinstance(node, ir.Name) and _INTEGRAL.search(node.id):
+            return False
+        if isinstance(node, ir.Attribute) and _INTEGRAL.search(node.attr):
+            return False
+    return True

@@ -4,30 +4,49 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from distlint.rules.base import Example, WitnessRule
+from distlint.analyzer import ir
+from distlint.analyzer.bindings import path_of
+from distlint.analyzer.guards import asks_rank
+from distlint.analyzer.names import calls_of, nodes_of
+from distlint.analyzer.objects import CallSite, objects_of
+from distlint.rules.base import Example, SourceRule, WitnessRule
 from distlint.rules.collectives._repair import agreed_skip
 from distlint.rules.collectives._wording import condition, contrast, proviso
+from distlint.source.finding import Finding, Related, Severity
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from distlint.analyzer.bindings import Point
+    from distlint.analyzer.objects import Objects
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
     from distlint.analyzer.witness import Witness
+    from distlint.catalogue.catalogue import Catalogue
     from distlint.fixers.draft import Draft
+    from distlint.source.document import Document
     from distlint.source.finding import Fix
 
+_HEALTH = frozenset({"isnan", "isinf", "isfinite"})
+_COMBINES = frozenset({"all_reduce", "reduce", "gather", "all_gather", "all_gather_object"})
 
-class RankLocalSkip(WitnessRule):
+
+class RankLocalSkip(WitnessRule, SourceRule):
     """One rank skips a synchronised step because of its own data, and the others take it.
 
     ## What it finds
 
     A `continue` or `return` on a local value (the loss of this rank is NaN, its batch is empty, its
     sequence too long) with a collective, a wrapped forward or a backward behind it. In Lightning,
-    `return None` from `training_step`, which version 2.6 answers with an error.
+    `return None` from `training_step`, which version 2.6 answers with an error. A test for NaN of
+    what one rank has, which that rank broadcasts as the answer for all.
 
     ## Why it matters
 
     The rank that skips goes on to the next step. Its next all-reduce is paired with the one that it
     left out, so that from then on every gradient mixes two batches; the job stops only when the
-    counts no longer fit, often at the end of the epoch.
+    counts no longer fit, often at the end of the epoch. Where rank 0 decides for all, the NaN of
+    any other rank goes into the gradients of everybody.
 
     ## What to do
 
@@ -44,6 +63,7 @@ class RankLocalSkip(WitnessRule):
     - The ranks agree on the skip first.
     - Nothing behind the skip synchronises.
     - The test is the same on all ranks, such as a step counter.
+    - The function combines the values of the ranks before one of them is tested.
     """
 
     code = "DST117"
@@ -51,6 +71,28 @@ class RankLocalSkip(WitnessRule):
     rank = 90
 
     good = (
+        Example(
+            title="Rank 0 looks at what was summed up",
+            code="""\
+import torch
+import torch.distributed as dist
+
+
+def is_broken(loss):
+    total = loss.clone()
+    dist.all_reduce(total)
+    found = torch.zeros(1)
+    if dist.get_rank() == 0:
+        found += float(torch.isnan(total))
+    dist.broadcast(found, src=0)
+    return bool(found.item())
+
+
+dist.init_process_group("gloo")
+print("broken =", is_broken(torch.ones(())))
+dist.destroy_process_group()
+""",
+        ),
         Example(
             title="All ranks skip if one has to",
             code="""\
@@ -114,6 +156,29 @@ dist.destroy_process_group()
     )
 
     bad = (
+        Example(
+            title="Rank 0 looks for NaN on behalf of all",
+            effect="fail",
+            code="""\
+import torch
+import torch.distributed as dist
+
+
+def is_broken(loss):
+    found = torch.zeros(1)
+    if dist.get_rank() == 0:
+        found += float(torch.isnan(loss))
+    dist.broadcast(found, src=0)  # expect: DST117
+    return bool(found.item())
+
+
+dist.init_process_group("gloo")
+loss = torch.tensor(float("nan") if dist.get_rank() == 1 else 1.0)
+print("broken =", is_broken(loss))
+assert is_broken(loss) or not torch.isnan(loss)
+dist.destroy_process_group()
+""",
+        ),
         Example(
             title="A batch with NaN is skipped by the rank that has it",
             effect="hang",
@@ -207,3 +272,56 @@ trainer.fit(Model(), DataLoader(data, batch_size=2))
 
     def fix(self, witness: Witness, draft: Draft) -> Fix | None:
         return agreed_skip(witness, draft)
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        """Flags that one rank makes of its own data and broadcasts."""
+        if "broadcast" not in module.tokens or _HEALTH.isdisjoint(module.tokens):
+            return
+        objects = objects_of(module, catalogue)
+        locator = locators.of(module.key)
+        for site in objects.calls({"broadcast"}):
+            flag = path_of(objects.argument(site, "tensor", 0).value)
+            if flag is None or not objects.is_call_to(site, "torch.distributed.broadcast"):
+                continue
+            tested = _tested_on_one(objects, site, flag)
+            if tested is not None:
+                yield self.finding(
+                    message=f"`{'.'.join(flag)}` tells of the data of one rank, and is broadcast "
+                    "as if it told of all",
+                    severity=Severity.WARNING,
+                    place=locator.place(site.call.site),
+                    related=(Related("tested here", locator.place(tested.statement.site)),),
+                    effect="what the other ranks have goes unseen",
+                    advice="Test on every rank and all_reduce the flag with MAX.",
+                )
+
+
+def _tested_on_one(objects: Objects, site: CallSite, flag: tuple[str, ...]) -> Point | None:
+    """Where a flag gets its value from a test for NaN inside a test of the rank."""
+    found: Point | None = None
+    for point in objects.points_in(site.point.scope):
+        if point.statement.site >= site.point.statement.site:
+            continue
+        for call in calls_of(point.statement):
+            if ir.last_name(call.func) in _COMBINES:
+                return None
+        if any(
+            isinstance(here.owner, ir.If) and asks_rank(here.owner.test) for here in point.around
+        ):
+            if _binds(point.statement, flag) and any(
+                isinstance(node, ir.Call) and ir.last_name(node.func) in _HEALTH
+                for node in nodes_of(point.statement)
+            ):
+                found = point
+    return found
+
+
+def _binds(statement: ir.Stmt, flag: tuple[str, ...]) -> bool:
+    targets: tuple[ir.Expr, ...] = ()
+    if isinstance(statement, ir.Assign):
+        targets = statement.targets
+    elif isinstance(statement, ir.AugAssign):
+        targets = (statement.target,)
+    return any(path_of(target) == flag for target in targets)

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.bindings import Point
-from distlint.analyzer.objects import CallSite, Objects, objects_of
+from distlint.analyzer.bindings import Point, path_of
+from distlint.analyzer.guards import asks_rank
+from distlint.analyzer.names import calls_of
+from distlint.analyzer.objects import CallSite, Objects, Origin, objects_of
 from distlint.rules.base import Example, SourceRule
 from distlint.source.finding import Finding, Related, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from distlint.analyzer.positions import Locators
     from distlint.analyzer.project import Module
@@ -22,6 +24,14 @@ _TORCH = {
     "all_gather_into_tensor": 1,
 }  # fmt: skip
 _NAMES = ("tensor", "input_tensor", "input")
+_LIBRARIES = ("torch.distributed", "deepspeed.comm")
+_FILLED = frozenset(f"torch.{name}" for name in ("empty", "zeros", "ones", "full"))
+_FROM_DATA = frozenset(
+    f"torch.{name}" for name in ("tensor", "as_tensor", "LongTensor", "IntTensor", "FloatTensor")
+)
+_GROWS = frozenset({"append", "extend"})
+_SHAPED = frozenset({"view", "reshape", "flatten", "squeeze"})
+_PREPROCESS = "preprocess_logits_for_metrics"
 _ACCELERATOR = ("accelerate.Accelerator.gather", "accelerate.Accelerator.reduce")
 _PICKS = frozenset({"nonzero", "masked_select", "unique", "unique_consecutive", "argwhere"})
 _COMPARES = frozenset({"<", ">", "<=", ">=", "==", "!="})
@@ -35,8 +45,9 @@ class RankDependentShape(SourceRule):
     ## What it finds
 
     `scores[scores > 0.5]`, `mask.nonzero()`, `x.unique()` and their kind, given to `all_reduce`,
-    `all_gather`, `gather` or their counterparts in Accelerate; what `generate()` returns, given to
-    `accelerator.gather`.
+    `all_gather`, `gather` or their counterparts in Accelerate and DeepSpeed, or returned from
+    `preprocess_logits_for_metrics`; what `generate()` returns, given to `accelerator.gather`; a
+    list that one rank fills in a loop and broadcasts into buffers of a size that is fixed.
 
     ## Why it matters
 
@@ -57,6 +68,7 @@ class RankDependentShape(SourceRule):
     - The tensor is padded, or a scalar is made of it: `.sum()`, `.mean()`, `len()`.
     - `gather_for_metrics` of batches, which takes the padding off; `gather_object`.
     - The index may be a number or a slice.
+    - The ranks have met before the broadcast in that function: the length may have been sent.
     """
 
     code = "DST106"
@@ -77,6 +89,60 @@ total = picked.sum()
 dist.all_reduce(total)
 first = scores[0]
 dist.all_reduce(first)
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="The length is sent first",
+            code="""\
+import torch
+import torch.distributed as dist
+
+
+def share(rows):
+    if dist.get_rank() == 0:
+        picked = []
+        for row in rows:
+            picked.append(row * 2)
+        length = torch.tensor(len(picked))
+    else:
+        length = torch.tensor(0)
+    dist.broadcast(length, src=0)
+    if dist.get_rank() == 0:
+        found = torch.tensor(picked)
+    else:
+        found = torch.empty(int(length), dtype=torch.int64)
+    dist.broadcast(found, src=0)
+    return found
+
+
+dist.init_process_group("gloo")
+print(share([1, 2, 3]).tolist())
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="Filled up to the size of the buffer",
+            code="""\
+import torch
+import torch.distributed as dist
+
+
+def next_batch(queue, size):
+    if dist.get_rank() == 0:
+        picked = []
+        for sample in queue[:size]:
+            picked.append(sample)
+        picked += [-1] * (size - len(picked))
+        batch = torch.tensor(picked, dtype=torch.long)
+    else:
+        batch = torch.empty(size, dtype=torch.long)
+    dist.broadcast(batch, src=0)
+    return batch[batch != -1].tolist()
+
+
+dist.init_process_group("gloo")
+print(next_batch([4, 5, 6], 4))
 dist.destroy_process_group()
 """,
         ),
@@ -118,21 +184,73 @@ def predict(model, loader):
     return found
 """,
         ),
+        Example(
+            title="The last batch is shorter than the buffer",
+            effect="fail",
+            code="""\
+import torch
+import torch.distributed as dist
+
+
+def next_batch(queue, size):
+    if dist.get_rank() == 0:
+        picked = []
+        for sample in queue[:size]:
+            picked.append(sample)
+        batch = torch.tensor(picked, dtype=torch.long).view(-1)
+    else:
+        batch = torch.empty(size, dtype=torch.long)
+    dist.broadcast(batch, src=0)  # expect: DST106
+    return batch.tolist()
+
+
+dist.init_process_group("gloo")
+found = next_batch([4, 5, 6], 4)
+assert len(found) == 3, found
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="What the Trainer of transformers gathers",
+            effect="static",
+            why_static="it needs a language model",
+            code="""\
+from transformers import Trainer
+
+
+def answers_only(logits, labels):
+    answered = labels != -100
+    return labels[answered]  # expect: DST106
+
+
+def evaluate(model, args, data):
+    trainer = Trainer(model, args, eval_dataset=data, preprocess_logits_for_metrics=answers_only)
+    return trainer.evaluate()
+""",
+        ),
     )
 
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
         tokens = module.tokens
-        if tokens.isdisjoint(_TORCH) or not {"torch", "accelerate"} & module.imported_roots:
+        is_meeting = not tokens.isdisjoint(_TORCH) and (
+            not {"torch", "accelerate", "deepspeed"}.isdisjoint(module.imported_roots)
+            or "accelerator" in tokens
+        )
+        if not is_meeting and _PREPROCESS not in tokens:
             return
         objects = objects_of(module, catalogue)
         locator = locators.of(module.key)
-        for site in objects.calls(_TORCH):
+        for site in objects.calls(_TORCH) if is_meeting else ():
             payload, accelerate = _payload(objects, site)
-            made = _varying(objects, payload, site.point) if payload is not None else None
-            if made is None and payload is not None and accelerate:
+            if payload is None:
+                continue
+            made = _varying(objects, payload, site.point)
+            if made is None and accelerate:
                 made = _generated(objects, payload, site.point)
+            if made is None and site.name == "broadcast":
+                made = _grown(objects, payload, site)
             if made is not None:
                 yield self.finding(
                     message="the size of this tensor is a matter of its data, and so may differ "
@@ -143,6 +261,14 @@ def predict(model, loader):
                     effect="it hangs, fails, or returns memory that nobody has written",
                     advice="Pad it to one size, or reduce a number made of it.",
                 )
+        for made in _gathered_by_trainer(objects) if _PREPROCESS in tokens else ():
+            yield self.finding(
+                message="the Trainer gathers this tensor, and its size is a matter of its data",
+                severity=Severity.WARNING,
+                place=locator.place(made),
+                effect="the evaluation hangs, fails, or mixes up the predictions",
+                advice="Keep the shape: put in a value that the metric leaves out, as in -100.",
+            )
 
 
 def _payload(objects: Objects, site: CallSite) -> tuple[ir.Expr | None, bool]:
@@ -150,7 +276,7 @@ def _payload(objects: Objects, site: CallSite) -> tuple[ir.Expr | None, bool]:
     called = objects.called(site)
     if called in _ACCELERATOR or (called == "" and _is_accelerator(site)):
         return objects.argument(site, "tensor", 0).value, True
-    if called == f"torch.distributed.{site.name}":
+    if called in [f"{library}.{site.name}" for library in _LIBRARIES]:
         for name in _NAMES:
             value = objects.argument(site, name).value
             if value is not None:
@@ -217,3 +343,96 @@ def _generated(objects: Objects, node: ir.Expr, point: Point) -> int | None:
     if found is None or not isinstance(found[0], ir.Call):
         return None
     return found[1].statement.site if ir.last_name(found[0].func) == "generate" else None
+
+
+def _grown(objects: Objects, node: ir.Expr, site: CallSite) -> int | None:
+    """Where one rank makes a tensor of a list that grows, for buffers of a size that is fixed."""
+    origins = objects.origins(node, site.point)
+    if len(origins) != 2 or _has_met(objects, site):
+        return None
+    makers = [_maker(objects, origin) for origin in origins]
+    for origin, sent, received in zip(origins, makers, reversed(makers), strict=True):
+        if sent is None or received is None or not _is_by_rank(origin.point):
+            continue
+        if objects.called(received) in _FILLED and objects.called(sent) in _FROM_DATA:
+            rows = sent.call.args[0].value if sent.call.args else None
+            if isinstance(rows, ir.Name) and _grows(objects, rows.id, sent.point):
+                return origin.point.statement.site
+    return None
+
+
+def _maker(objects: Objects, origin: Origin) -> CallSite | None:
+    """The call that makes a tensor, without what it is moved and reshaped by."""
+    made = origin.call
+    while made is not None and isinstance(made.func, ir.Attribute):
+        if made.func.attr not in _SHAPED | _SAME_SHAPE:
+            break
+        inner = made.func.value
+        made = inner if isinstance(inner, ir.Call) else None
+    return CallSite(made, origin.point) if made is not None else None
+
+
+def _is_by_rank(point: Point) -> bool:
+    return any(
+        isinstance(here.owner, ir.If) and asks_rank(here.owner.test) for here in point.around
+    )
+
+
+def _grows(objects: Objects, name: str, point: Point) -> bool:
+    """Is a list longer after each turn of a loop, and neither measured nor filled up otherwise?"""
+    in_loop = False
+    for each in objects.points_in(point.scope):
+        for call in calls_of(each.statement):
+            if path_of(call.func) == ("len",) and name in ir.tokens_of(call):
+                return False
+        if not _extends(each.statement, name):
+            continue
+        if not any(isinstance(here.owner, (ir.For, ir.While)) for here in each.around):
+            return False
+        in_loop = True
+    return in_loop
+
+
+def _extends(statement: ir.Stmt, name: str) -> bool:
+    if isinstance(statement, ir.AugAssign):
+        return path_of(statement.target) == (name,)
+    return any(
+        isinstance(call.func, ir.Attribute)
+        and call.func.attr in _GROWS
+        and path_of(call.func.value) == (name,)
+        for call in calls_of(statement)
+    )
+
+
+def _has_met(objects: Objects, site: CallSite) -> bool:
+    """Is there a collective before this one in its function, which may have told the size?"""
+    scope, here = site.point.scope, site.call.site
+    for point in objects.points_in(scope):
+        for call in calls_of(point.statement):
+            entry = objects.names.entry(call.func, scope)
+            if entry is not None and entry.collective is not None and call.site < here:
+                return True
+    return False
+
+
+def _gathered_by_trainer(objects: Objects) -> Iterator[int]:
+    """Where a function makes what the Trainer of transformers gathers with a size of its own."""
+    seen: set[ir.Function] = set()
+    for name in objects.called_names:
+        for site in objects.calls({name}) if name.endswith("Trainer") else ():
+            given = objects.argument(site, _PREPROCESS).value
+            for origin in objects.origins(given, site.point) if given is not None else ():
+                if isinstance(origin.node, ir.Function) and origin.node not in seen:
+                    seen.add(origin.node)
+                    if _AGREES.isdisjoint(origin.node.tokens):
+                        yield from _returned(objects, origin.node)
+
+
+def _returned(objects: Objects, function: ir.Function) -> Iterator[int]:
+    for origin in objects.returns(function):
+        node = origin.node
+        for item in node.items if isinstance(node, ir.Display) else (node,):
+            made = _varying(objects, item, origin.point) if isinstance(item, ir.Expr) else None
+            if made is not None:
+                yield made
+                return

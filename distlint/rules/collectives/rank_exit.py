@@ -4,23 +4,43 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from distlint.rules.base import Example, WitnessRule
+from distlint.analyzer import ir
+from distlint.analyzer.guards import asks_rank, guards_of
+from distlint.analyzer.names import calls_of, placed
+from distlint.rules.base import Example, SourceRule, WitnessRule
 from distlint.rules.collectives._repair import hoisted
 from distlint.rules.collectives._wording import condition, contrast, proviso
+from distlint.source.finding import Finding, Related, Severity
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from distlint.analyzer.bindings import Point
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
     from distlint.analyzer.witness import Witness
+    from distlint.catalogue.catalogue import Catalogue
     from distlint.fixers.draft import Draft
+    from distlint.source.document import Document
     from distlint.source.finding import Fix
 
+_AGREEING = frozenset(
+    {
+        "broadcast", "broadcast_object_list", "all_reduce", "all_gather", "all_gather_object",
+        "reduce", "set_trigger", "check_trigger", "any_rank", "all_ranks",
+    }
+)  # fmt: skip
 
-class RankDependentExit(WitnessRule):
+
+class RankDependentExit(WitnessRule, SourceRule):
     """Some ranks return, continue, break or exit before a collective that the others reach.
 
     ## What it finds
 
     A `return`, `continue`, `break` or successful `sys.exit()` that a test of the rank decides, with
-    a collective behind it: later in the function, in its caller, or in the next iteration.
+    a collective behind it: later in the function, in its caller, or in the next iteration. Also
+    where the rehearsal does not get that far: a `return` or `break` inside a test of the rank, in a
+    loop with a backward.
 
     ## Why it matters
 
@@ -44,6 +64,7 @@ class RankDependentExit(WitnessRule):
     - No collective follows on the path of the ranks that stay.
     - The ranks that leave issue the same collectives before they do.
     - The exit is an error (`raise`, `sys.exit(1)`, a failing `assert`).
+    - Something in the loop may tell the others, such as a broadcast.
     """
 
     code = "DST104"
@@ -95,6 +116,31 @@ dist.destroy_process_group()
 """,
         ),
         Example(
+            title="The main process tells the others",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+
+def train(model, batches, rank, report):
+    stop = [False]
+    for batch in batches:
+        model(batch).mean().backward()
+        if rank == 0:
+            stop[0] = report(batch)
+        dist.broadcast_object_list(stop, src=0)
+        if stop[0]:
+            return
+
+
+dist.init_process_group("gloo")
+batches = [torch.ones(1, 2)] * 3
+train(DDP(torch.nn.Linear(2, 1)), batches, dist.get_rank(), lambda batch: True)
+dist.destroy_process_group()
+""",
+        ),
+        Example(
             title="Only the work is skipped",
             code="""\
 import torch
@@ -114,6 +160,36 @@ dist.destroy_process_group()
     )
 
     bad = (
+        Example(
+            title="A callback of the main process ends the training",
+            effect="hang",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+
+def train(model, batches, rank, report):
+    for batch in batches:
+        model(batch).mean().backward()
+        if rank in (-1, 0):
+            report(batch)
+            if report.wants_to_stop:
+                return  # expect: DST104
+
+
+class Report:
+    wants_to_stop = False
+
+    def __call__(self, batch):
+        self.wants_to_stop = True
+
+
+dist.init_process_group("gloo")
+train(DDP(torch.nn.Linear(2, 1)), [torch.ones(1, 2)] * 3, dist.get_rank(), Report())
+dist.barrier()
+""",
+        ),
         Example(
             title="A helper returns early, its barrier is never reached",
             effect="hang",
@@ -218,3 +294,57 @@ dist.barrier()
 
     def fix(self, witness: Witness, draft: Draft) -> Fix | None:
         return hoisted(witness, draft)
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        """Loops with a backward that the main process leaves by itself."""
+        if "backward" not in module.tokens:
+            return
+        guards = guards_of(module, catalogue)
+        locator = locators.of(module.key)
+        for point in guards.objects.points if guards.starts_many else ():
+            branch = _left_alone(point)
+            if branch is not None:
+                kind = "return" if isinstance(point.statement, ir.Return) else "break"
+                yield self.finding(
+                    message=f"`{kind}` inside a test of the rank leaves a loop that trains on all "
+                    "ranks",
+                    severity=Severity.WARNING,
+                    place=locator.place(point.statement.site),
+                    related=(Related("tested here", locator.place(branch.site)),),
+                    effect="the other ranks wait for this one in the next backward",
+                    advice="Broadcast the decision and leave the loop on all ranks.",
+                )
+
+
+def _left_alone(point: Point) -> ir.If | None:
+    """The test of the rank inside a loop that trains, from where a statement leaves the loop."""
+    if not isinstance(point.statement, (ir.Return, ir.Break)):
+        return None
+    branch: ir.If | None = None
+    for level in range(len(point.around) - 1, -1, -1):
+        here = point.around[level]
+        owner = here.owner
+        if isinstance(owner, ir.If) and here.block is owner.body and asks_rank(owner.test):
+            branch = owner
+        if isinstance(owner, (ir.For, ir.While)):
+            if branch is None or not _trains(owner, branch):
+                return None
+            outside = [each.owner for each in point.around[:level]]
+            if any(isinstance(each, ir.If) and asks_rank(each.test) for each in outside):
+                return None
+            return branch
+    return None
+
+
+def _trains(loop: ir.For | ir.While, branch: ir.If) -> bool:
+    """Is there a backward outside of the branch, and nothing that tells the others?"""
+    found = False
+    for statement, around in placed(loop.body):
+        for call in calls_of(statement):
+            name = ir.last_name(call.func)
+            if name in _AGREEING:
+                return False
+            found |= name == "backward" and all(here.owner is not branch for here in around)
+    return found

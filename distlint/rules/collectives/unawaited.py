@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.names import expressions_in
+from distlint.analyzer.names import Names, expressions_in, placed
 from distlint.fixers import calls, names, statements
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _WAITS = re.compile(r"wait|synchron|barrier|coalesc|flush|join|finish|complete")
 
+_TO_ONE = frozenset({"torch.distributed.isend", "torch.distributed.irecv"})
+
 _ONE_TENSOR = frozenset({"all_reduce", "broadcast", "reduce"})
 """Kinds whose buffer is a tensor and no list, so that storing to an item changes its data."""
 
@@ -35,13 +37,15 @@ class UnawaitedCollective(SourceRule):
     ## What it finds
 
     A collective with `async_op=True` whose handle is dropped, or waited for too late: the function
-    reads, changes or returns the tensor before that. The finding is at the collective.
+    reads, changes or returns the tensor before that. An `isend` or `irecv` whose handle is dropped.
+    The finding is at the call.
 
     ## Why it matters
 
     The call returns at once. A tensor that is read too early holds the local value or a half-made
     sum, and writing to it corrupts what the others receive. Nothing hangs and nothing raises, and
-    it may come out right on a fast network.
+    it may come out right on a fast network. A message that nobody waits for may still be on its way
+    when the process destroys the group or ends: then the other side waits for it.
 
     ## What to do
 
@@ -116,6 +120,22 @@ print("total =", total.item())
 dist.destroy_process_group()
 """,
         ),
+        Example(
+            title="A message, and a wait on both sides",
+            code="""\
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+part = torch.ones(2)
+if dist.get_rank() == 0:
+    dist.isend(part, dst=1).wait()
+elif dist.get_rank() == 1:
+    work = dist.irecv(part, src=0)
+    work.wait()
+dist.destroy_process_group()
+""",
+        ),
     )
 
     bad = (
@@ -178,6 +198,27 @@ print("second =", second.item())
 dist.destroy_process_group()
 """,
         ),
+        Example(
+            title="A message that may not be through at the end",
+            effect="static",
+            why_static="it is a matter of time: gloo sends a small message at once",
+            code="""\
+import torch
+import torch.distributed as dist
+
+
+def hand_over(part):
+    if dist.get_rank() == 0:
+        dist.isend(part, dst=1)  # expect: DST119
+    elif dist.get_rank() == 1:
+        dist.recv(part, src=0)
+
+
+dist.init_process_group("nccl")
+hand_over(torch.ones(2, device="cuda"))
+dist.destroy_process_group()
+""",
+        ),
     )
 
     def check(
@@ -189,6 +230,15 @@ dist.destroy_process_group()
             read = _Race(use).read()
             if read is not None:
                 yield self._finding(use, read, module, locators)
+        for call in _dropped(module, catalogue):
+            yield self.finding(
+                message=f"the handle of this `{ir.last_name(call.func)}` is dropped, and nobody "
+                "can wait for it",
+                severity=Severity.WARNING,
+                place=locators.of(module.key).place(call.site),
+                effect="the message may be on its way when its tensor changes or the process ends",
+                advice="keep the handle and call wait(), or use send() and recv()",
+            )
 
     def _finding(self, use: Issued, read: Step, module: Module, locators: Locators) -> Finding:
         locator = locators.of(module.key)
@@ -225,6 +275,22 @@ dist.destroy_process_group()
                 statements.insert_before(draft, statement, f"{handle}.wait()")
                 return draft.fix("safe", f"Call {handle}.wait() before the tensor is used")
         raise Doubt("the handle is another one by then")
+
+
+def _dropped(module: Module, catalogue: Catalogue) -> Iterator[ir.Call]:
+    """The messages to or from one rank whose handle goes nowhere."""
+    if {"isend", "irecv"}.isdisjoint(module.tokens | set(module.aliases.values())):
+        return
+    names = Names(module, catalogue)
+    for scope in names.scopes:
+        for statement, around in placed(scope.body):
+            if not (isinstance(statement, ir.Evaluate) and isinstance(statement.value, ir.Call)):
+                continue
+            call = statement.value
+            if names.dotted(call.func, scope) in _TO_ONE and not any(
+                isinstance(here.owner, ir.With) for here in around
+            ):
+                yield call
 
 
 class _Race:

@@ -8,13 +8,22 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.bindings import Point, path_of
+from distlint.analyzer.names import calls_of
+from distlint.analyzer.objects import CallSite
 
 if TYPE_CHECKING:
-    from distlint.analyzer.objects import CallSite, Objects
+    from distlint.analyzer.objects import Objects
     from distlint.source.document import Document
 
 INIT = "torch.distributed.init_process_group"
 _ENVIRON = ("os.environ", "environ")
+_STARTS = frozenset(
+    {
+        "init_distributed", "init_device_mesh", "Accelerator", "PartialState", "Fabric",
+        "init_process_group", "initialize", "launch", "setup",
+    }
+)  # fmt: skip
+ASKS = frozenset({"is_initialized", "is_available"})
 _SOMETIMES = (ir.If, ir.For, ir.While, ir.Try)
 
 
@@ -49,6 +58,32 @@ def surely_before(first: Point, second: Point) -> bool:
         for here in first.around
         if isinstance(here.owner, _SOMETIMES)
     )
+
+
+def asks_for_group(point: Point) -> bool:
+    """Does a statement stand under a test, or in a try, that may be about the group?"""
+    return any(not ASKS.isdisjoint(ir.tokens_of(test)) for test in tests_around(point)) or any(
+        isinstance(here.owner, ir.Try) for here in point.around
+    )
+
+
+def may_be_made(objects: Objects, use: CallSite) -> bool:
+    """Does anything that may make the group run before a call, or may its function run after?"""
+    if asks_for_group(use.point):
+        return True
+    for point in objects.points_in(use.point.scope):
+        if point.statement.site >= use.point.statement.site:
+            continue
+        if isinstance(point.statement, ir.Return):
+            return True
+        for call in calls_of(point.statement):
+            name = ir.last_name(call.func)
+            if name in _STARTS or any(word in name.lower() for word in ("init", "setup", "join")):
+                return True
+            function = objects.callee(CallSite(call, point))
+            if isinstance(function, ir.Function) and "init_process_group" in function.tokens:
+                return True
+    return False
 
 
 def is_test(document: Document, point: Point) -> bool:

@@ -5,17 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.names import calls_of
-from distlint.analyzer.objects import CallSite, objects_of
+from distlint.analyzer.objects import objects_of
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.setup._order import inits, surely_before, tests_around
+from distlint.rules.setup._order import ASKS, asks_for_group, inits, may_be_made, surely_before
 from distlint.source.finding import Finding, Related, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from distlint.analyzer.bindings import Point
-    from distlint.analyzer.objects import Objects
+    from distlint.analyzer.objects import CallSite, Objects
     from distlint.analyzer.positions import Locators
     from distlint.analyzer.project import Module
     from distlint.catalogue.catalogue import Catalogue
@@ -29,13 +27,6 @@ _USES = frozenset(
 )  # fmt: skip
 _WRAPS = ("torch.nn.parallel.DistributedDataParallel",)
 _SAMPLER = "torch.utils.data.DistributedSampler"
-_STARTS = frozenset(
-    {
-        "init_distributed", "init_device_mesh", "Accelerator", "PartialState", "Fabric",
-        "init_process_group", "initialize", "launch", "setup",
-    }
-)  # fmt: skip
-_ASKS = frozenset({"is_initialized", "is_available"})
 
 
 class CollectiveBeforeInit(SourceRule):
@@ -149,10 +140,10 @@ dist.destroy_process_group()
         locator = locators.of(module.key)
         made = list(inits(objects))
         for init in made:
-            if _asks(init.point):
+            if asks_for_group(init.point):
                 continue
             for use in _uses(objects):
-                if surely_before(use.point, init.point) and not _may_be_made(objects, use):
+                if surely_before(use.point, init.point) and not may_be_made(objects, use):
                     yield self.finding(
                         message=f"`{use.name}` needs the process group, which is made below",
                         severity=Severity.WARNING,
@@ -174,12 +165,6 @@ dist.destroy_process_group()
                     break
 
 
-def _asks(point: Point) -> bool:
-    return any(not _ASKS.isdisjoint(ir.tokens_of(test)) for test in tests_around(point)) or any(
-        isinstance(here.owner, ir.Try) for here in point.around
-    )
-
-
 def _uses(objects: Objects) -> Iterator[CallSite]:
     yield from objects.calls_to(*_WRAPS)
     for site in objects.calls(_USES):
@@ -194,26 +179,7 @@ def _uses(objects: Objects) -> Iterator[CallSite]:
 
 def _asked_in(site: CallSite) -> bool:
     """``dist.get_rank() if dist.is_initialized() else 0``"""
-    return not _ASKS.isdisjoint(ir.tokens_of(site.point.statement))
-
-
-def _may_be_made(objects: Objects, use: CallSite) -> bool:
-    """Does anything that may make the group run before a call, or may its function run after?"""
-    if _asks(use.point):
-        return True
-    for point in objects.points_in(use.point.scope):
-        if point.statement.site >= use.point.statement.site:
-            continue
-        if isinstance(point.statement, ir.Return):
-            return True
-        for call in calls_of(point.statement):
-            name = ir.last_name(call.func)
-            if name in _STARTS or any(word in name.lower() for word in ("init", "setup", "join")):
-                return True
-            function = objects.callee(CallSite(call, point))
-            if isinstance(function, ir.Function) and "init_process_group" in function.tokens:
-                return True
-    return False
+    return not ASKS.isdisjoint(ir.tokens_of(site.point.statement))
 
 
 def _destroyed(objects: Objects, first: CallSite, second: CallSite) -> bool:

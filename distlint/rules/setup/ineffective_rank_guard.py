@@ -16,8 +16,8 @@ from distlint.analyzer.objects import objects_of
 from distlint.analyzer.project import Imported
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.setup._order import environment_read
-from distlint.source.finding import Finding, Fix, Severity
+from distlint.rules.setup._order import INIT, environment_read, inits, may_be_made, surely_before
+from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -48,15 +48,19 @@ class IneffectiveRankGuard(SourceRule):
     - A function tested without being called: `if is_main_process:`, `if dist.get_rank == 0:`.
     - The text of an environment variable compared with a number: `os.environ["RANK"] == 0`.
     - A context manager that is to run its body on one rank, and yields on all of them.
+    - Before `init_process_group` in the same function: a call of a helper that takes every process
+      for rank 0 as long as there is no group, or an object whose flag says so by default.
 
     ## Why it matters
 
     A function is always true, so that all ranks write the file that one was to write. A text is
-    never equal to a number, so that nobody does. A context manager cannot skip its body.
+    never equal to a number, so that nobody does. A context manager cannot skip its body. Where
+    every process takes itself for rank 0, all write and print, and seeds made of the rank are one.
 
     ## What to do
 
-    Call the function; `int(os.environ["RANK"]) == 0`; an `if` around the body.
+    Call the function; `int(os.environ["RANK"]) == 0`; an `if` around the body; make the group
+    first, or fall back on the `RANK` that the launcher has set.
 
     ## Fix
 
@@ -67,6 +71,7 @@ class IneffectiveRankGuard(SourceRule):
 
     - The name is a value of the file, a property, or not known to be a function.
     - The variable is made a number first, or compared with a text.
+    - Something that may make the group runs before the helper.
     """
 
     code = "DST512"
@@ -96,6 +101,28 @@ dist.destroy_process_group()
 """,
         ),
         Example(
+            title="Asked when there is a group",
+            code="""\
+import torch.distributed as dist
+
+
+def get_rank():
+    if not dist.is_initialized():
+        return 0
+    return dist.get_rank()
+
+
+def main():
+    dist.init_process_group("gloo")
+    if get_rank() == 0:
+        print("main")
+    dist.destroy_process_group()
+
+
+main()
+""",
+        ),
+        Example(
             title="A value of that name",
             code="""\
 import torch.distributed as dist
@@ -110,6 +137,59 @@ dist.destroy_process_group()
     )
 
     bad = (
+        Example(
+            title="Asked before there is a group",
+            effect="fail",
+            code="""\
+import torch.distributed as dist
+
+
+def is_main():
+    rank = dist.get_rank() if dist.is_initialized() else 0
+    return rank == 0
+
+
+def main():
+    if is_main():  # expect: DST512
+        open("report.txt", "x").close()
+    dist.init_process_group("gloo")
+    dist.barrier()
+    dist.destroy_process_group()
+
+
+main()
+""",
+        ),
+        Example(
+            title="A flag that is right too late",
+            effect="fail",
+            code="""\
+import torch.distributed as dist
+
+
+class Role:
+    is_main_process = True
+
+
+class Report:
+    def begin(self, role):
+        if role.is_main_process:
+            open("report.txt", "x").close()
+
+
+def main(reports):
+    role = Role()
+    for report in reports:
+        report.begin(role)  # expect: DST512
+    dist.init_process_group("gloo")
+    role.is_main_process = dist.get_rank() == 0
+    dist.barrier()
+    dist.destroy_process_group()
+
+
+main([Report()])
+""",
+        ),
         Example(
             title="Not called",
             effect="fail",
@@ -224,6 +304,16 @@ dist.destroy_process_group()
                         effect="what was meant for one rank is done by all",
                         advice="Put an if around the body in place of the with.",
                     )
+        if INIT.rpartition(".")[2] in tokens:
+            for site, init, what in _too_early(objects):
+                yield self.finding(
+                    message=f"{what} on every process: the process group is made below",
+                    severity=Severity.WARNING,
+                    place=locator.place(site),
+                    related=(Related("made here", locator.place(init)),),
+                    effect="every process takes itself for rank 0",
+                    advice="Make the group first, or fall back on the RANK of the launcher.",
+                )
 
 
 def _conditions(statement: ir.Stmt) -> Iterator[ir.Expr]:
@@ -314,6 +404,108 @@ def _only_yield(arm: ir.Block) -> int | None:
         if not given.delegated and given.value is None:
             return arm[0].site
     return None
+
+
+def _too_early(objects: Objects) -> Iterator[tuple[int, int, str]]:
+    """What is taken for rank 0 before the group is made: its site, that of the group, and why."""
+    helpers = _falling_back(objects)
+    for init in inits(objects):
+        for name in sorted(helpers):
+            for site in objects.calls({name}):
+                if surely_before(site.point, init.point) and objects.callee(site) in helpers[name]:
+                    if not may_be_made(objects, site):
+                        yield site.call.site, init.call.site, f"`{name}` answers as on rank 0"
+        for point, flag in _late_flags(objects, init.point):
+            yield point.statement.site, init.call.site, f"`{flag}` has its default"
+
+
+def _falling_back(objects: Objects) -> dict[str, list[ir.Function]]:
+    """Functions that answer as on rank 0 where there is no group, by name; also through others."""
+    found: dict[str, list[ir.Function]] = {}
+    for _ in range(2):
+        for function in objects.module.functions:
+            if function not in found.get(function.name, ()) and (
+                _falls_back(function.body) or not found.keys().isdisjoint(_returned(function))
+            ):
+                found.setdefault(function.name, []).append(function)
+    return found
+
+
+def _returned(function: ir.Function) -> frozenset[str]:
+    """The names in what a function of one line returns."""
+    body = function.body
+    if len(body) == 1 and isinstance(body[0], ir.Return) and body[0].value is not None:
+        return ir.tokens_of(body[0].value)
+    return frozenset()
+
+
+def _falls_back(block: ir.Block) -> bool:
+    """``get_rank() if is_initialized() else 0``, in one expression or as a branch that returns."""
+    for index, statement in enumerate(block):
+        for node in nodes_of(statement):
+            if isinstance(node, ir.Conditional) and "is_initialized" in ir.tokens_of(node.test):
+                if _is_rank_or_first(node.body, node.orelse):
+                    return True
+        if isinstance(statement, ir.If) and "is_initialized" in ir.tokens_of(statement.test):
+            one, other = map(_answer, (statement.body, statement.orelse or block[index + 1 :]))
+            if one is not None and other is not None and _is_rank_or_first(one, other):
+                return True
+    return False
+
+
+def _answer(arm: ir.Block) -> ir.Expr | None:
+    return arm[0].value if arm and isinstance(arm[0], ir.Return) else None
+
+
+def _is_rank_or_first(first: ir.Expr, second: ir.Expr) -> bool:
+    """Is one of them a question for the rank, and the other what holds for rank 0?"""
+    return any(
+        isinstance(one, ir.Literal)
+        and (one.value is True or (one.value == 0 and type(one.value) is int))
+        and "get_rank" in ir.tokens_of(other)
+        for one, other in ((first, second), (second, first))
+    )
+
+
+def _late_flags(objects: Objects, init: Point) -> Iterator[tuple[Point, str]]:
+    """Where a flag that says rank 0 by default is seen before the group is made."""
+    points = objects.points_in(init.scope)
+    for late in points:
+        statement = late.statement
+        if not (isinstance(statement, ir.Assign) and surely_before(init, late)):
+            continue
+        for target in statement.targets:
+            path = path_of(target)
+            if path is None or len(path) < 2 or "get_rank" not in ir.tokens_of(statement.value):
+                continue
+            if not any(
+                _is_on(cls.attributes.get(path[-1])) for cls in objects.module.classes.values()
+            ):
+                continue
+            for point in points:
+                if point.statement.site < init.statement.site and _sees(point.statement, path):
+                    yield point, path[-1]
+
+
+def _is_on(default: ir.Expr | None) -> bool:
+    return isinstance(default, ir.Literal) and default.value is True
+
+
+def _sees(statement: ir.Stmt, path: tuple[str, ...]) -> bool:
+    """Does a statement read a flag, or hand on the object that has it?"""
+    if isinstance(statement, ir.Assign) and any(
+        path_of(each) == path for each in statement.targets
+    ):
+        return False
+    return any(
+        path_of(node) == path
+        or (
+            isinstance(node, ir.Call)
+            and any(path_of(argument.value) == path[:-1] for argument in node.args)
+        )
+        for node in nodes_of(statement)
+        if isinstance(node, ir.Expr)
+    )
 
 
 def _called(statement: ir.Stmt, name: str, draft: Draft) -> Fix:

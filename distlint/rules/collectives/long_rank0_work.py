@@ -1,0 +1,228 @@
+"""DST121: one rank works for long while the others wait for it in a collective."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from distlint.analyzer import ir
+from distlint.analyzer.guards import asks_rank
+from distlint.analyzer.names import calls_of, placed
+from distlint.analyzer.objects import objects_of
+from distlint.rules.base import Example, SourceRule
+from distlint.source.finding import Finding, Related, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from distlint.analyzer.bindings import Point
+    from distlint.analyzer.names import Names
+    from distlint.analyzer.objects import Objects
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+_TIMEOUTS = frozenset({"timeout", "ddp_timeout", "InitProcessGroupKwargs", "timedelta"})
+_REGIONS = frozenset({"main_process_first", "local_main_process_first"})
+_OF_A_MAP = frozenset({"batched", "num_proc", "remove_columns", "load_from_cache_file"})
+_TRANSFERS = frozenset(
+    {
+        "upload_file", "upload_folder", "upload_large_folder", "push_to_hub", "snapshot_download",
+        "download_and_prepare",
+    }
+)  # fmt: skip
+_FACTORS = frozenset({"eigh", "eig", "svd", "eigvalsh", "svdvals"})
+_NEXT = 3
+"""How many statements behind the work a collective may stand."""
+
+
+class LongRank0Work(SourceRule):
+    """One rank works for long while the others wait in a collective.
+
+    ## What it finds
+
+    A `Dataset.map`, an upload or download of a whole repository, or factorisations in a loop, that
+    rank 0 does alone right before a collective, or that one process does first in
+    `main_process_first()`, in a file that sets no timeout.
+
+    ## Why it matters
+
+    The others are in the collective all the while. After the timeout (10 minutes with NCCL, 30 with
+    the other backends and in the Trainer of transformers) they end the job, on the first data set
+    that is large enough.
+
+    ## What to do
+
+    Do it in a job of its own before the training, give each rank a part of it, or give the process
+    group a timeout that is long enough (`timeout=`, `ddp_timeout`, `InitProcessGroupKwargs`).
+
+    ## Fix
+
+    None: how long the work takes is not in the source.
+
+    ## When it is silent
+
+    - The file speaks of a timeout.
+    - The work is no longer known to be long: a checkpoint of a small model, a table of results.
+
+    In preview, as advice: whether it takes too long is a matter of the data.
+    """
+
+    code = "DST121"
+    name = "long-rank0-work"
+    severity = Severity.INFO
+    preview = True
+
+    good = (
+        Example(
+            title="Each rank has its part",
+            code="""\
+import torch
+import torch.distributed as dist
+
+
+def spectra(matrices, rank, world):
+    found = torch.zeros(len(matrices))
+    for index in range(rank, len(matrices), world):
+        found[index] = torch.linalg.eigh(matrices[index])[0].max()
+    dist.all_reduce(found)
+    return found
+
+
+dist.init_process_group("gloo")
+print(spectra([torch.eye(2)] * 3, dist.get_rank(), dist.get_world_size()))
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="A longer timeout",
+            effect="static",
+            why_static="it needs a data set",
+            code="""\
+from datetime import timedelta
+
+import torch.distributed as dist
+
+
+def prepare(raw, tokenize):
+    dist.init_process_group("nccl", timeout=timedelta(hours=2))
+    if dist.get_rank() == 0:
+        raw.map(tokenize, batched=True, num_proc=8)
+    dist.barrier()
+    return raw.map(tokenize, batched=True, num_proc=8)
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="The others wait while one tokenizes",
+            effect="static",
+            why_static="it takes a data set that needs more than ten minutes",
+            code="""\
+import torch.distributed as dist
+
+
+def prepare(raw, tokenize):
+    dist.init_process_group("nccl")
+    if dist.get_rank() == 0:
+        raw.map(tokenize, batched=True, num_proc=8)  # expect: DST121
+    dist.barrier()
+    return raw.map(tokenize, batched=True, num_proc=8)
+""",
+        ),
+        Example(
+            title="One process goes first",
+            effect="static",
+            why_static="it takes a data set that needs more than ten minutes",
+            code="""\
+from transformers import TrainingArguments
+
+
+def prepare(raw, tokenize, args: TrainingArguments):
+    with args.main_process_first():
+        return raw.map(tokenize, batched=True)  # expect: DST121
+""",
+        ),
+        Example(
+            title="Rank 0 factorises for all",
+            effect="static",
+            why_static="it takes matrices that need more than ten minutes",
+            code="""\
+import torch
+import torch.distributed as dist
+
+
+def spectra(matrices, total):
+    if dist.get_rank() == 0:
+        for matrix in matrices:
+            total += torch.linalg.svd(matrix)[1].sum()  # expect: DST121
+    dist.broadcast(total, src=0)
+    return total
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        if not module.tokens.isdisjoint(_TIMEOUTS):
+            return
+        if module.tokens.isdisjoint(_TRANSFERS | _FACTORS | _OF_A_MAP):
+            return
+        objects = objects_of(module, catalogue)
+        locator = locators.of(module.key)
+        seen: set[int] = set()
+        for point in objects.points:
+            for block, waiting in _alone(objects, point):
+                work = _long_work(block)
+                if work is not None and work.site not in seen:
+                    seen.add(work.site)
+                    name = ir.last_name(work.func)
+                    yield self.finding(
+                        message=f"the other ranks wait while one does this `{name}`, "
+                        "ten minutes at most under NCCL",
+                        severity=Severity.INFO,
+                        place=locator.place(work.site),
+                        related=(Related("they wait here", locator.place(waiting)),),
+                        effect="a timeout when the work takes longer",
+                        advice="Prepare it in a job of its own, or give the group more time.",
+                    )
+
+
+def _alone(objects: Objects, point: Point) -> Iterator[tuple[ir.Block, int]]:
+    """The block that one rank runs while others wait, and where they do."""
+    statement = point.statement
+    if isinstance(statement, ir.With) and isinstance(statement.context, ir.Call):
+        if ir.last_name(statement.context.func) in _REGIONS:
+            yield statement.body, statement.site
+    elif isinstance(statement, ir.If) and not statement.orelse and asks_rank(statement.test):
+        here = point.around[-1]
+        for after in here.block[here.index + 1 : here.index + 1 + _NEXT]:
+            if _meets(objects.names, after, point):
+                yield statement.body, after.site
+                return
+
+
+def _meets(names: Names, statement: ir.Stmt, point: Point) -> bool:
+    """Is it a statement that a rank cannot pass alone?"""
+    for call in calls_of(statement):
+        entry = names.entry(call.func, point.scope)
+        if entry is not None and entry.collective is not None:
+            return True
+        if ir.last_name(call.func) in ("barrier", "wait_for_everyone"):
+            return True
+    return False
+
+
+def _long_work(block: ir.Block) -> ir.Call | None:
+    """A call in a block that may take minutes."""
+    for statement, around in placed(block):
+        in_loop = any(isinstance(here.owner, (ir.For, ir.While)) for here in around)
+        for call in calls_of(statement):
+            name = ir.last_name(call.func)
+            if name in _TRANSFERS or (name in _FACTORS and in_loop):
+                return call
+            keywords = {argument.keyword for argument in call.args}
+            if name == "map" and not _OF_A_MAP.isdisjoint(keywords):
+                return call
+    return None
