@@ -400,10 +400,9 @@ class Catalogue:
                     local.add(_last(name))
         for hint, cls in self._hints.items():
             call = self.member(cls, "__call__")
+            # what is called so communicates when it is called; a word such as ``ddp`` may be anything
             if call is not None and call.collective is not None and "_" in hint:
-                events.add(
-                    hint
-                )  # an object that communicates when it is called; ``ddp`` may be all
+                events.add(hint)
         for alias, name in self._aliases.items():
             for names in (events, ranks, local):
                 if _last(name) in names:
