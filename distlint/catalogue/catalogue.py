@@ -400,7 +400,7 @@ class Catalogue:
                     local.add(_last(name))
         for hint, cls in self._hints.items():
             call = self.member(cls, "__call__")
-            # what is called so communicates when it is called; a word such as ``ddp`` may be anything
+            # what goes by such a name communicates when called; ``ddp`` may be anything
             if call is not None and call.collective is not None and "_" in hint:
                 events.add(hint)
         for alias, name in self._aliases.items():
