@@ -48,7 +48,7 @@ CROWD_APART = 8
 MANY_TRIES = 100
 """Choices that are taken back in search of a way that agrees with itself."""
 
-JOIN_SIZE = 200
+JOIN_SIZE = 400
 """What joining two states costs, in variables that are handled."""
 
 WAY = "way"

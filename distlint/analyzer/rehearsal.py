@@ -141,7 +141,7 @@ class Rehearsal:
 
     def spend(self, variables: int) -> None:
         """Count the handling of a whole state, by the number of its variables."""
-        self.steps += variables // 24
+        self.steps += variables // 64
 
     def number(self, key: Hashable) -> int:
         return self._numbers.setdefault(key, len(self._numbers) + 1)

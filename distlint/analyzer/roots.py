@@ -37,7 +37,7 @@ OTHER_WAYS = 3
 ENOUGH_TRIED = 200
 """Partings like those already seen after which a pair of ranks is left."""
 
-LEVELS = ((9, 30_000), (1, 3_000))
+LEVELS = ((9, 16_000), (1, 3_000))
 """How deep calls into other modules are followed, and the budget: the next when one is spent."""
 
 FUNCTION_LEVELS = ((9, 1_500), (1, 800))
