@@ -18,7 +18,8 @@ _MEETING = re.compile(
     rb"|should_training_stop|is_world_process_zero|save_model|log_metrics|_trigger|set_breakpoint"
     rb"|torch\.load\(|torch\.save\(|local_rank"
     rb"|autocast\(|GradScaler|torch\.compile\(|_dynamo|detect_anomaly|CUDA_VISIBLE_DEVICES"
-    rb"|MASTER_PORT|log\((?:torch|F)\.softmax|\bhash\(\w+\) *%"  # for rules about one file
+    rb"|MASTER_PORT|log\((?:torch|F)\.softmax|\bhash\(\w+\) *%|load_checkpoint\("
+    rb"|get_train_dataloader"  # for rules about one file
 )
 
 
