@@ -157,7 +157,7 @@ dist.destroy_process_group()
     bad = (
         Example(
             title="The forward in a block of its own",
-            effect="wrong data",
+            effect="fail",
             code="""\
 import contextlib
 import torch

@@ -90,8 +90,8 @@ class GradAccumulation(SourceRule):
     - A framework counts: `accelerator.accumulate`, DeepSpeed, Lightning.
     - Nothing about the division where the loss may be a sum, or is scaled in any way.
 
-    Of 2 findings about losses that are not divided, in 58 repositories, both are true; none is
-    about `compute_loss`.
+    The one finding about a loss that is not divided, in 58 repositories, is true; none is about
+    `compute_loss`.
     """
 
     code = "DST308"
