@@ -7,9 +7,19 @@ from typing import Any
 from distlint.analyzer import hooks, ir
 from distlint.analyzer import values as v
 from distlint.analyzer.collectives import Collectives
+from distlint.analyzer.expressions import is_seldom_uneven
 from distlint.analyzer.relevance import fails_alone
 from distlint.analyzer.state import OPAQUE, Enter, Frame
-from distlint.analyzer.values import SAME, Const, Unknown, Value, const, unknown
+from distlint.analyzer.values import (
+    SAME,
+    SELDOM_UNEVEN,
+    UNEVEN,
+    Const,
+    Unknown,
+    Value,
+    const,
+    unknown,
+)
 from distlint.catalogue.entries import Argument
 
 SHARDED = "torch.utils.data.DistributedSampler"
@@ -587,6 +597,12 @@ class Calls(Collectives):
                     place, unknown("changed", old, self.here(site), local=True, fresh=True)
                 )
             return const(None)
+        if source.share:
+            whole = args[:1]
+            told = {token for each in whole for token in getattr(each, "tokens", ())}
+            even = not told.isdisjoint(source.even_from)
+            uneven = (UNEVEN, SELDOM_UNEVEN) if source.weak else (UNEVEN,)
+            return unknown("shard", *whole, self.here(site), *(() if even else uneven))
         if source.weak:
             # a probe of the same file gives the same answer again
             return unknown("call", entry.name, *args, local=True, weak=True)
@@ -642,8 +658,11 @@ class Calls(Collectives):
             sampler = arguments.get("sampler") or arguments.get("batch_sampler")
             if isinstance(sampler, v.Obj) and self.catalogue.subclass_of(sampler.kind, SHARDED):
                 marks.add("sharded")
-            if any(self.is_uneven(value) for value in (*args, *keywords.values())):
+            uneven = [value for value in (*args, *keywords.values()) if self.is_uneven(value)]
+            if uneven:
                 marks.update({"uneven", "sharded"})
+                if all(is_seldom_uneven(value) for value in uneven):
+                    marks.add(SELDOM_UNEVEN)
         if any(each.shared for each in self.catalogue.classes(entry.name)):
             return v.obj(self.catalogue.canonical(entry.name), self.number("shared", entry.name))
         return v.obj(

@@ -18,7 +18,16 @@ from distlint.analyzer.state import (
     Emit,
     Enter,
 )
-from distlint.analyzer.values import SAME, UNEVEN, Const, Unknown, Value, const, unknown
+from distlint.analyzer.values import (
+    SAME,
+    SELDOM_UNEVEN,
+    UNEVEN,
+    Const,
+    Unknown,
+    Value,
+    const,
+    unknown,
+)
 from distlint.analyzer.view import JOINED, RISKY
 
 if TYPE_CHECKING:
@@ -501,7 +510,7 @@ class Expressions(Lookup):
         while isinstance(iterable, Unknown) and iterable.op in {"enumerate", "item set"}:
             iterable = iterable.args[0]
         uneven = self.is_uneven(iterable) and JOINED not in self.store
-        weak = uneven and getattr(iterable, "weak", False)
+        weak = uneven and (getattr(iterable, "weak", False) or is_seldom_uneven(iterable))
         return unknown("trip", iterable, index, local=uneven, weak=weak, clean=True)
 
     def is_uneven(self, iterable: Value) -> bool:
@@ -531,6 +540,11 @@ class Expressions(Lookup):
 
     def bind_target(self, target: ir.Expr, value: Value) -> None:
         raise NotImplementedError
+
+
+def is_seldom_uneven(value: Value) -> bool:
+    """Do the lengths of an uneven sequence mostly turn out to be equal?"""
+    return SELDOM_UNEVEN in {*getattr(value, "marks", ()), *getattr(value, "tokens", ())}
 
 
 def _lift(items: Iterable[Any]) -> Value:

@@ -56,6 +56,8 @@ _RANK_ITSELF = re.compile(r"^((local|global)_)?rank$|^get_(global_)?rank$|^proce
 _DEVICES = frozenset({"num_nodes", "devices", "strategy"})
 _RANK_OPTION = frozenset({"--local_rank", "--local-rank"})
 _WAITS = frozenset({"barrier", "wait_for_everyone", "synchronize", "monitored_barrier"})
+_IN_TURN = re.compile(r"(?:process|zero|rank_?0|master)_first$|^first_rank_first$")
+"""Contexts that all ranks enter, the first one before the others: ``main_process_first()``."""
 _FORKING = frozenset({"notebook_launcher", "debug_launcher"})
 _LEAVES = (ir.Return, ir.Raise, ir.Continue, ir.Break)
 _DEPTH = 4
@@ -79,6 +81,15 @@ def tells_devices(point: Point) -> bool:
         and not _has_gpu(here.owner, here.block)
         for here in point.around
     )
+
+
+def in_turn(point: Point) -> ir.With | None:
+    """The region around a statement that all ranks go through, the first one before the others."""
+    for here in reversed(point.around):
+        if isinstance(here.owner, ir.With) and isinstance(here.owner.context, ir.Call):
+            if _IN_TURN.search(ir.last_name(here.owner.context.func)):
+                return here.owner
+    return None
 
 
 def _has_gpu(branch: ir.If, block: ir.Block) -> bool:
@@ -237,6 +248,8 @@ class Guards:
         for call in calls_of(statement):
             if ir.last_name(call.func) == "add_argument" and _RANK_OPTION & ir.tokens_of(call):
                 return True  # a launcher that passes the rank by an option
+            if _is_wait_of_its_own(call):
+                return True
             if ir.last_name(call.func) == "Trainer" and not _DEVICES.isdisjoint(_keywords(call)):
                 if not _on_one_device(call):
                     return True
@@ -262,7 +275,8 @@ class Guards:
             return
         known = self.objects.callers(function)
         yield from known
-        if known or not function.owner or function.name in _GENERIC:
+        is_method = bool(function.owner) or [p.name for p in function.params[:1]] == ["self"]
+        if known or not is_method or function.name in _GENERIC:
             return
         if [each.name for each in self.names.module.functions].count(function.name) == 1:
             for site in self.objects.calls({function.name}):
@@ -383,6 +397,16 @@ def _wraps(statement: ir.Stmt) -> bool:
 def asks_rank(test: ir.Expr) -> bool:
     """Is a condition about the rank, by its words?"""
     return any(_RANK.search(t) and "lora" not in t.lower() for t in ir.tokens_of(test))
+
+
+def _is_wait_of_its_own(call: ir.Call) -> bool:
+    """Is it ``self.wait_for_everyone()``, in the class of a framework that has such a method?"""
+    return (
+        isinstance(call.func, ir.Attribute)
+        and call.func.attr == "wait_for_everyone"
+        and isinstance(call.func.value, ir.Name)
+        and call.func.value.id == "self"
+    )
 
 
 def _own_part(statement: ir.Stmt) -> ir.Expr:

@@ -51,20 +51,37 @@ class Module:
                 table.setdefault(name, []).append(definition)
         return table
 
-    def imported(self, name: str) -> tuple[Module, ir.Function] | None:
-        """The function of another file of the project that an import binds a name to."""
+    def imported(self, name: str, member: str = "") -> tuple[Module, ir.Function] | None:
+        """The function of another file of the project that an import binds a name to.
+
+        With ``member``, that function of the file which the import binds the name to.
+        """
+        found = self._imported(name, member)
+        return (found[0], found[1]) if found and isinstance(found[1], ir.Function) else None
+
+    def imported_class(self, name: str) -> ir.Class | None:
+        """The class of another file of the project that an import binds a name to."""
+        found = self._imported(name)
+        return found[1] if found and isinstance(found[1], ir.Class) else None
+
+    def _imported(self, name: str, member: str = "") -> tuple[Module, object] | None:
         definitions = self.definitions.get(name, ())
         if self._project is None or len(definitions) != 1:
             return None
         node = definitions[0].node
-        if not isinstance(node, Imported) or node.attr is None:
+        if not isinstance(node, Imported):
             return None
         path = self._project.find(node.dotted, self.path)
-        module = self._project.by_key(str(path)) if path is not None else None
-        found = module.definitions.get(node.attr, ()) if module is not None else ()
-        if module is None or len(found) != 1 or not isinstance(found[0].node, ir.Function):
+        wanted = node.attr
+        if member:
+            if wanted is not None and path is not None:
+                path = self._project.submodule(path, wanted)
+            wanted = member
+        if wanted is None:
             return None
-        return module, found[0].node
+        module = self._project.by_key(str(path)) if path is not None else None
+        found = module.definitions.get(wanted, ()) if module is not None else ()
+        return (module, found[0].node) if module is not None and len(found) == 1 else None
 
     @cached_property
     def imports(self) -> tuple[Module, ...]:

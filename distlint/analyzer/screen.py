@@ -18,7 +18,7 @@ _MEETING = re.compile(
     rb"|should_training_stop|is_world_process_zero|save_model|log_metrics|_trigger|set_breakpoint"
     rb"|torch\.load\(|torch\.save\(|local_rank"
     rb"|autocast\(|GradScaler|torch\.compile\(|_dynamo|detect_anomaly|CUDA_VISIBLE_DEVICES"
-    rb"|preprocess_logits_for_metrics"
+    rb"|preprocess_logits_for_metrics|get_train_dataloader|load_checkpoint\("
     rb"|MASTER_PORT|log\((?:torch|F)\.softmax|\bhash\(\w+\) *%"  # for rules about one file
 )
 

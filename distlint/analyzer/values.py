@@ -33,6 +33,9 @@ LOST = "lost"
 UNEVEN = "$uneven"
 """Token of sequences whose length differs from rank to rank."""
 
+SELDOM_UNEVEN = "$seldom uneven"
+"""Further token, or mark, of those that mostly turn out to be equally long."""
+
 SAME = "$same"
 """Token of batches that all ranks read alike."""
 

@@ -178,6 +178,10 @@ class LocalSource:
     why: str
     form: str = "call"
     weak: bool = False
+    share: bool = False
+    """Is it this rank's part of a whole, which may be larger on one rank than on another?"""
+    even_from: tuple[str, ...] = ()
+    """Names of what makes a whole that is meant to be divided evenly."""
     stream: str | None = None
     in_place: str | None = None
     params: tuple[str, ...] = ()

@@ -226,6 +226,8 @@ TABLES: Mapping[str, Table] = {
             "form": _one_of("call", "property", "iterate", "handler", "env"),
             "why": _text,
             "weak": _flag,
+            "share": _flag,
+            "even_from": _texts,
             "stream": _one_of(*STREAMS),
             "in_place": _text,
             "params": _texts,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from distlint.analyzer import ir
 from distlint.analyzer.bindings import Point, path_of
+from distlint.analyzer.names import nodes_of
 from distlint.analyzer.objects import CallSite, Objects, Origin, Passed
 
 LOADER = "torch.utils.data.DataLoader"
@@ -201,9 +202,21 @@ def trains_elsewhere(objects: Objects, site: CallSite) -> bool:
 def iterations(objects: Objects, loader: Made) -> Iterator[Point]:
     """Where a loader is gone through, once."""
     yield from objects.iterated_by(loader.call)
+    for point, _ in comprehensions_over(objects, loader):
+        yield point
     for site in objects.calls({"iter"}):
         if site.call.args and objects.is_made_by(loader.call, site.call.args[0].value, site.point):
             yield site.point
     for site, _ in objects.passed_to(loader.call):
         if objects.is_undefined(site) or trains_elsewhere(objects, site):
             yield site.point
+
+
+def comprehensions_over(objects: Objects, loader: Made) -> Iterator[tuple[Point, ir.Comprehension]]:
+    """The comprehensions that go through a loader, and their statements."""
+    for point in objects.points:
+        for node in nodes_of(point.statement):
+            if isinstance(node, ir.Comprehension) and any(
+                objects.is_made_by(loader.call, iterable, point) for _, iterable, _ in node.clauses
+            ):
+                yield point, node

@@ -412,3 +412,128 @@ def test_what_a_rule_passes_over_in_a_test(rule: type[Rule]) -> None:
     for example in rule.bad:
         assert rule.code in {finding.code for finding in found_in(example.code)}
         assert rule.code not in {f.code for f in found_in(example.code, "test_script.py")}
+
+
+# ---- what stands in another file of the project
+
+UNWRAPPED = """\
+from accelerate import Accelerator
+
+import helpers
+
+
+def train(model, loader):
+    accelerator = Accelerator()
+    model, loader = accelerator.prepare(model, loader)
+    (model,) = helpers.without_ddp([model])
+    for batch in loader:
+        with accelerator.autocast():
+            guess = model(batch)
+        accelerator.backward(guess.mean())
+"""
+
+
+@pytest.mark.parametrize(
+    ("helper", "rows"),
+    [
+        ("[m.module if isinstance(m, DDP) else m for m in models]", [12]),
+        ("[m for m in models]", []),
+    ],
+)
+def test_a_helper_of_another_file_takes_the_model_out(
+    tmp_path: Path, helper: str, rows: list[int]
+) -> None:
+    (tmp_path / "helpers.py").write_text(f"def without_ddp(models):\n    return {helper}\n")
+    found = asked(UNWRAPPED, "DST613", tmp_path / "script.py")
+    assert [each.place.span.row for each in found] == rows
+    taken = [r.place.span.row for each in found for r in each.related if "taken out" in r.message]
+    assert taken == [9 for _ in rows]
+
+
+def test_a_bare_module_that_is_wrapped_again_is_no_bypass() -> None:
+    source = (
+        HEAD + "from torch.nn.parallel import DistributedDataParallel as DDP\n"
+        "model = DDP(net)\n"
+        "with autocast():\n"
+        "    output = model.module(x)\n"
+        "model = DDP(other)\n"
+        "with autocast():\n"
+        "    output = model(x)\n"
+        "loss = output.mean()\n"
+        "loss.backward()\n"
+    )
+    assert reported(source, "DST613") == []
+
+
+@pytest.mark.parametrize(
+    ("added", "rows"),
+    [("value * n", [8]), ("float(value) * n", []), ("value.detach() * n", [])],
+)
+def test_a_meter_of_another_file_keeps_the_graph(
+    tmp_path: Path, added: str, rows: list[int]
+) -> None:
+    (tmp_path / "meters.py").write_text(
+        "class Meter:\n"
+        "    def update(self, value, n=1):\n"
+        f"        self.total += {added}\n"
+        "        self.value = value\n"
+    )
+    source = (
+        "from meters import Meter\n\n"
+        "def train(model, loader):\n"
+        "    losses = Meter()\n"
+        "    for batch in loader:\n"
+        "        loss = model(batch).mean()\n"
+        "        loss.backward()\n"
+        "        losses.update(loss, len(batch))\n"
+    )
+    found = asked(source, "DST307", tmp_path / "script.py")
+    assert [each.place.span.row for each in found] == rows
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "found"),
+    [
+        ("loss = model(batch).mean()", "", True),
+        ("loss = model(batch).mean() / n", "", False),
+        ("loss = model(batch).mean()", "loss /= n", False),
+        ("loss = model(batch).sum()", "", False),
+        ("part = model(batch) / n\n    loss = part.mean()", "", False),
+    ],
+)
+def test_a_loss_that_nothing_divides(before: str, after: str, found: bool) -> None:
+    source = (
+        "for index, batch in enumerate(loader, 1):\n"
+        f"    {before}\n"
+        f"    {after or 'pass'}\n"
+        "    loss.backward()\n"
+        "    if index % n == 0 or index == len(loader):\n"
+        "        optimizer.step()\n"
+        "        optimizer.zero_grad()\n"
+    )
+    told = [each for each in asked(source, "DST308", SCRIPT) if "not divided" in each.message]
+    assert bool(told) is found
+    assert all(each.preview for each in told)
+
+
+@pytest.mark.parametrize(
+    ("signature", "loss", "found"),
+    [
+        ("model, inputs, return_outputs=False, **kwargs", "self.kd(out) * 4", True),
+        ("model, inputs, num_items_in_batch=None", "self.kd(out) * 4 / num_items_in_batch", False),
+        ("model, inputs, return_outputs=False", "self.kd(out) * 4", False),
+        ("model, inputs, **kwargs", "out.loss", False),
+    ],
+)
+def test_a_loss_of_a_trainer_that_leaves_out_the_number_of_items(
+    signature: str, loss: str, found: bool
+) -> None:
+    source = (
+        "from transformers import Trainer\n\n"
+        "class Own(Trainer):\n"
+        f"    def compute_loss(self, {signature}):\n"
+        "        out = model(**inputs)\n"
+        f"        loss = {loss}\n"
+        "        return loss\n"
+    )
+    assert bool(asked(source, "DST308", SCRIPT)) is found

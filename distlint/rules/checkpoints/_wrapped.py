@@ -51,8 +51,9 @@ def wrapper_of(objects: Objects, node: ir.Expr, point: Point) -> Wrapper | None:
         return _agreed(wrappers) if len(wrappers) == len(origins) else None
     if wrappers:
         return _agreed(wrappers) if len(wrappers) == len(origins) else wrappers[0]
-    if isinstance(node, ir.Name) and all(isinstance(each.node, ir.Name) for each in origins):
-        hinted = _PREFIXES.get(objects.catalogue.hint(node.id) or "")
+    names = {each.node.id if isinstance(each.node, ir.Name) else "" for each in origins}
+    if len(names) == 1:  # a parameter, perhaps kept in an attribute, that is called ddp_model
+        hinted = _PREFIXES.get(objects.catalogue.hint(names.pop()) or "")
         return Wrapper(*hinted) if hinted is not None else None
     return None
 

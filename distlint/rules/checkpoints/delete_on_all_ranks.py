@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.guards import asks_rank, guards_of
+from distlint.analyzer.guards import asks_rank, guards_of, in_turn, is_distributed
 from distlint.analyzer.names import calls_of, expressions_in, placed
 from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule
@@ -16,7 +16,7 @@ from distlint.rules.checkpoints._all_ranks import on_all_ranks, on_rank_0_only
 from distlint.source.finding import Finding, Related, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from distlint.analyzer.bindings import Point
     from distlint.analyzer.names import Around
@@ -37,6 +37,7 @@ _TEMPORARY = frozenset(
 _TELLS_PATH = frozenset({"broadcast_object_list", "scatter_object_list", "broadcast_object"})
 _READS = frozenset({"load", "load_file", "safe_open", "open", "load_state_dict", "read_text"})
 _MEETS = frozenset({"barrier", "wait_for_everyone", "all_reduce", "all_gather", *_TELLS_PATH})
+_EXISTS = frozenset({"exists", "isfile", "isdir", "is_file", "is_dir", "lexists"})
 _FORGIVING = frozenset(
     {"OSError", "FileNotFoundError", "FileExistsError", "Exception", "BaseException"}
 )
@@ -48,16 +49,19 @@ class DeleteOnAllRanks(SourceRule):
     ## What it finds
 
     `shutil.rmtree`, `os.remove` and their kind that all ranks come to, with a path in which nothing
-    tells the ranks apart: the rotation of old checkpoints, an `--overwrite` option. A temporary
-    file whose name is sent to the other ranks, that ends with its `with` right behind their reads.
-    In preview, as advice: what the first process of each node deletes.
+    tells the ranks apart: the rotation of old checkpoints, an `--overwrite` option. Also in a
+    region that the ranks go through in turn, such as `with accelerator.main_process_first():`,
+    where nothing but the existence of the file is asked before; and a temporary file whose name is
+    sent to the other ranks, that ends with its `with` right behind their reads. In preview, as
+    advice: what the first process of each node deletes.
 
     ## Why it matters
 
     Each rank lists the files and goes through them. The first deletes; the others fail with
     `FileNotFoundError` or `Directory not empty`, now and then, and a rank that comes late deletes
-    what rank 0 has already written anew. Where a block is entered by "the main process, or all
-    under DeepSpeed", what sits in it besides the save needs a test of its own.
+    what rank 0 has already written anew: so it is, too, where all go through one after another.
+    Where a block is entered by "the main process, or all under DeepSpeed", what sits in it besides
+    the save needs a test of its own.
 
     ## What to do
 
@@ -139,6 +143,22 @@ dist.destroy_process_group()
 """,
         ),
         Example(
+            title="What is out of date goes, one rank after another",
+            effect="static",
+            why_static="accelerate's region, without a launcher",
+            code="""\
+import os
+
+from accelerate import Accelerator
+
+
+def prepared(accelerator, source, cache):
+    with accelerator.main_process_first():
+        if os.path.exists(cache) and os.path.getmtime(cache) < os.path.getmtime(source):
+            os.remove(cache)
+""",
+        ),
+        Example(
             title="A missing folder is no error",
             code="""\
 import shutil
@@ -198,6 +218,40 @@ def tidy(checkpoints, best):
             if checkpoint != best:
                 shutil.rmtree(checkpoint)  # expect: DST413
     return torch.load(best, map_location="cpu")
+""",
+        ),
+        Example(
+            title="One rank after another",
+            effect="fail",
+            code="""\
+import contextlib
+import os
+import time
+import torch.distributed as dist
+
+
+@contextlib.contextmanager
+def zero_first():
+    if dist.get_rank() > 0:
+        dist.barrier()
+    yield
+    if dist.get_rank() == 0:
+        dist.barrier()
+
+
+def without(path):
+    with zero_first():
+        time.sleep(0.5 * dist.get_rank())
+        if os.path.exists(path):
+            os.remove(path)  # expect: DST413
+
+
+dist.init_process_group("gloo")
+without("notes.txt")
+if dist.get_rank() == 0:
+    open("notes.txt", "w").close()
+dist.barrier()
+assert os.path.exists("notes.txt"), "it is gone again"
 """,
         ),
         Example(
@@ -275,6 +329,15 @@ dist.barrier()
                     on_rank_0_only, site, Draft(locators.of(module.key), module, catalogue)
                 ),
             )
+        for site in _one_after_another(module, catalogue):
+            yield self.finding(
+                message=f"the ranks come to this `{site.name}` one after another, each behind the "
+                "first, and delete the same path",
+                severity=Severity.WARNING,
+                place=locators.of(module.key).place(site.call.site),
+                effect="a rank that comes later deletes what the first one has made anew",
+                advice="delete on the first rank only, inside of the region",
+            )
 
     def _on_each_node(
         self, module: Module, catalogue: Catalogue, locators: Locators
@@ -321,6 +384,33 @@ dist.barrier()
                         effect="a rank that is late finds no file",
                         advice="let the ranks meet in a barrier before the with ends",
                     )
+
+
+def _one_after_another(module: Module, catalogue: Catalogue) -> Iterator[CallSite]:
+    """The deletions in a region that all ranks enter, the first one before the others."""
+    if not is_distributed(module) and "run_local_rank_zero_first" not in module.tokens:
+        return
+    guards = guards_of(module, catalogue)
+    for site in guards.objects.calls(_NAMES):
+        region = in_turn(site.point)
+        path = guards.objects.argument(site, "path", 0).value
+        if region is None or path is None or guards.objects.called(site) not in _DELETERS:
+            continue
+        if guards.may_be_some_ranks(site.point, region) or guards.is_own(path, site.point.scope):
+            continue
+        if not is_forgiven(site) and _asks_only_for_it(site, region):
+            yield site
+
+
+def _asks_only_for_it(site: CallSite, region: ir.With) -> bool:
+    """Is nothing but the existence of the path asked in the region around a call?"""
+    owners = [here.owner for here in site.point.around]
+    return all(
+        isinstance(owner, ir.If)
+        and isinstance(owner.test, ir.Call)
+        and ir.last_name(owner.test.func) in _EXISTS
+        for owner in owners[owners.index(region) + 1 :]
+    )
 
 
 def _first_of_node(point: Point) -> ir.Stmt | None:

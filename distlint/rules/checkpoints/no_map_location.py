@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.guards import guards_of, is_distributed, tells_devices
+from distlint.analyzer.guards import asks_rank, guards_of, is_distributed, tells_devices
 from distlint.analyzer.names import expressions_of, placed
 from distlint.fixers import calls
 from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule
+from distlint.rules.setup._order import tests_around
 from distlint.source.finding import Finding, Fix, Severity
 
 if TYPE_CHECKING:
@@ -30,6 +32,13 @@ _LOAD = "torch.load"
 _DEVICE = re.compile(r"cuda|xpu|npu|nccl|device|gpu", re.IGNORECASE)
 _LIGHTNING_LOAD = "load_from_checkpoint"
 _LIGHTNING = frozenset({"lightning", "pytorch_lightning"})
+_MODEL = ("torch.nn.Module", "mmengine.model.BaseModule", "mmcv.runner.BaseModule")
+_OF_MM = {
+    f"{package}.{name}": position
+    for package in ("mmengine.runner.checkpoint", "mmengine.runner", "mmcv.runner")
+    for name, position in (("load_checkpoint", 2), ("_load_checkpoint", 1))
+}
+"""Loaders of OpenMMLab, which hand on to ``torch.load``, and where they take the place."""
 _RESTORES = frozenset({"load_state_dict", "set_rng_state", "set_model_state_dict"})
 
 
@@ -39,7 +48,9 @@ class NoMapLocation(SourceRule):
     ## What it finds
 
     `torch.load` without `map_location` in a script for several GPUs, where what it returns goes
-    into `load_state_dict`; Lightning's `load_from_checkpoint` beside a `Trainer` for several.
+    into `load_state_dict`; Lightning's `load_from_checkpoint` beside a `Trainer` for several. In
+    preview, as information: a `torch.nn.Module` that loads its own weights so, also by
+    `load_checkpoint` of mmengine and mmcv, in a file that need not say how many GPUs there are.
 
     ## Why it matters
 
@@ -64,6 +75,9 @@ class NoMapLocation(SourceRule):
     - One rank loads, or the call stands in a branch for runs of one process.
     - What is loaded is no state of a model or optimizer: data, vocabularies.
     - The file is a buffer, or the script uses no GPU.
+
+    Of 4 models in 58 repositories that load their own weights so, 2 are trained on several GPUs;
+    the other 2 are for inference.
     """
 
     code = "DST404"
@@ -123,6 +137,38 @@ dist.destroy_process_group()
     )
 
     bad = (
+        Example(
+            title="A backbone that loads its own weights",
+            effect="static",
+            why_static="on CPU all ranks share one device; with GPUs all copies land on GPU 0",
+            code="""\
+import torch
+from torch import nn
+
+
+class Encoder(nn.Module):
+    def __init__(self, weights=None):
+        super().__init__()
+        self.stem = nn.Conv2d(3, 8, 3)
+        if weights is not None:
+            state = torch.load(weights, weights_only=True)  # expect: DST404
+            self.load_state_dict(state, strict=False)
+""",
+        ),
+        Example(
+            title="By a loader of OpenMMLab",
+            effect="static",
+            why_static="it needs mmengine",
+            code="""\
+from mmengine.model import BaseModule
+from mmengine.runner import load_checkpoint
+
+
+class Neck(BaseModule):
+    def init_weights(self):
+        load_checkpoint(self, self.pretrained, strict=False)  # expect: DST404
+""",
+        ),
         Example(
             title="A snapshot that each rank resumes from",
             effect="static",
@@ -193,7 +239,13 @@ def main(rank, path):
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
-        yield from self._loads(module, catalogue, locators)
+        told = set()
+        for finding in self._loads(module, catalogue, locators):
+            told.add(finding.place)
+            yield finding
+        for finding in self._own_loads(module, catalogue, locators):
+            if finding.place not in told:
+                yield finding
         if _LIGHTNING_LOAD in module.tokens and not _LIGHTNING.isdisjoint(module.imported_roots):
             yield from self._lightning_loads(module, catalogue, locators)
 
@@ -218,7 +270,12 @@ def main(rank, path):
         )
 
     def _finding(
-        self, site: CallSite, module: Module, catalogue: Catalogue, locators: Locators
+        self,
+        site: CallSite,
+        module: Module,
+        catalogue: Catalogue,
+        locators: Locators,
+        position: int = 1,
     ) -> Finding:
         locator = locators.of(module.key)
         return self.finding(
@@ -227,8 +284,34 @@ def main(rank, path):
             place=locator.place(site.call.site),
             effect="GPU 0 holds a copy for every rank of the node and may run out of memory",
             advice='pass map_location="cpu"',
-            fix=partial(_fix, site, Draft(locator, module, catalogue)),
+            fix=partial(_fix, site, position, Draft(locator, module, catalogue)),
         )
+
+    def _own_loads(
+        self, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterator[Finding]:
+        """Models that load their weights themselves, on each rank that makes one."""
+        if module.tokens.isdisjoint({"load", "load_checkpoint", "_load_checkpoint"}):
+            return
+        if "Module" not in module.tokens and "BaseModule" not in module.tokens:
+            return
+        guards = guards_of(module, catalogue)
+        models = {cls.name for cls in guards.objects.subclasses_of(*_MODEL)}
+        for site in guards.objects.calls({"load", "load_checkpoint", "_load_checkpoint"}):
+            function = site.point.scope.function
+            if function is None or function.owner not in models or not _is_own(guards, site):
+                continue
+            if any(map(asks_rank, tests_around(site.point))) or tells_devices(site.point):
+                continue
+            position = _OF_MM.get(guards.objects.called(site), 1)
+            finding = self._finding(site, module, catalogue, locators, position)
+            yield replace(
+                finding,
+                preview=True,
+                severity=Severity.INFO,
+                message="in a run on several GPUs each rank that makes this model loads its "
+                "weights onto the GPU that they were saved from",
+            )
 
     def _loads(self, module: Module, catalogue: Catalogue, locators: Locators) -> Iterator[Finding]:
         if "load" not in module.tokens | set(module.aliases.values()):
@@ -256,9 +339,19 @@ def _is_open(guards: Guards, site: CallSite) -> bool:
     return not any(argument.keyword == "mmap" for argument in site.call.args)
 
 
-def _fix(site: CallSite, draft: Draft) -> Fix:
+def _is_own(guards: Guards, site: CallSite) -> bool:
+    """Does a model load its own weights here, with nothing said about where to?"""
+    called = guards.objects.called(site)
+    if called in _OF_MM:
+        if not guards.objects.argument(site, "map_location", _OF_MM[called]).absent:
+            return False
+        return site.name == "load_checkpoint" or _restores(site)
+    return called == _LOAD and _is_open(guards, site) and _restores(site)
+
+
+def _fix(site: CallSite, position: int, draft: Draft) -> Fix:
     call = draft.node(site.call.site, cst.Call)
-    calls.set_keyword(draft, call, "map_location", '"cpu"', 1)
+    calls.set_keyword(draft, call, "map_location", '"cpu"', position)
     direct = isinstance(site.point.statement, ir.Evaluate) and _restores_here(site.point.statement)
     return draft.fix("safe" if direct else "unsafe", 'Pass map_location="cpu"')
 

@@ -9,11 +9,13 @@ import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.bindings import Path, Point, path_of
+from distlint.analyzer.names import expressions_in, nodes_of
 from distlint.analyzer.objects import Objects
 from distlint.fixers import names, statements
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.training import (
     Made,
+    comprehensions_over,
     draws_from,
     evaluates,
     goes_elsewhere,
@@ -90,6 +92,23 @@ def epochs_over(objects: Objects, loader: Made, made: Made) -> Iterator[Epochs]:
         if not evaluates(use):
             for loop in _repeated(objects, use, made, _DEPTH):
                 yield Epochs(loop, use, loader)
+    for use, inner in comprehensions_over(objects, loader):
+        if not evaluates(use) and _is_repeated_inside(use.statement, inner):
+            yield Epochs(use, use, loader)
+
+
+def _is_repeated_inside(statement: ir.Stmt, inner: ir.Comprehension) -> bool:
+    """Is a comprehension made again for each number of another one around it?"""
+    return any(
+        isinstance(outer, ir.Comprehension)
+        and any(node is inner for node in expressions_in(outer.element))
+        and all(_is_range(iterable) for _, iterable, _ in outer.clauses)
+        for outer in nodes_of(statement)
+    )
+
+
+def _is_range(iterable: ir.Expr) -> bool:
+    return isinstance(iterable, ir.Call) and path_of(iterable.func) == ("range",)
 
 
 def _repeated(objects: Objects, use: Point, sampler: Made, depth: int) -> Iterator[Point]:

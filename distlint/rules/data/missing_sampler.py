@@ -49,6 +49,10 @@ _TORCH_NAMES = frozenset(
 )  # fmt: skip
 """Names of torch that say nothing where they are only imported."""
 
+_OVERRIDE = "get_train_dataloader"
+_TRAINERS = ("transformers.Trainer", "transformers.Seq2SeqTrainer")
+_SPLITS = re.compile(r"prepare|sampler|rank|shard|split|process_index|world", re.I)
+
 _ONLY_ASKS = frozenset({"len", "print", "isinstance", "type", "hasattr"})
 
 _ONE_PROCESS = re.compile(r"distributed|world|ddp|rank|num_gpus|n_gpu|parallel", re.I)
@@ -61,7 +65,9 @@ class MissingDistributedSampler(SourceRule):
 
     In a file that wraps a model in `DistributedDataParallel` or FSDP: a `DataLoader` for training
     without `sampler=`, where nothing else in the file divides the data between the ranks. In any
-    file: a `DistributedSampler` that is given to no loader, beside a loader of the same data.
+    file: a `DistributedSampler` that is given to no loader, beside a loader of the same data; and a
+    subclass of transformers' `Trainer` whose `get_train_dataloader` returns a loader that
+    Accelerate has not prepared.
 
     ## Why it matters
 
@@ -81,8 +87,8 @@ class MissingDistributedSampler(SourceRule):
     ## Fix
 
     Unsafe: the loader gets `sampler=DistributedSampler(data)` in place of `shuffle=True`, and the
-    loop over epochs tells it the epoch. Epochs are shorter by the number of ranks then, so
-    schedules in steps no longer fit.
+    loop over epochs tells it the epoch; that of a Trainer is prepared. Epochs are shorter by the
+    number of ranks then, so schedules in steps no longer fit.
 
     ## When it is silent
 
@@ -90,6 +96,7 @@ class MissingDistributedSampler(SourceRule):
     - The data set is cut by the rank, or is a stream that may divide itself.
     - The seed depends on the rank: then each rank draws samples of its own.
     - The loader is for evaluation, or for the case of one process.
+    - A method of a Trainer mentions a sampler, a rank or a split.
     """
 
     code = "DST202"
@@ -154,6 +161,21 @@ dist.destroy_process_group()
 
     bad = (
         Example(
+            title="A Trainer's own loader, unprepared",
+            effect="static",
+            why_static="it needs transformers",
+            code="""\
+from torch.utils.data import DataLoader
+from transformers import Trainer
+
+
+class Balanced(Trainer):
+    def get_train_dataloader(self):
+        size = self.args.train_batch_size
+        return DataLoader(self.train_dataset, size, shuffle=True)  # expect: DST202
+""",
+        ),
+        Example(
             title="All ranks see all samples",
             effect="fail",
             code="""\
@@ -185,6 +207,8 @@ assert seen.item() == 16, f"an epoch over 16 samples went through {seen.item():.
         draft = partial(Draft, locators.of(module.key), module, catalogue)
         for sampler, loader in _forgotten(objects):
             yield self._forgot(loader, sampler, draft())
+        for loader in _of_trainers(objects):
+            yield self._unprepared(loader, draft())
         if any(map(_DIVIDES.search, module.words - (_TORCH_NAMES - module.tokens))):
             return
         wrap = next(objects.calls_to(*WRAPPERS), None)
@@ -193,6 +217,16 @@ assert seen.item() == 16, f"an epoch over 16 samples went through {seen.item():.
         for loader in loaders(objects):
             if _trains_on_all(objects, loader):
                 yield self._finding(loader, wrap, draft())
+
+    def _unprepared(self, loader: Made, draft: Draft) -> Finding:
+        return self.finding(
+            message="the Trainer takes this loader as it is, which gives each rank all of the data",
+            severity=Severity.WARNING,
+            place=draft.locator.place(loader.call.site),
+            effect="each rank does the whole epoch; more GPUs make it no shorter",
+            advice="Return self.accelerator.prepare(loader), as the Trainer's own method does.",
+            fix=partial(_prepared, loader, draft),
+        )
 
     def _finding(self, loader: Made, wrap: CallSite, draft: Draft) -> Finding:
         locator = draft.locator
@@ -218,6 +252,30 @@ assert seen.item() == 16, f"an epoch over 16 samples went through {seen.item():.
             advice="Give the sampler to the loader.",
             fix=partial(_given, loader, sampler, draft),
         )
+
+
+def _of_trainers(objects: Objects) -> Iterator[Made]:
+    """The loaders that subclasses of transformers' Trainer train on, and nothing divides."""
+    if "transformers" not in objects.module.imported_roots:
+        return
+    methods = [
+        cls.methods[_OVERRIDE]
+        for cls in objects.subclasses_of(*_TRAINERS)
+        if _OVERRIDE in cls.methods
+    ]
+    for loader in loaders(objects):
+        method = loader.site.point.scope.function
+        if method not in methods or not isinstance(loader.site.point.statement, ir.Return):
+            continue
+        if all(loader.option(name).absent for name in ("sampler", "batch_sampler")):
+            if own_shard_of(loader) is None and not any(map(_SPLITS.search, method.tokens)):
+                yield loader
+
+
+def _prepared(loader: Made, draft: Draft) -> Fix:
+    call = draft.node(loader.call.site, cst.Call)
+    draft.replace(call, f"self.accelerator.prepare({draft.text(call, brackets=False)})")
+    return draft.fix("unsafe", "Let Accelerate divide the data")
 
 
 def _forgotten(objects: Objects) -> Iterator[tuple[Made, Made]]:

@@ -9,15 +9,15 @@ import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.bindings import Point
-from distlint.analyzer.objects import Origin, objects_of
-from distlint.fixers import calls
+from distlint.analyzer.objects import Objects, Origin, objects_of
+from distlint.fixers import calls, names
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.training import Made, loaders
+from distlint.rules.training import Made, draws_from, loaders, names_of, samplers
 from distlint.source.finding import Finding, Fix, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from distlint.analyzer.positions import Locators
     from distlint.analyzer.project import Module
@@ -31,12 +31,15 @@ class SamplerAndShuffle(SourceRule):
     ## What it finds
 
     A `torch.utils.data.DataLoader` with `shuffle=True` and a `sampler=` that is not None, or with a
-    `batch_sampler=` beside `shuffle=True`, `sampler=`, `drop_last=True` or a `batch_size`.
+    `batch_sampler=` beside `shuffle=True`, `sampler=`, `drop_last=True` or a `batch_size`. As
+    information: a `DistributedSampler` that is not told whether to shuffle, for a loader that asks
+    a flag where it has no sampler.
 
     ## Why it matters
 
     The constructor raises a `ValueError`. Where the sampler is only there in a distributed run, the
-    script works on one GPU and fails on the first run with two.
+    script works on one GPU and fails on the first run with two. A sampler that is not told
+    shuffles: a distributed run then has data in random order that one GPU sees in theirs.
 
     ## What to do
 
@@ -50,7 +53,8 @@ class SamplerAndShuffle(SourceRule):
     ## Fix
 
     Safe: `shuffle=True` becomes `shuffle=sampler is None`, or goes. With the sampler the call
-    raises in any case, and without it the loader shuffles as before.
+    raises in any case, and without it the loader shuffles as before. Unsafe: the sampler is given
+    the flag.
 
     ## When it is silent
 
@@ -102,6 +106,27 @@ dist.destroy_process_group()
 
     bad = (
         Example(
+            title="The flag is asked without a sampler only",
+            effect="fail",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
+
+
+def loader_of(data, shuffle, many):
+    sampler = DistributedSampler(data) if many else None  # expect: DST204
+    return DataLoader(data, batch_size=4, shuffle=shuffle and sampler is None, sampler=sampler)
+
+
+dist.init_process_group("gloo")
+data = TensorDataset(torch.arange(64))
+seen = [int(x) for (batch,) in loader_of(data, False, True) for x in batch]
+assert seen == sorted(seen), "not in order"
+dist.destroy_process_group()
+""",
+        ),
+        Example(
             title="Fails when there is more than one process",
             effect="fail",
             code="""\
@@ -140,7 +165,20 @@ print("batches =", len(loader))
             {"sampler", "batch_sampler"}
         ):
             return
-        for loader in loaders(objects_of(module, catalogue)):
+        objects = objects_of(module, catalogue)
+        for sampler, flag in _unasked(objects):
+            yield self.finding(
+                message=f"this sampler shuffles whatever `{flag}` says, by which the loader goes "
+                "without one",
+                severity=Severity.INFO,
+                place=locators.of(module.key).place(sampler.call.site),
+                effect="with several ranks, data are shuffled that are not to be",
+                advice=f"Pass shuffle={flag}.",
+                fix=partial(
+                    _told, sampler, flag, Draft(locators.of(module.key), module, catalogue)
+                ),
+            )
+        for loader in loaders(objects):
             clash = next(_clashes(loader), None)
             if clash is not None:
                 draft = Draft(locators.of(module.key), module, catalogue)
@@ -152,6 +190,56 @@ print("batches =", len(loader))
                     advice="Leave the choice to the sampler, and shuffle here only without one.",
                     fix=partial(_without_shuffle, loader, draft),
                 )
+
+
+def _unasked(objects: Objects) -> Iterator[tuple[Made, str]]:
+    """Samplers that are not told whether to shuffle, and the flag that the loader asks instead."""
+    for sampler in samplers(objects):
+        held = set(names_of(sampler.site))
+        if not held or not sampler.option("shuffle").absent:
+            continue
+        for loader in loaders(objects):
+            asked = loader.option("shuffle").value
+            if asked is None or loader.options.point.scope is not sampler.site.point.scope:
+                continue
+            if not draws_from(loader, sampler):
+                continue
+            flag = _flag_beside(asked, held)
+            if flag and not _is_asked_around(sampler, flag):
+                yield sampler, flag
+                break
+
+
+def _flag_beside(asked: ir.Expr, sampler: Collection[str]) -> str:
+    """The flag in ``False if sampler else flag`` or ``flag and sampler is None``."""
+    if isinstance(asked, ir.Conditional):
+        tests: tuple[ir.Expr, ...] = (asked.test,)
+        values: tuple[ir.Expr, ...] = (asked.body, asked.orelse)
+    elif isinstance(asked, ir.BoolOp) and asked.op == "and":
+        tests = values = asked.values
+    else:
+        return ""
+    if not any(not ir.tokens_of(test).isdisjoint(sampler) for test in tests):
+        return ""
+    flags = [value.id for value in values if isinstance(value, ir.Name) and value.id not in sampler]
+    return flags[0] if len(flags) == 1 else ""
+
+
+def _is_asked_around(sampler: Made, flag: str) -> bool:
+    """Is the sampler made only where the flag says so?"""
+    point = sampler.site.point
+    return flag in ir.tokens_of(point.statement) or any(
+        isinstance(here.owner, ir.If) and flag in ir.tokens_of(here.owner.test)
+        for here in point.around
+    )
+
+
+def _told(sampler: Made, flag: str, draft: Draft) -> Fix:
+    call = draft.node(sampler.call.site, cst.Call)
+    if not names.available(draft, flag, call):
+        raise Doubt("the flag may not be there yet")
+    calls.add_argument(draft, call, f"shuffle={flag}")
+    return draft.fix("unsafe", "Let the sampler shuffle only where the loader would")
 
 
 def _without_shuffle(loader: Made, draft: Draft) -> Fix:

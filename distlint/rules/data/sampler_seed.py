@@ -11,18 +11,26 @@ from distlint.analyzer.objects import objects_of
 from distlint.fixers import calls, imports, ranks, statements
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.data._differences import difference
-from distlint.rules.training import samplers
+from distlint.rules.data._differences import difference, is_seeded
+from distlint.rules.training import loaders, samplers
 from distlint.source.finding import Finding, Fix, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
+    from distlint.analyzer.objects import CallSite, Objects
     from distlint.analyzer.positions import Locators
     from distlint.analyzer.project import Module
     from distlint.catalogue.catalogue import Catalogue
     from distlint.rules.training import Made
     from distlint.source.document import Document
+
+_LIGHTNING = frozenset({"lightning", "pytorch_lightning"})
+_TRAINER = "lightning.pytorch.Trainer"
+_DRAW = frozenset({"SubsetRandomSampler", "WeightedRandomSampler"})
+_RANDOM = tuple(
+    f"torch.utils.data{module}.{name}" for name in sorted(_DRAW) for module in ("", ".sampler")
+)
 
 
 class SamplerSeedDiffers(SourceRule):
@@ -31,13 +39,16 @@ class SamplerSeedDiffers(SourceRule):
     ## What it finds
 
     `DistributedSampler(..., seed=...)` with a seed made from the rank, from a clock, or from random
-    numbers of the process.
+    numbers of the process. Also a `SubsetRandomSampler` or `WeightedRandomSampler` without a
+    generator that Lightning's `Trainer` divides among several devices, in a file that seeds
+    nothing.
 
     ## Why it matters
 
     Each rank shuffles all indices with this seed and takes every n-th of the result. The parts fit
     together only when all ranks shuffled the same way. With two ranks and different seeds a quarter
     of the samples is drawn twice and a quarter not at all, in each epoch, without a message.
+    Lightning, too, takes every n-th of what each rank has drawn by itself.
 
     ## What to do
 
@@ -53,6 +64,7 @@ class SamplerSeedDiffers(SourceRule):
 
     - The seed is the same everywhere, or where it comes from is not known.
     - The seed went through a broadcast.
+    - Lightning is told not to touch samplers (`use_distributed_sampler=False`).
     """
 
     code = "DST211"
@@ -97,6 +109,24 @@ dist.destroy_process_group()
     )
 
     bad = (
+        Example(
+            title="Lightning divides what each rank draws",
+            effect="static",
+            why_static="it shows in which samples the ranks get",
+            code="""\
+import lightning as L
+import torch
+from torch.utils.data import DataLoader, TensorDataset, WeightedRandomSampler
+
+
+def fit(module, weights):
+    data = TensorDataset(torch.arange(64.0))
+    sampler = WeightedRandomSampler(weights, 64)  # expect: DST211
+    loader = DataLoader(data, batch_size=8, sampler=sampler)
+    trainer = L.Trainer(devices=4, strategy="ddp")
+    trainer.fit(module, loader)
+""",
+        ),
         Example(
             title="The rank is added to the seed",
             effect="fail",
@@ -149,6 +179,8 @@ dist.barrier()
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
+        if not _LIGHTNING.isdisjoint(module.imported_roots) and not _DRAW.isdisjoint(module.words):
+            yield from self._drawn_by_each(objects_of(module, catalogue), module, locators)
         if "DistributedSampler" not in module.words:
             return
         objects = objects_of(module, catalogue)
@@ -167,6 +199,57 @@ dist.barrier()
                     advice="Give all ranks the same seed.",
                     fix=partial(_fix, sampler, Draft(locators.of(module.key), module, catalogue)),
                 )
+
+    def _drawn_by_each(
+        self, objects: Objects, module: Module, locators: Locators
+    ) -> Iterator[Finding]:
+        """Random samplers that Lightning divides, each rank having drawn for itself."""
+        trainer = next(
+            (site for site in objects.calls_to(_TRAINER) if _divides(objects, site)), None
+        )
+        if trainer is None or is_seeded(objects):
+            return
+        for loader in loaders(objects):
+            if not _is_fitted(objects, loader):
+                continue
+            for origin in loader.origins("sampler"):
+                site = origin.site
+                if site is None or not objects.is_call_to(site, *_RANDOM):
+                    continue
+                if objects.argument(site, "generator").absent:
+                    yield self.finding(
+                        message="each rank draws its own samples here, and Lightning gives it "
+                        "every n-th of those",
+                        severity=Severity.WARNING,
+                        place=locators.of(module.key).place(site.call.site),
+                        effect="some samples are drawn by several ranks, others by none",
+                        advice="Seed all ranks alike, by seed_everything, or give it a generator.",
+                    )
+
+
+def _divides(objects: Objects, trainer: CallSite) -> bool:
+    """Does a trainer run on several devices, and put samplers of its own around those it finds?"""
+    for name in ("use_distributed_sampler", "replace_sampler_ddp"):
+        if not objects.argument(trainer, name).absent:
+            return False
+    for name in ("strategy", "accelerator", "devices", "gpus"):
+        told = objects.constant(objects.argument(trainer, name), trainer.point, default=None)
+        if (isinstance(told, str) and "ddp" in told) or (isinstance(told, int) and told > 1):
+            return True
+    return False
+
+
+def _is_fitted(objects: Objects, loader: Made) -> bool:
+    """Is it a loader for training: given to ``fit``, or what ``train_dataloader`` makes?"""
+    function = loader.site.point.scope.function
+    if function is not None and function.name == "train_dataloader":
+        return True
+    return any(
+        site.name == "fit"
+        and site.call.args[1:2]
+        and (argument is site.call.args[1] or argument.keyword == "train_dataloaders")
+        for site, argument in objects.passed_to(loader.call)
+    )
 
 
 def _fix(sampler: Made, draft: Draft) -> Fix:

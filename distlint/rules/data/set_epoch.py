@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.bindings import Path, path_of
+from distlint.analyzer.names import placed
 from distlint.analyzer.objects import objects_of
 from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule
@@ -41,9 +42,9 @@ class SamplerSetEpoch(SourceRule):
     ## What it finds
 
     A loop over epochs around a loop over a loader whose `DistributedSampler` shuffles, in a file
-    that never calls its `set_epoch`. The finding is at the sampler. Also `set_epoch(epoch)` behind
-    the loop over the loader: the second epoch then has the order of the first, and each later one
-    that of the epoch before.
+    that never calls its `set_epoch`. The finding is at the sampler. The same for a class that draws
+    from its sampler in each `__iter__`. Also `set_epoch(epoch)` behind the loop over the loader:
+    the second epoch then has the order of the first, and each later one that of the epoch before.
 
     ## Why it matters
 
@@ -165,6 +166,46 @@ dist.destroy_process_group()
     )
 
     bad = (
+        Example(
+            title="Epochs in a comprehension",
+            effect="fail",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
+
+dist.init_process_group("gloo")
+data = TensorDataset(torch.arange(16.0))
+sampler = DistributedSampler(data, seed=3)  # expect: DST203
+loader = DataLoader(data, batch_size=4, sampler=sampler)
+one, other = [[batch.tolist() for (batch,) in loader] for epoch in range(2)]
+assert one != other, "both epochs had the same order"
+""",
+        ),
+        Example(
+            title="A class that makes its loader anew for each pass",
+            effect="fail",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
+
+
+class Batches:
+    def __init__(self, data):
+        self.data = data
+        self.order = DistributedSampler(data)  # expect: DST203
+
+    def __iter__(self):
+        return iter(DataLoader(self.data, batch_size=4, sampler=self.order))
+
+
+dist.init_process_group("gloo")
+batches = Batches(TensorDataset(torch.arange(16.0)))
+one, other = ([batch.tolist() for (batch,) in batches] for epoch in range(2))
+assert one != other, "both epochs had the same order"
+""",
+        ),
         Example(
             title="The same order in each epoch",
             effect="fail",
@@ -294,6 +335,19 @@ assert seen[:2] != seen[2:], "both epochs had the same order"
                 if epochs is not None:
                     draft = Draft(locators.of(module.key), module, catalogue)
                     yield self._finding(sampler, epochs, draft)
+                    continue
+                again = _made_for_each_pass(objects, sampler)
+                if again is not None:
+                    locator = locators.of(module.key)
+                    yield self.finding(
+                        message="each pass over this object has the same order: nothing in its "
+                        "class tells the sampler the epoch",
+                        severity=Severity.WARNING,
+                        place=locator.place(sampler.call.site),
+                        related=(Related("a pass begins", locator.place(again.site)),),
+                        effect="each epoch goes through the same batches in the same order",
+                        advice="Count the passes in `__iter__`, and call set_epoch there.",
+                    )
 
     def _finding(self, sampler: Made, epochs: Epochs, draft: Draft) -> Finding:
         locator = draft.locator
@@ -309,6 +363,32 @@ assert seen[:2] != seen[2:], "both epochs had the same order"
             advice=f"Call `{name}.set_epoch(epoch)` first in the loop.",
             fix=partial(_told, epochs, sampler, draft),
         )
+
+
+def _made_for_each_pass(objects: Objects, sampler: Made) -> ir.Function | None:
+    """The ``__iter__`` of the class that keeps a sampler and draws from it in each pass.
+
+    Not where its name is ``sampler``, by which loops outside of the class look for it.
+    """
+    function = sampler.site.point.scope.function
+    cls = objects.module.classes.get(function.owner) if function is not None else None
+    begins = cls.methods.get("__iter__") if cls is not None else None
+    if cls is None or begins is None or not {"sampler", "batch_sampler"}.isdisjoint(_kept(cls)):
+        return None
+    run = [begins, *(each for each in cls.methods.values() if each.name in begins.tokens)]
+    for loader in loaders(objects):
+        if loader.site.point.scope.function in run and draws_from(loader, sampler):
+            return begins
+    return None
+
+
+def _kept(cls: ir.Class) -> Iterator[str]:
+    """The attributes that the methods of a class give its objects."""
+    for method in cls.methods.values():
+        for statement, _ in placed(method.body):
+            for target in statement.targets if isinstance(statement, ir.Assign) else ():
+                if isinstance(target, ir.Attribute):
+                    yield target.attr
 
 
 def _told_late(objects: Objects) -> Iterator[tuple[CallSite, ir.For]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -47,13 +48,21 @@ _OF_WRAPPER = frozenset(
 """What a DistributedDataParallel has itself (torch 2.13)."""
 
 
+_PREPARE = "accelerate.Accelerator.prepare"
+_MODEL = re.compile(r"model|net$|encoder|transformer|vae|critic|actor|module", re.IGNORECASE)
+_OTHER_WRAPPERS = re.compile(r"deepspeed|fsdp|megatron|parallelism", re.IGNORECASE)
+_NO_MODEL = re.compile(r"optim|^opt$|sched|loader|_dl$|^dl$|data|tracker", re.IGNORECASE)
+
+
 class AttributeOfWrapper(SourceRule):
     """An attribute or method of the model is used on its `DistributedDataParallel` wrapper.
 
     ## What it finds
 
     `model.config`, `model.encode(x)`, `model.head.weight` where `model` is what
-    `DistributedDataParallel(...)` has made, and the wrapper has no such attribute.
+    `DistributedDataParallel(...)` has made, and the wrapper has no such attribute. Likewise, as a
+    warning, where `accelerator.prepare` has made it: under DDP that is such a wrapper, under FSDP
+    and DeepSpeed it hands attributes on.
 
     ## Why it matters
 
@@ -77,6 +86,7 @@ class AttributeOfWrapper(SourceRule):
       is about the same as that of the wrap.
     - The attribute was set on the wrapper in the file.
     - The wrapper is a class of the project's own.
+    - Accelerate may wrap in another way: the file speaks of FSDP, DeepSpeed or Megatron.
     """
 
     code = "DST619"
@@ -128,6 +138,30 @@ dist.destroy_process_group()
 
     bad = (
         Example(
+            title="A prepared model, in a function that wants the model itself",
+            effect="static",
+            why_static="one process alone wraps nothing",
+            code="""\
+import torch
+from accelerate import Accelerator
+
+
+def report(net, step):
+    print(step, net.in_features)  # expect: DST619
+
+
+def main():
+    accelerator = Accelerator(cpu=True)
+    model = torch.nn.Linear(2, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    model, optimizer = accelerator.prepare(model, optimizer)
+    for step in range(2):
+        accelerator.backward(model(torch.ones(1, 2)).mean())
+        optimizer.step()
+        report(model, step)
+""",
+        ),
+        Example(
             title="It works on one GPU",
             effect="fail",
             code="""\
@@ -159,13 +193,18 @@ dist.destroy_process_group()
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
-        if not {"DistributedDataParallel", "DDP"} & module.words:
+        if not {"DistributedDataParallel", "DDP", "prepare"} & module.words:
             return
         objects = objects_of(module, catalogue)
-        wraps = list(objects.calls_to(*DDP))
+        prepares: list[CallSite] = []
+        if not document.is_test and not any(map(_OTHER_WRAPPERS.search, module.words)):
+            prepares = [s for s in objects.calls({"prepare"}) if objects.called(s) == _PREPARE]
+        wraps = [*objects.calls_to(*DDP), *prepares]
         if not wraps:
             return
         held = _held(wraps)
+        if prepares:
+            held = _passed_on(objects, held)
         given = _set_on(objects)
         locator = locators.of(module.key)
         for point in objects.points:
@@ -177,6 +216,8 @@ dist.destroy_process_group()
                 if ir.last_name(node.value) not in held or node.attr.startswith("_"):
                     continue
                 wrap = _wrapped(objects, node.value, point)
+                prepared = None if wrap else _prepared(objects, node.value, point)
+                wrap = wrap or prepared
                 if wrap is None or _is_asked(point, node.attr):
                     continue
                 called = any(
@@ -184,14 +225,21 @@ dist.destroy_process_group()
                     for each in nodes_of(point.statement)
                 )
                 yield self.finding(
-                    message=f"the wrapper has no attribute `{node.attr}`: it is the model's",
-                    severity=Severity.ERROR,
+                    message=f"the wrapper has no attribute `{node.attr}`: it is the model's"
+                    if prepared is None
+                    else f"the wrapper in which Accelerate puts the model has no attribute "
+                    f"`{node.attr}` under DDP",
+                    severity=Severity.ERROR if prepared is None else Severity.WARNING,
                     place=locator.place(node.site),
                     related=(Related("wrapped here", locator.place(wrap.site)),),
                     effect=f"an AttributeError: no attribute {node.attr}",
                     advice=f"Take module.{node.attr}"
+                    if prepared is None
+                    else f"Take {node.attr} of accelerator.unwrap_model(...)"
                     + (", or go through forward where it is trained on." if called else "."),
-                    fix=None if called else partial(_fix, node, Draft(locator, module, catalogue)),
+                    fix=None
+                    if called or prepared is not None
+                    else partial(_fix, node, Draft(locator, module, catalogue)),
                 )
 
 
@@ -200,8 +248,24 @@ def _held(wraps: list[CallSite]) -> frozenset[str]:
     found: set[str] = set()
     for wrap in wraps:
         if isinstance(wrap.point.statement, ir.Assign):
-            found.update(ir.last_name(target) for target in wrap.point.statement.targets)
+            for target in wrap.point.statement.targets:
+                items = target.items if isinstance(target, ir.Display) else (target,)
+                found.update(map(ir.last_name, items))
     return frozenset(found - {""})
+
+
+def _passed_on(objects: Objects, held: frozenset[str]) -> frozenset[str]:
+    """With the names that functions of the file give what they are passed."""
+    found = set(held)
+    for name in objects.called_names:
+        for site in objects.calls({name}):
+            given = [
+                argument for argument in site.call.args if ir.last_name(argument.value) in held
+            ]
+            function = objects.callee(site) if given else None
+            if isinstance(function, ir.Function):
+                found.update(param.name for param in function.params)
+    return frozenset(found)
 
 
 def _set_on(objects: Objects) -> frozenset[str]:
@@ -227,6 +291,41 @@ def _wrapped(objects: Objects, node: ir.Expr, point: Point) -> ir.Call | None:
         if None in sites or where.scope is not point.scope or not _is_behind_branch(where, point):
             return None
     return wraps[0].call
+
+
+def _prepared(objects: Objects, node: ir.Expr, point: Point) -> ir.Call | None:
+    """The call that had Accelerate wrap an object, if it is a model and nothing else made it."""
+    calls: set[ir.Call] = set()
+    for origin in objects.origins(node, point):
+        call = origin.node
+        if not isinstance(call, ir.Call) or origin.attributes:
+            return None
+        if objects.called(CallSite(call, origin.point)) != _PREPARE:
+            return None
+        index = origin.item or 0
+        if index >= len(call.args) or any(argument.star for argument in call.args):
+            return None
+        given = call.args[index].value
+        name = ir.last_name(given.func if isinstance(given, ir.Call) else given)
+        if (
+            call.args[index].keyword
+            or _NO_MODEL.search(name)
+            or _is_of_another_kind(objects, given, origin.point)
+        ):
+            return None
+        if index and not _MODEL.search(name):
+            return None
+        calls.add(call)
+    return calls.pop() if len(calls) == 1 else None
+
+
+def _is_of_another_kind(objects: Objects, node: ir.Expr, point: Point) -> bool:
+    """Is it something that Accelerate does not wrap as a model, as a loader or an optimizer?"""
+    return any(
+        origin.site is not None
+        and objects.called(origin.site).startswith(("torch.optim", "torch.utils.data", "datasets"))
+        for origin in objects.origins(node, point)
+    )
 
 
 def _is_behind_branch(wrap: Point, use: Point) -> bool:

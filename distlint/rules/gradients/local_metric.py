@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 
 _ALL_REDUCE = "torch.distributed.all_reduce"
 _GATHER = "accelerate.Accelerator.gather"
+_LIGHTNING = frozenset({"lightning", "pytorch_lightning"})
+_FILLS = frozenset({"append", "extend"})
+_JOINS = frozenset({"cat", "concat", "concatenate", "stack", "vstack", "hstack"})
+_AT_THE_END = re.compile(r"^(?:on_)?(?:validation|test|train|training)_epoch_end$")
 _MEETS = re.compile(r"reduce|gather|broadcast|sync|barrier|world_size|num_replicas")
 
 
@@ -43,6 +47,8 @@ class LocalMetricAsGlobal(SourceRule):
       repeated to fill up the last batch.
     - A sum over a loader with a `DistributedSampler`, divided by `len(loader.dataset)` and never
       reduced.
+    - As information: what a `LightningModule` logs at the end of an epoch without `sync_dist`, from
+      outputs that it has kept in a list.
 
     ## Why it matters
 
@@ -65,7 +71,7 @@ class LocalMetricAsGlobal(SourceRule):
 
     - What is reduced is made anew in each turn.
     - The gathered tensors are cut to the length of the data set.
-    - The function reduces or gathers something.
+    - The function reduces or gathers something, or a method that it calls does.
     """
 
     code = "DST617"
@@ -110,6 +116,28 @@ assert seen == 5
     )
 
     bad = (
+        Example(
+            title="Outputs that each rank kept",
+            effect="static",
+            why_static="it shows in the value that is logged",
+            code="""\
+import lightning as L
+import torch
+
+
+class Ranker(L.LightningModule):
+    def on_validation_epoch_start(self):
+        self.scores = []
+
+    def validation_step(self, batch, index):
+        self.scores.append(self(batch).sigmoid())
+
+    def on_validation_epoch_end(self):
+        scores = torch.cat(self.scores)
+        top = scores.topk(10).values
+        self.log("top", top.mean())  # expect: DST617
+""",
+        ),
         Example(
             title="Reduced again in each turn",
             effect="fail",
@@ -177,10 +205,20 @@ assert mean == 1.0, f"the mean of ones is {mean}"
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
+        locator = locators.of(module.key)
+        if not _LIGHTNING.isdisjoint(module.imported_roots) and not document.is_test:
+            for site in _logged_parts(objects_of(module, catalogue)):
+                yield self.finding(
+                    message="each rank has kept its own part of these outputs, and the metric of "
+                    "one part is logged",
+                    severity=Severity.INFO,
+                    place=locator.place(site.call.site),
+                    effect="on several devices the value is that of rank 0's part of the data",
+                    advice="Gather what was kept first, or log a mean with sync_dist=True.",
+                )
         if module.words.isdisjoint({"all_reduce", "gather", "DistributedSampler"}):
             return
         objects = objects_of(module, catalogue)
-        locator = locators.of(module.key)
         for site, added in _reduced_totals(objects):
             yield self.finding(
                 message="this total is reduced in every turn of the loop that adds to it",
@@ -207,6 +245,53 @@ assert mean == 1.0, f"the mean of ones is {mean}"
                 effect="the value is smaller by the number of ranks",
                 advice="Reduce the sum over the ranks first.",
             )
+
+
+def _logged_parts(objects: Objects) -> Iterator[CallSite]:
+    """What a LightningModule logs at the end of an epoch, of a list that each rank has filled."""
+    for cls in objects.subclasses_of("lightning.pytorch.LightningModule"):
+        methods = frozenset(cls.methods.values())
+        kept = frozenset(_kept_lists(objects, methods))
+        for site in objects.calls({"log", "log_dict"}) if kept else ():
+            method = site.point.scope.function
+            if method not in methods or not _AT_THE_END.search(method.name):
+                continue
+            if path_of(site.call.func) != ("self", site.name):
+                continue
+            if any(each.keyword in ("sync_dist", "rank_zero_only") for each in site.call.args):
+                continue
+            run = [method, *(each for each in methods if each.name in method.tokens)]
+            if any(_MEETS.search(token) for each in run for token in each.tokens):
+                continue
+            if _comes_from(objects, site, kept):
+                yield site
+
+
+def _kept_lists(objects: Objects, methods: frozenset[ir.Function]) -> Iterator[str]:
+    """The attributes that methods put outputs into, or put together into one."""
+    for site in objects.calls(_FILLS | _JOINS):
+        func = site.call.func
+        held = site.call.args[0].value if site.name in _JOINS and site.call.args else None
+        if site.name in _FILLS and isinstance(func, ir.Attribute):
+            held = func.value
+        path = path_of(held)
+        if site.point.scope.function in methods and path is not None and len(path) == 2:
+            if path[0] == "self":
+                yield path[1]
+
+
+def _comes_from(objects: Objects, site: CallSite, kept: frozenset[str]) -> bool:
+    """Does a value that is logged come from one of these lists, by the names in between?"""
+    carried = set(kept)
+    points = objects.points_in(site.point.scope)
+    for point in sorted(points, key=lambda point: point.statement.site):
+        statement = point.statement
+        if isinstance(statement, ir.Assign) and not carried.isdisjoint(
+            ir.tokens_of(statement.value)
+        ):
+            for target in statement.targets:
+                carried |= ir.tokens_of(target) - {"self"}
+    return any(not carried.isdisjoint(ir.tokens_of(each.value)) for each in site.call.args)
 
 
 def _for_metrics(site: CallSite, draft: Draft) -> Fix:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 
+_LIGHTNING = frozenset({"lightning", "pytorch_lightning"})
+_MODULES = ("lightning.pytorch.LightningModule", "pytorch_lightning.LightningModule")
 _FSDP1 = "torch.distributed.fsdp.FullyShardedDataParallel"
 _FSDP2 = "torch.distributed.fsdp.fully_shard"
 _PARAMETERS = frozenset({"parameters", "named_parameters", "configure_optimizers"})
@@ -41,7 +43,8 @@ class OptimizerBeforeFsdp(SourceRule):
 
     `optimizer = AdamW(model.parameters())` before `model = FSDP(model)` or `fully_shard(model)`, in
     one function. Also an optimizer that is made after `fully_shard(model)` and a forward pass, with
-    no backward pass in between: `model.parameters()` are the gathered ones then.
+    no backward pass in between: `model.parameters()` are the gathered ones then. As information: an
+    optimizer that a `LightningModule` makes in `__init__` and `configure_optimizers` returns.
 
     ## Why it matters
 
@@ -62,7 +65,7 @@ class OptimizerBeforeFsdp(SourceRule):
 
     - The optimizer is made after the wrap, or made anew.
     - `FSDP(..., use_orig_params=True)`, which keeps the parameter objects.
-    - Accelerate or Lightning wrap the model, which take care of the optimizer.
+    - Accelerate or Lightning wrap the model, which take care of an optimizer made in time.
     """
 
     code = "DST616"
@@ -105,6 +108,28 @@ dist.destroy_process_group()
     )
 
     bad = (
+        Example(
+            title="Lightning asks for the optimizer after it has sharded the module",
+            effect="static",
+            why_static="FSDP in Lightning needs a GPU",
+            code="""\
+import lightning as L
+import torch
+
+
+class Classifier(L.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.head = torch.nn.Linear(8, 2)
+        self.optimizer = torch.optim.Adam(self.head.parameters())  # expect: DST616
+
+    def configure_optimizers(self):
+        return self.optimizer
+
+
+trainer = L.Trainer(strategy="fsdp", devices=2)
+""",
+        ),
         Example(
             title="The parameters are replaced",
             effect="fail",
@@ -166,6 +191,8 @@ assert not torch.equal(before, after), "step() changed nothing"
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
+        if not _LIGHTNING.isdisjoint(module.imported_roots):
+            yield from self._made_too_early(objects_of(module, catalogue), module, locators)
         if module.words.isdisjoint({"FullyShardedDataParallel", "fully_shard"}):
             return
         objects = objects_of(module, catalogue)
@@ -193,6 +220,29 @@ assert not torch.equal(before, after), "step() changed nothing"
                 effect="its steps change nothing that is trained",
                 advice="Make the optimizer before the first forward pass.",
             )
+
+    def _made_too_early(
+        self, objects: Objects, module: Module, locators: Locators
+    ) -> Iterator[Finding]:
+        """Optimizers that a LightningModule makes with itself, before Lightning shards it."""
+        for cls in objects.subclasses_of(*_MODULES):
+            method, constructor = (
+                cls.methods.get("configure_optimizers"),
+                cls.methods.get("__init__"),
+            )
+            for origin in objects.returns(method) if method is not None else ():
+                site = origin.site
+                if site is None or site.point.scope.function is not constructor:
+                    continue
+                if _OPTIMIZER.search(site.name):
+                    yield self.finding(
+                        message="Lightning shards this module after it has made its optimizer, "
+                        "under FSDP and DeepSpeed",
+                        severity=Severity.INFO,
+                        place=locators.of(module.key).place(site.call.site),
+                        effect="its steps change nothing that is trained, or it is refused",
+                        advice="Make the optimizer in configure_optimizers.",
+                    )
 
 
 def _after(made: CallSite, wrap: CallSite, draft: Draft) -> Fix:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.bindings import Point
+from distlint.analyzer.bindings import Point, path_of
 from distlint.analyzer.names import Scope, calls_of, expressions_in, placed
 from distlint.analyzer.objects import CallSite, Objects, Origin, objects_of
 from distlint.fixers.draft import Doubt, Draft
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 _PREPARES = frozenset(f"accelerate.Accelerator.{name}" for name in ("prepare", "prepare_model"))
 _UNWRAPS = frozenset({"unwrap_model", "extract_model_from_parallel"})
 _INNER = "module"
+_UNWRAPPING = re.compile(r"^module$|un_?wrap|extract_model|ddp", re.IGNORECASE)
+"""Names of a file that may take a model out of its wrapper."""
 _WORDS = frozenset(name.rpartition(".")[2] for name in (*WRAPPERS, *_PREPARES))
 _NO_FORWARD = frozenset(
     {
@@ -153,6 +156,32 @@ dist.destroy_process_group()
 
     bad = (
         Example(
+            title="The forward in a block of its own",
+            effect="fail",
+            code="""\
+import contextlib
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+dist.init_process_group("gloo")
+torch.manual_seed(0)
+model = DDP(torch.nn.Linear(2, 1))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+inputs = torch.full((1, 2), float(dist.get_rank()))
+for step in range(2):
+    with contextlib.nullcontext():
+        output = model.module(inputs)  # expect: DST613
+    loss = output.mean()
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+weights = [torch.zeros(1, 2) for _ in range(dist.get_world_size())]
+dist.all_gather(weights, model.module.weight.data)
+assert torch.equal(*weights), "the replicas have drifted apart"
+""",
+        ),
+        Example(
             title="Through .module",
             effect="wrong data",
             code="""\
@@ -231,7 +260,7 @@ accelerator.wait_for_everyone()
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
-        if module.tokens.isdisjoint({_INNER, *_UNWRAPS}) or "backward" not in module.tokens:
+        if "backward" not in module.tokens or not any(map(_UNWRAPPING.search, module.tokens)):
             return
         if module.words.isdisjoint(_WORDS):
             return
@@ -242,17 +271,23 @@ accelerator.wait_for_everyone()
                 if wrapper not in told:
                     told.add(wrapper)
                     draft = Draft(locators.of(module.key), module, catalogue)
-                    yield self._finding(call, backward, draft)
+                    unwrapped = list(_taken_out(objects, call))
+                    yield self._finding(call, backward, unwrapped, draft)
 
-    def _finding(self, call: CallSite, backward: Backward, draft: Draft) -> Finding:
+    def _finding(
+        self, call: CallSite, backward: Backward, unwrapped: Iterable[CallSite], draft: Draft
+    ) -> Finding:
         locator = draft.locator
         there = locator.place(backward.site.call.site)
+        taken = [
+            Related("taken out of the wrapper", locator.place(site.call.site)) for site in unwrapped
+        ]
         return self.finding(
             message="training goes past the wrapper here, so nothing averages the gradients of "
             f"line {there.span.row}",
             severity=Severity.ERROR,
             place=locator.place(call.call.site),
-            related=(Related("backward", there),),
+            related=(Related("backward", there), *taken),
             effect="each rank trains alone; the replicas drift apart without a message",
             advice="Call the wrapper; let forward() choose where another method is needed.",
             fix=partial(_through_wrapper, call, draft),
@@ -307,12 +342,59 @@ def _wrapper_of(objects: Objects, func: ir.Expr, point: Point) -> tuple[Wrapper,
     return found.popitem() if len(found) == 1 else None
 
 
+def _taken_out(objects: Objects, call: CallSite) -> Iterator[CallSite]:
+    """The calls by which the module that is called here was taken out of its wrapper."""
+    for origin in objects.origins(call.call.func, call.point):
+        if isinstance(origin.node, ir.Call) and _inside(objects, origin) is not None:
+            yield CallSite(origin.node, origin.point)
+
+
+def _inside(objects: Objects, origin: Origin) -> ir.Expr | None:
+    """What a call takes out of its wrapper: ``unwrap_model(model)``, a helper of the project."""
+    call = origin.node
+    if not isinstance(call, ir.Call) or len(call.args) == 0 or origin.attributes:
+        return None
+    given = call.args[0].value
+    if ir.last_name(call.func) in _UNWRAPS:
+        return given if origin.item is None else None
+    path = path_of(call.func)
+    if path is None or len(path) > 2 or not _UNWRAPPING.search(path[-1]):
+        return None  # a file is not read for a helper whose name says nothing
+    found = objects.module.imported(*path)
+    if found is None or len(found[1].params) != 1:
+        return None
+    several = _unwraps(found[1])
+    if several is None or several != (origin.item is not None):
+        return None
+    if origin.item is None:
+        return given
+    items = given.items if isinstance(given, ir.Display) else ()
+    return items[origin.item] if 0 <= origin.item < len(items) else None
+
+
+def _unwraps(function: ir.Function) -> bool | None:
+    """Does a function only give back the module in a wrapper, or (true) those of a list?"""
+    if len(function.body) != 1 or not isinstance(function.body[0], ir.Return):
+        return None
+    value, name = function.body[0].value, function.params[0].name
+    several = isinstance(value, ir.Comprehension) and len(value.clauses) == 1
+    if isinstance(value, ir.Comprehension):
+        target, iterable, _ = value.clauses[0]
+        if not several or path_of(iterable) != (name,) or not isinstance(target, ir.Name):
+            return None
+        value, name = value.element, target.id
+    if isinstance(value, ir.Conditional) and path_of(value.body) == (name, _INNER):
+        return several if path_of(value.orelse) == (name,) else None
+    return None
+
+
 def _unwrapped(objects: Objects, origin: Origin) -> tuple[Wrapper, bool] | None:
     if not isinstance(origin.node, ir.Call):
         return None
     site = CallSite(origin.node, origin.point)
-    if ir.last_name(origin.node.func) in _UNWRAPS and origin.node.args and origin.item is None:
-        for inner in objects.origins(origin.node.args[0].value, origin.point):
+    held = _inside(objects, origin)
+    if held is not None:
+        for inner in objects.origins(held, origin.point):
             if isinstance(inner.node, ir.Call) and not inner.attributes:
                 if _wraps(objects, CallSite(inner.node, inner.point)):
                     return (inner.node, inner.item), True
@@ -330,7 +412,8 @@ def _reaches(call: CallSite, backward: Backward) -> bool:
     if any(node is call.call for node in expressions_in(backward.loss)):
         return True
     carried: set[str] = set()
-    for statement, _ in placed(call.point.scope.body):
+    scope = call.point.scope
+    for statement, around in sorted(placed(scope.body), key=lambda each: each[0].site):
         if statement is backward.site.point.statement:
             break
         value = getattr(statement, "value", None)
@@ -344,4 +427,6 @@ def _reaches(call: CallSite, backward: Backward) -> bool:
                 carried.update(name for t in statement.targets for name in ir.tokens_of(t))
             elif isinstance(statement, ir.AugAssign):
                 carried.update(ir.tokens_of(statement.target))
+        elif isinstance(statement, ir.Assign) and not exclude(Point(scope, around), call.point):
+            carried.difference_update(t.id for t in statement.targets if isinstance(t, ir.Name))
     return not carried.isdisjoint(ir.tokens_of(backward.loss))

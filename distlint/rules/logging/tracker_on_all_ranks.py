@@ -117,6 +117,38 @@ def train(local_rank):
 """,
         ),
         Example(
+            title="Guarded in one place, and called once more",
+            effect="static",
+            why_static="it needs tensorboard",
+            code="""\
+import torch.distributed as dist
+from torch.utils.tensorboard import SummaryWriter
+
+
+class Run:
+    def __init__(self, folder):
+        self.folder = folder
+        self.is_main = dist.get_rank() == 0
+
+    def open_writer(self):
+        self.writer = SummaryWriter(self.folder)  # expect: DST905
+
+    def start(self):
+        if self.is_main:
+            self.open_writer()
+        self.fit()
+
+    def fit(self):
+        self.open_writer()
+        self.writer.add_scalar("loss", 1.0, 0)
+
+
+dist.init_process_group("gloo")
+Run("runs/first").start()
+dist.destroy_process_group()
+""",
+        ),
+        Example(
             title="Event files of all ranks in one folder",
             effect="static",
             why_static="it needs tensorboard",
@@ -151,11 +183,11 @@ dist.destroy_process_group()
             return
         for site, guards in _reached(module, catalogue):
             called = guards.objects.called(site)
-            if called not in _RUNS | _WRITERS or _is_meant(guards, site):
-                continue
-            if document.is_test:
-                continue
             run = called in _RUNS
+            if not run and not guards.objects.is_call_to(site, *_WRITERS):
+                continue
+            if _is_meant(guards, site) or document.is_test:
+                continue
             yield self.finding(
                 message=f"every rank starts its own `{called}`"
                 if run

@@ -13,7 +13,7 @@ import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.bindings import path_of
-from distlint.analyzer.names import calls_of, expressions_in, placed
+from distlint.analyzer.names import calls_of, expressions_in, nodes_of, placed
 from distlint.analyzer.objects import objects_of
 from distlint.fixers import names, statements
 from distlint.fixers.draft import Doubt, Draft
@@ -23,8 +23,9 @@ from distlint.rules.training import loops_around
 from distlint.source.finding import Finding, Fix, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from distlint.analyzer.bindings import Path, Point
     from distlint.analyzer.objects import Objects
     from distlint.analyzer.positions import Locators
     from distlint.analyzer.project import Module
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
 _LAST = re.compile(r"last|len|final|end|total|num_batches|is_", re.IGNORECASE)
 _AUTO = "auto_find_batch_size"
 _LOADER = re.compile(r"loader$", re.IGNORECASE)
+_ITEMS = "num_items_in_batch"
+_SCALES = re.compile(r"^div_?$|^mul_?$|normali[sz]e|scale_grad|grad_scale|reduction|^lr_scale$")
+_BLOCKS = (ir.If, ir.For, ir.While, ir.With, ir.Try, ir.Define, ir.DefineClass)
 _MANAGED = frozenset({"accumulate", "no_backward_sync", "deepspeed", "manual_backward"})
 
 
@@ -49,7 +53,8 @@ class GradAccumulation(SourceRule):
       every other one is shifted.
     - `auto_find_batch_size=True` with `gradient_accumulation_steps` above one: the batch size falls
       by itself, the accumulation stays.
-    - In preview: a loop whose last, shorter window is never stepped.
+    - In preview: a loop whose last, shorter window is never stepped; a loss that is not divided by
+      the number of batches; a `compute_loss` of a Trainer that leaves out `num_items_in_batch`.
 
     ## Why it matters
 
@@ -83,6 +88,10 @@ class GradAccumulation(SourceRule):
     - The forward is inside of `no_sync()` as well.
     - `(index + 1) % n`, a count from one, and a window of one batch.
     - A framework counts: `accelerator.accumulate`, DeepSpeed, Lightning.
+    - Nothing about the division where the loss may be a sum, or is scaled in any way.
+
+    The one finding about a loss that is not divided, in 58 repositories, is true; none is about
+    `compute_loss`.
     """
 
     code = "DST308"
@@ -290,6 +299,8 @@ assert waiting == 0, f"{waiting} batches are lost"
     ) -> Iterable[Finding]:
         if _AUTO in module.tokens:
             yield from self._shrinking(objects_of(module, catalogue), locators, module)
+        if "transformers" in module.imported_roots:
+            yield from self._uncounted(objects_of(module, catalogue), locators, module)
         if "backward" not in module.tokens:
             return
         objects = objects_of(module, catalogue)
@@ -318,6 +329,23 @@ assert waiting == 0, f"{waiting} batches are lost"
                     "changes with the memory that is free",
                     advice="find the batch size in a run of its own, and set both",
                 )
+
+    def _uncounted(self, objects: Objects, locators: Locators, module: Module) -> Iterator[Finding]:
+        """Losses of a Trainer's own that are told the number of items, and do not divide by it."""
+        for cls in objects.subclasses_of("transformers.Trainer", "transformers.Seq2SeqTrainer"):
+            method = cls.methods.get("compute_loss")
+            if method is None or not _makes_its_own(method):
+                continue
+            finding = self.finding(
+                message="this loss is told the number of items of all the batches that are added "
+                "up, and does not divide by it",
+                severity=Severity.INFO,
+                place=locators.of(module.key).place(method.site),
+                effect="with a model that takes the number itself, the Trainer no longer divides: "
+                "the loss grows with gradient_accumulation_steps",
+                advice="divide by num_items_in_batch when it is given",
+            )
+            yield replace(finding, preview=True)
 
     def _found(
         self, objects: Objects, locators: Locators, module: Module, catalogue: Catalogue
@@ -363,6 +391,115 @@ def _mistakes(backward: Backward, objects: Objects) -> Iterator[_Mistake]:
     loop = next(loops_around(point), None)
     if isinstance(loop, ir.For):
         yield from _window_mistakes(backward, loop, objects)
+        window = _window_of(loop)
+        if window is not None and not _is_divided(backward, window, objects):
+            yield _Mistake(
+                backward.site.call.site,
+                "the loss is not divided by the number of batches that are added up",
+                "the gradients grow with that number, as if the learning rate did",
+                "divide the loss by it, unless it is a sum",
+                _not_repaired,
+                preview=True,
+            )
+
+
+def _not_repaired(draft: Draft) -> Fix:
+    raise Doubt("the loss may be meant as a sum")
+
+
+def _window_of(loop: ir.For) -> frozenset[str] | None:
+    """The names in the test behind which a loop steps and empties the gradients, now and then."""
+    for statement, _ in placed(loop.body):
+        if not isinstance(statement, ir.If):
+            continue
+        calls = [item for inner, _ in placed(statement.body) for item in calls_of(inner)]
+        if "zero_grad" not in {ir.last_name(call.func) for call in calls}:
+            continue
+        test = statement.test
+        for part in test.values if isinstance(test, ir.BoolOp) else (test,):
+            if isinstance(part, ir.Compare) and any(map(_is_optimizer, calls)):
+                window = _window_in(part, loop)
+                if window is not None:
+                    return window
+    return None
+
+
+def _window_in(test: ir.Compare, loop: ir.For) -> frozenset[str] | None:
+    """The names of the number in ``index % n == 0`` or ``count >= n``."""
+    left = test.left
+    if isinstance(left, ir.Binary) and left.op == "%":
+        if isinstance(left.right, ir.Literal):
+            return None if left.right.value == 1 else frozenset()
+        return ir.tokens_of(left.right)
+    if test.ops in ((">=",), ("==",)) and _counts_up(loop, path_of(left)):
+        return ir.tokens_of(test.rights[0])
+    return None
+
+
+def _counts_up(loop: ir.For, count: Path | None) -> bool:
+    return count is not None and any(
+        isinstance(statement, ir.AugAssign) and path_of(statement.target) == count
+        for statement, _ in placed(loop.body)
+    )
+
+
+def _is_divided(backward: Backward, window: frozenset[str], objects: Objects) -> bool:
+    """May the gradients be those of a mean: by a division, or because the loss is a sum?"""
+    function = backward.site.point.scope.function
+    tokens = function.tokens if function is not None else objects.module.tokens
+    if any(map(_SCALES.search, tokens)) or "sum" in objects.module.tokens:
+        return True
+    points = objects.points_in(backward.site.point.scope)
+    loss = _made_of(ir.tokens_of(backward.loss), points)
+    for point in points:
+        statement = point.statement
+        said = ir.tokens_of(statement)
+        if loss.isdisjoint(said) or isinstance(statement, _BLOCKS):
+            continue
+        if isinstance(statement, ir.AugAssign) and statement.op.startswith(("/", "*")):
+            return True
+        if not window.isdisjoint(said) or any(
+            isinstance(node, ir.Binary) and node.op in ("/", "*") for node in nodes_of(statement)
+        ):
+            return True
+    return False
+
+
+def _made_of(names: frozenset[str], points: Sequence[Point]) -> frozenset[str]:
+    """These names, and those that they are made of."""
+    found = set(names)
+    for point in sorted(points, key=lambda each: -each.statement.site):
+        statement = point.statement
+        if isinstance(statement, ir.With) and statement.target is not None:
+            if not found.isdisjoint(ir.tokens_of(statement.target)):
+                found |= ir.tokens_of(statement.context)
+        elif isinstance(statement, ir.Assign):
+            if any(isinstance(each, ir.Name) and each.id in found for each in statement.targets):
+                found |= {n.id for n in nodes_of(statement) if isinstance(n, ir.Name)}
+    return frozenset(found)
+
+
+def _makes_its_own(method: ir.Function) -> bool:
+    """Does a ``compute_loss`` compute its loss, and leave out the number of items that it gets?"""
+    named = {param.name for param in method.params if not param.star}
+    rest = {param.name for param in method.params if param.star == "**"}
+    if not rest and _ITEMS not in named:
+        return False
+    tokens = method.tokens
+    if _ITEMS in tokens or not rest.isdisjoint(tokens) or "super" in tokens:
+        return False
+    returned = {
+        name
+        for statement, _ in placed(method.body)
+        if isinstance(statement, ir.Return) and statement.value is not None
+        for name in ir.tokens_of(statement.value)
+    }
+    return any(
+        isinstance(statement, ir.Assign)
+        and any(isinstance(t, ir.Name) and t.id in returned for t in statement.targets)
+        and any(isinstance(node, ir.Binary) for node in nodes_of(statement))
+        for statement, _ in placed(method.body)
+    )
 
 
 def _is_no_sync(context: ir.Expr) -> bool:

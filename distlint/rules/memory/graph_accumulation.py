@@ -10,7 +10,7 @@ import libcst as cst
 from distlint.analyzer import ir
 from distlint.analyzer.bindings import path_of
 from distlint.analyzer.names import calls_of, expressions_in, placed
-from distlint.analyzer.objects import objects_of
+from distlint.analyzer.objects import CallSite, objects_of
 from distlint.fixers import names
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from distlint.analyzer.bindings import Path
+    from distlint.analyzer.objects import Objects
     from distlint.analyzer.positions import Locators
     from distlint.analyzer.project import Module
     from distlint.catalogue.catalogue import Catalogue
@@ -38,7 +39,8 @@ class GraphAccumulation(SourceRule):
     ## What it finds
 
     In a training loop: `total += loss`, `total = total + loss` or `losses.append(loss)`, where
-    `backward()` is called on that loss in the same loop and the sum is not.
+    `backward()` is called on that loss in the same loop and the sum is not. Also
+    `meter.update(loss)`, where the method, in this file or another of the project, does so.
 
     ## Why it matters
 
@@ -136,6 +138,32 @@ for step in range(3):
 
     bad = (
         Example(
+            title="A meter that adds up what it is given",
+            effect="fail",
+            ranks=1,
+            code="""\
+import torch
+
+
+class Mean:
+    def __init__(self):
+        self.total, self.count = 0.0, 0
+
+    def add(self, value, count=1):
+        self.total += value * count
+        self.count += count
+
+
+model = torch.nn.Linear(2, 1)
+mean = Mean()
+for step in range(3):
+    loss = model(torch.ones(1, 2)).mean()
+    loss.backward()
+    mean.add(loss)  # expect: DST307
+assert mean.total.grad_fn is None, "the graphs of all steps are held"
+""",
+        ),
+        Example(
             title="A sum over the epoch",
             effect="fail",
             ranks=1,
@@ -212,7 +240,8 @@ assert loop.total.grad_fn is None, "the graphs of all steps are held"
             loop = next(loops_around(backward.site.point), None)
             if loss is None or loop is None:
                 continue
-            for statement, kept in _keepers(loop, loss):
+            kept_here = (*_keepers(loop, loss), *_kept_by_methods(objects, loop, loss))
+            for statement, kept in kept_here:
                 if kept in summed or statement.site in told:
                     continue
                 if _begun_anew(loop, kept) or _made_plain(loop, loss, statement, backward):
@@ -236,23 +265,95 @@ def _keepers(loop: ir.For | ir.While, loss: Path) -> Iterator[tuple[ir.Stmt, Pat
     for statement, around in placed(loop.body):
         if any(_stops_graph(here.owner) for here in around):
             continue
-        kept: Path | None = None
-        if isinstance(statement, ir.AugAssign) and statement.op.startswith("+"):
-            if _carries(statement.value, loss):
-                kept = _container(statement.target)
-        elif isinstance(statement, ir.Assign) and len(statement.targets) == 1:
-            value, target = statement.value, path_of(statement.targets[0])
-            if isinstance(value, ir.Binary) and value.op == "+" and target is not None:
-                for own, other in ((value.left, value.right), (value.right, value.left)):
-                    if path_of(own) == target and _carries(other, loss):
-                        kept = target
-        elif isinstance(statement, ir.Evaluate) and isinstance(statement.value, ir.Call):
-            call = statement.value
-            if isinstance(call.func, ir.Attribute) and call.func.attr in _KEEPS and call.args:
-                if path_of(call.args[0].value) == loss:
-                    kept = _container(call.func.value)
-        if kept is not None and kept != loss:
+        for kept in _adds(statement, loss):
+            if kept != loss:
+                yield statement, kept
+
+
+def _adds(statement: ir.Stmt, loss: Path) -> Iterator[Path]:
+    """What a statement adds a loss to, or the list that it puts it into."""
+    kept: Path | None = None
+    if isinstance(statement, ir.AugAssign) and statement.op.startswith("+"):
+        if _carries(statement.value, loss):
+            kept = _container(statement.target)
+    elif isinstance(statement, ir.Assign) and len(statement.targets) == 1:
+        value, target = statement.value, path_of(statement.targets[0])
+        if isinstance(value, ir.Binary) and value.op == "+" and target is not None:
+            for own, other in ((value.left, value.right), (value.right, value.left)):
+                if path_of(own) == target and _carries(other, loss):
+                    kept = target
+    elif isinstance(statement, ir.Evaluate) and isinstance(statement.value, ir.Call):
+        call = statement.value
+        if isinstance(call.func, ir.Attribute) and call.func.attr in _KEEPS and call.args:
+            if path_of(call.args[0].value) == loss:
+                kept = _container(call.func.value)
+    if kept is not None:
+        yield kept
+
+
+def _kept_by_methods(
+    objects: Objects, loop: ir.For | ir.While, loss: Path
+) -> Iterator[tuple[ir.Stmt, Path]]:
+    """The statements of a loop that hand a loss to a method which adds it up, as a meter's does."""
+    for point in objects.points:
+        statement = point.statement
+        if not isinstance(statement, ir.Evaluate) or not isinstance(statement.value, ir.Call):
+            continue
+        owners = [here.owner for here in point.around]
+        if loop not in owners or any(map(_stops_graph, owners)):
+            continue
+        call = statement.value
+        kept = path_of(call.func.value) if isinstance(call.func, ir.Attribute) else None
+        if kept is None or not any(path_of(each.value) == loss for each in call.args):
+            continue
+        method = _method(objects, CallSite(call, point))
+        if method is not None and any(
+            _adds_up(method, name) for name in _taken_as(method, call, loss)
+        ):
             yield statement, kept
+
+
+def _method(objects: Objects, site: CallSite) -> ir.Function | None:
+    """The method that is called: of a class here or in the project, or the only one of its name."""
+    callee = objects.callee(site)
+    if isinstance(callee, ir.Function):
+        return callee
+    func = site.call.func
+    assert isinstance(func, ir.Attribute)
+    made = {
+        o.call.func.id
+        for o in objects.origins(func.value, site.point)
+        if o.call is not None and isinstance(o.call.func, ir.Name)
+    }
+    if len(made) == 1:
+        cls = objects.module.imported_class(made.pop())
+        return cls.methods.get(func.attr) if cls is not None else None
+    own = [c.methods[func.attr] for c in objects.module.classes.values() if func.attr in c.methods]
+    is_open = all(isinstance(o.node, ir.Name) for o in objects.origins(func.value, site.point))
+    return own[0] if len(own) == 1 and is_open else None
+
+
+def _taken_as(method: ir.Function, call: ir.Call, loss: Path) -> Iterator[str]:
+    """The parameters of a method that a call gives the loss."""
+    for index, argument in enumerate(call.args):
+        if path_of(argument.value) != loss or argument.star:
+            continue
+        if argument.keyword is not None:
+            yield argument.keyword
+        elif index + 1 < len(method.params):
+            yield method.params[index + 1].name
+
+
+def _adds_up(method: ir.Function, name: str) -> bool:
+    """Does a method add a parameter as it is to an attribute, or put it into a list there?"""
+    if method.decorators or any(param.star and param.name == name for param in method.params):
+        return False
+    found = False
+    for statement, around in placed(method.body):
+        if _binds(statement, (name,)) or any(_stops_graph(here.owner) for here in around):
+            return False
+        found = found or any(kept[0] == "self" for kept in _adds(statement, (name,)))
+    return found
 
 
 def _fix(statement: ir.Stmt, loss: Path, draft: Draft) -> Fix:
@@ -260,8 +361,9 @@ def _fix(statement: ir.Stmt, loss: Path, draft: Draft) -> Fix:
     value = node.value if isinstance(node, (cst.Assign, cst.AugAssign, cst.Expr)) else None
     if value is None:
         raise Doubt("not a plain statement")
-    if isinstance(value, cst.Call):
-        value = value.args[0].value
+    if isinstance(value, cst.Call) and isinstance(value.func, cst.Attribute):
+        given = [each.value for each in value.args if names.dotted(each.value) == ".".join(loss)]
+        value = given[0] if given else value.args[0].value
     uses = [
         found
         for found in (value, *names.inside(value))

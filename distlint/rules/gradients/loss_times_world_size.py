@@ -1,0 +1,208 @@
+"""DST621: a mean loss is multiplied by the world size, although DDP averages."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from distlint.analyzer import ir
+from distlint.analyzer.bindings import path_of
+from distlint.analyzer.objects import CallSite, objects_of
+from distlint.rules.base import Example, SourceRule
+from distlint.rules.gradients._steps import backwards
+from distlint.rules.training import DDP
+from distlint.source.finding import Finding, Related, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from distlint.analyzer.bindings import Path, Point
+    from distlint.analyzer.objects import Objects
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.rules.gradients._steps import Backward
+    from distlint.source.document import Document
+
+_WORLD = re.compile(r"^(?:get_)?world_?size$|^num_replicas$|^num_processes$", re.IGNORECASE)
+_MEETS = re.compile(r"reduce|gather|register_comm_hook|scatter|broadcast")
+_LOSSES = (
+    "cross_entropy", "mse_loss", "nll_loss", "l1_loss", "smooth_l1_loss", "kl_div", "huber_loss",
+    "binary_cross_entropy", "binary_cross_entropy_with_logits",
+)  # fmt: skip
+_CLASSES = (
+    "CrossEntropyLoss", "MSELoss", "NLLLoss", "L1Loss", "SmoothL1Loss", "BCELoss",
+    "BCEWithLogitsLoss", "HuberLoss",
+)  # fmt: skip
+_FUNCTIONS = frozenset(f"torch.nn.functional.{name}" for name in _LOSSES)
+_CRITERIA = frozenset(f"torch.nn.{name}" for name in _CLASSES)
+
+
+class LossTimesWorldSize(SourceRule):
+    """A loss that is a mean over the batch of this rank is multiplied by the world size.
+
+    ## What it finds
+
+    `loss * world_size` before `backward()` in a file that wraps its model in
+    `DistributedDataParallel`, where the loss is one of torch's with its usual mean, and nothing in
+    the file is reduced or gathered.
+
+    ## Why it matters
+
+    DDP averages the gradients of the ranks, which for means over equal batches is the gradient of
+    the whole batch. Times the world size it grows with the number of GPUs: the run on eight has
+    eight times the gradients of the run on one, which looks like a learning rate that is too high.
+
+    ## What to do
+
+    Leave the factor out. It is right for a loss that is a sum, divided by a count over all ranks.
+
+    ## Fix
+
+    None: the learning rate may have been chosen with the factor.
+
+    ## When it is silent
+
+    - The loss is no mean of torch's that is seen to be made here: `reduction="sum"`, a function of
+      the project's own.
+    - The file reduces, gathers or broadcasts anything: counts of tokens, embeddings of other ranks.
+    """
+
+    code = "DST621"
+    name = "loss-times-world-size"
+    severity = Severity.WARNING
+
+    good = (
+        Example(
+            title="A sum, divided by the tokens of all ranks",
+            code="""\
+import torch
+import torch.distributed as dist
+import torch.nn.functional as F
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+dist.init_process_group("gloo")
+model = DDP(torch.nn.Linear(2, 3))
+count = torch.tensor(4.0)
+dist.all_reduce(count)
+logits = model(torch.ones(4, 2))
+loss = F.cross_entropy(logits, torch.zeros(4, dtype=torch.long), reduction="sum") / count
+loss = loss * dist.get_world_size()
+loss.backward()
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="A sum over the batch of this rank",
+            code="""\
+import torch
+import torch.distributed as dist
+import torch.nn.functional as F
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+dist.init_process_group("gloo")
+model = DDP(torch.nn.Linear(2, 1))
+loss = F.mse_loss(model(torch.ones(4, 2)), torch.zeros(4, 1), reduction="sum")
+loss = loss * dist.get_world_size()
+loss.backward()
+dist.destroy_process_group()
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="Twice the gradient on two ranks",
+            effect="fail",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+dist.init_process_group("gloo")
+model = DDP(torch.nn.Linear(2, 1, bias=False))
+criterion = torch.nn.MSELoss()
+inputs, wanted = torch.ones(4, 2), torch.zeros(4, 1)
+criterion(model.module(inputs), wanted).backward()
+alone = model.module.weight.grad.clone()
+model.zero_grad()
+loss = criterion(model(inputs), wanted)
+loss *= dist.get_world_size()  # expect: DST621
+loss.backward()
+assert torch.allclose(model.module.weight.grad, alone), "the gradient grew with the ranks"
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        if "backward" not in module.tokens or not any(map(_WORLD.search, module.tokens)):
+            return
+        if {"DistributedDataParallel", "DDP"}.isdisjoint(module.words):
+            return
+        if any(map(_MEETS.search, module.tokens)):
+            return
+        objects = objects_of(module, catalogue)
+        if next(objects.calls_to(*DDP), None) is None:
+            return
+        locator = locators.of(module.key)
+        for backward in backwards(objects):
+            loss = path_of(backward.loss)
+            for factor in _factors(objects, backward, loss) if loss is not None else ():
+                yield self.finding(
+                    message="this loss is a mean already, and DDP averages its gradients",
+                    severity=Severity.WARNING,
+                    place=locator.place(factor.site),
+                    related=(Related("backward", locator.place(backward.site.call.site)),),
+                    effect="the gradients grow with the number of ranks",
+                    advice="Leave the factor out.",
+                )
+
+
+def _factors(objects: Objects, backward: Backward, loss: Path) -> Iterator[ir.Stmt]:
+    """The statements before a backward pass that multiply its mean loss by the world size."""
+    means = False
+    for point in objects.points_in(backward.site.point.scope):
+        statement = point.statement
+        if statement.site >= backward.site.point.statement.site:
+            return
+        if isinstance(statement, ir.Assign) and any(path_of(t) == loss for t in statement.targets):
+            if means and _is_times_world(statement.value, loss):
+                yield statement
+            else:
+                means = _is_mean(objects, statement.value, point)
+        elif isinstance(statement, ir.AugAssign) and path_of(statement.target) == loss:
+            if means and statement.op.startswith("*") and _is_world(statement.value):
+                yield statement
+            else:
+                means = False
+
+
+def _is_mean(objects: Objects, value: ir.Expr, point: Point) -> bool:
+    """Is it a loss of torch's, which is a mean unless it is told otherwise?"""
+    if not isinstance(value, ir.Call):
+        return False
+    site = CallSite(value, point)
+    if objects.called(site) in _FUNCTIONS:
+        return objects.argument(site, "reduction").absent
+    made = [origin.site for origin in objects.origins(value.func, point)]
+    return bool(made) and all(
+        each is not None
+        and objects.called(each) in _CRITERIA
+        and objects.argument(each, "reduction").absent
+        for each in made
+    )
+
+
+def _is_times_world(value: ir.Expr, loss: Path) -> bool:
+    if not isinstance(value, ir.Binary) or value.op != "*":
+        return False
+    sides = (value.left, value.right)
+    return any(path_of(one) == loss and _is_world(two) for one, two in (sides, sides[::-1]))
+
+
+def _is_world(node: ir.Expr) -> bool:
+    """Is it the world size, by its name?"""
+    called = node.func if isinstance(node, ir.Call) else node
+    return isinstance(called, (ir.Name, ir.Attribute)) and bool(_WORLD.search(ir.last_name(called)))

@@ -1,0 +1,231 @@
+"""DST622: a scheduler that steps once for each process, told the steps of one process."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from distlint.analyzer import ir
+from distlint.analyzer.names import expressions_in
+from distlint.analyzer.objects import CallSite, objects_of
+from distlint.rules.base import Example, SourceRule
+from distlint.source.finding import Finding, Related, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from distlint.analyzer.bindings import Point
+    from distlint.analyzer.objects import Objects
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+
+_PREPARE = "accelerate.Accelerator.prepare"
+_SCHEDULERS = {
+    "get_scheduler": ("num_training_steps", 3),
+    "get_linear_schedule_with_warmup": ("num_training_steps", 2),
+    "get_cosine_schedule_with_warmup": ("num_training_steps", 2),
+    "get_cosine_with_hard_restarts_schedule_with_warmup": ("num_training_steps", 2),
+    "get_polynomial_decay_schedule_with_warmup": ("num_training_steps", 2),
+    "CosineAnnealingLR": ("T_max", 1),
+    "OneCycleLR": ("total_steps", 2),
+}
+"""What makes a scheduler, and the parameter that says for how many steps."""
+
+_COUNTS = re.compile(r"num_processes|world_?size|split_batches|n_gpus?")
+_OTHERWISE = frozenset({"split_batches", "step_scheduler_with_optimizer"})
+_DEPTH = 6
+
+
+class SchedulerSteps(SourceRule):
+    """A scheduler is given to `accelerator.prepare` with a number of steps that is divided already.
+
+    ## What it finds
+
+    A learning rate schedule whose length is computed from the `len()` of a prepared loader, and
+    that is prepared itself.
+
+    ## Why it matters
+
+    A prepared loader has the batches of one process. A prepared scheduler takes, in each step, as
+    many steps as there are processes, because it expects the number of batches of all of them. Both
+    together are one time too many: on eight GPUs the schedule is over after an eighth of the
+    training, and the rest runs at the last learning rate, or through further periods.
+
+    ## What to do
+
+    Compute the number of steps before the loader is prepared, or multiply it by
+    `accelerator.num_processes`, or do not prepare the scheduler.
+
+    ## Fix
+
+    None: which of the three is for you to say.
+
+    ## When it is silent
+
+    - The number of processes is in the computation.
+    - `split_batches` or `step_scheduler_with_optimizer` is mentioned in the file.
+    """
+
+    code = "DST622"
+    name = "scheduler-steps-divided"
+    severity = Severity.WARNING
+
+    good = (
+        Example(
+            title="Counted before the loader is prepared",
+            needs=("accelerate",),
+            code="""\
+import torch
+from accelerate import Accelerator
+from torch.optim.lr_scheduler import CosineAnnealingLR
+from torch.utils.data import DataLoader, TensorDataset
+
+accelerator = Accelerator(cpu=True)
+model = torch.nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
+loader = DataLoader(TensorDataset(torch.ones(16, 2)), batch_size=2)
+scheduler = CosineAnnealingLR(optimizer, len(loader))
+model, optimizer, loader, scheduler = accelerator.prepare(model, optimizer, loader, scheduler)
+for (batch,) in loader:
+    accelerator.backward(model(batch).mean())
+    optimizer.step()
+    scheduler.step()
+    optimizer.zero_grad()
+assert scheduler.get_last_lr()[0] < 1e-6
+""",
+        ),
+        Example(
+            title="Times the number of processes",
+            needs=("accelerate",),
+            code="""\
+import torch
+from accelerate import Accelerator
+from torch.optim.lr_scheduler import CosineAnnealingLR
+from torch.utils.data import DataLoader, TensorDataset
+
+accelerator = Accelerator(cpu=True)
+model = torch.nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
+loader = DataLoader(TensorDataset(torch.ones(16, 2)), batch_size=2)
+model, optimizer, loader = accelerator.prepare(model, optimizer, loader)
+steps = len(loader) * accelerator.num_processes
+scheduler = accelerator.prepare(CosineAnnealingLR(optimizer, T_max=steps))
+assert steps == 8
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="Twice as fast on two ranks",
+            effect="fail",
+            needs=("accelerate",),
+            code="""\
+import torch
+from accelerate import Accelerator
+from torch.optim.lr_scheduler import CosineAnnealingLR
+from torch.utils.data import DataLoader, TensorDataset
+
+accelerator = Accelerator(cpu=True)
+model = torch.nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
+loader = DataLoader(TensorDataset(torch.ones(16, 2)), batch_size=2)
+model, optimizer, loader = accelerator.prepare(model, optimizer, loader)
+epochs = 2
+steps = epochs * len(loader)
+scheduler = CosineAnnealingLR(optimizer, T_max=steps)
+scheduler = accelerator.prepare(scheduler)  # expect: DST622
+for epoch in range(epochs):
+    for (batch,) in loader:
+        accelerator.backward(model(batch).mean())
+        optimizer.step()
+        scheduler.step()
+        optimizer.zero_grad()
+    if epoch == 0:
+        assert scheduler.get_last_lr()[0] > 0.1, "the schedule is over, and half of the training"
+""",
+        ),
+        Example(
+            title="A schedule of transformers",
+            effect="static",
+            why_static="it needs transformers",
+            code="""\
+from transformers import get_cosine_schedule_with_warmup
+
+
+def prepared(accelerator, args, model, optimizer, loader):
+    model, optimizer, loader = accelerator.prepare(model, optimizer, loader)
+    args.steps = args.epochs * len(loader)
+    schedule = get_cosine_schedule_with_warmup(optimizer, args.warmup, args.steps)
+    return model, optimizer, loader, accelerator.prepare(schedule)  # expect: DST622
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        if "prepare" not in module.words or not _OTHERWISE.isdisjoint(module.words):
+            return
+        if _SCHEDULERS.keys().isdisjoint(module.words):
+            return
+        objects = objects_of(module, catalogue)
+        locator = locators.of(module.key)
+        for prepare in objects.calls({"prepare"}):
+            if objects.called(prepare) != _PREPARE:
+                continue
+            for scheduler in _schedulers(objects, prepare):
+                name, position = _SCHEDULERS[scheduler.name]
+                steps = objects.argument(scheduler, name, position).value
+                if steps is not None and _is_divided(objects, steps, scheduler.point):
+                    yield self.finding(
+                        message="this scheduler counts the batches of one process, and Accelerate "
+                        "steps it once for each process",
+                        severity=Severity.WARNING,
+                        place=locator.place(prepare.call.site),
+                        related=(Related("made here", locator.place(scheduler.call.site)),),
+                        effect="the schedule runs as many times too fast as there are processes",
+                        advice="Count the steps before the loader is prepared.",
+                    )
+
+
+def _schedulers(objects: Objects, prepare: CallSite) -> Iterator[CallSite]:
+    """The calls that made the schedulers which are prepared."""
+    for argument in prepare.call.args:
+        for origin in objects.origins(argument.value, prepare.point):
+            if origin.site is not None and origin.site.name in _SCHEDULERS:
+                yield origin.site
+
+
+def _is_divided(objects: Objects, steps: ir.Expr, point: Point) -> bool:
+    """Is the length of a prepared loader in a number, and not the number of processes?"""
+    found = False
+    waiting, seen = [(steps, point, _DEPTH)], set()
+    while waiting:
+        node, where, depth = waiting.pop()
+        if any(_COUNTS.search(token) for token in ir.tokens_of(node)):
+            return False
+        for part in expressions_in(node):
+            if isinstance(part, ir.Call) and ir.last_name(part.func) == "len" and part.args:
+                found = found or _is_prepared(objects, part.args[0].value, where)
+            elif isinstance(part, (ir.Name, ir.Attribute)) and depth and id(part) not in seen:
+                seen.add(id(part))
+                waiting += [
+                    (origin.node, origin.point, depth - 1)
+                    for origin in objects.origins(part, where)
+                    if isinstance(origin.node, ir.Expr) and origin.node is not part
+                ]
+    return found
+
+
+def _is_prepared(objects: Objects, node: ir.Expr, point: Point) -> bool:
+    """Is it surely what Accelerate has made of a loader?"""
+    origins = objects.origins(node, point)
+    return bool(origins) and all(
+        isinstance(origin.node, ir.Call)
+        and not origin.attributes
+        and objects.called(CallSite(origin.node, origin.point)) == _PREPARE
+        for origin in origins
+    )

@@ -1,0 +1,176 @@
+"""DST514: the ranks count GPUs, and the world size the tasks that start them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from distlint.analyzer import ir
+from distlint.analyzer.bindings import path_of
+from distlint.analyzer.names import expressions_in
+from distlint.analyzer.objects import objects_of
+from distlint.rules.base import Example, SourceRule
+from distlint.rules.setup._order import inits
+from distlint.source.finding import Finding, Related, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from distlint.analyzer.objects import CallSite, Objects
+    from distlint.analyzer.positions import Locators
+    from distlint.analyzer.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+
+_TASKS = frozenset(
+    {"SLURM_NPROCS", "SLURM_NTASKS", "SLURM_NNODES", "SLURM_JOB_NUM_NODES", "WORLD_SIZE"}
+)
+_SPAWNS = frozenset({"spawn", "start_processes"})
+
+
+class WorldSizeWithoutGpus(SourceRule):
+    """A script starts a process for each GPU, and takes the number of tasks for the world size.
+
+    ## What it finds
+
+    `init_process_group(rank=node * gpus + gpu, world_size=...)` in what `mp.spawn` starts, where
+    the world size is read from `SLURM_NPROCS`, `SLURM_NTASKS`, the number of nodes or `WORLD_SIZE`,
+    and nothing multiplies it by the number of processes that are spawned.
+
+    ## Why it matters
+
+    Each task starts as many processes as it has GPUs, so that there are more ranks than the world
+    size says: those beyond it are refused, or wait until the time-out. With one GPU in each task
+    it works.
+
+    ## What to do
+
+    Multiply both: `world_size = tasks * gpus`. Or start a task for each GPU, and spawn nothing.
+
+    ## Fix
+
+    None: a scheduler that starts a task for each GPU needs another one.
+
+    ## When it is silent
+
+    - The world size is multiplied somewhere, or comes from an option.
+    - The rank is no sum with a product in it.
+    """
+
+    code = "DST514"
+    name = "world-size-without-gpus"
+    severity = Severity.WARNING
+
+    good = (
+        Example(
+            title="Both count processes",
+            effect="static",
+            why_static="the variables are those of SLURM",
+            code="""\
+import os
+
+import torch
+import torch.distributed as dist
+import torch.multiprocessing as mp
+
+
+def worker(gpu, gpus, args):
+    rank = args.node * gpus + gpu
+    dist.init_process_group("nccl", world_size=args.world_size, rank=rank)
+    torch.cuda.set_device(gpu)
+
+
+def main(args):
+    gpus = torch.cuda.device_count()
+    args.node = int(os.environ["SLURM_NODEID"])
+    args.world_size = int(os.environ["SLURM_NNODES"]) * gpus
+    mp.spawn(worker, nprocs=gpus, args=(gpus, args))
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="As many as there are nodes",
+            effect="static",
+            why_static="the variables are those of SLURM",
+            code="""\
+import os
+
+import torch
+import torch.distributed as dist
+import torch.multiprocessing as mp
+
+
+def worker(gpu, gpus, args):
+    rank = args.node * gpus + gpu
+    dist.init_process_group("nccl", world_size=args.world_size, rank=rank)  # expect: DST514
+    torch.cuda.set_device(gpu)
+    dist.destroy_process_group()
+
+
+def main(args):
+    gpus = torch.cuda.device_count()
+    args.node = int(os.environ["SLURM_NODEID"])
+    args.world_size = int(os.environ["SLURM_NNODES"])
+    mp.spawn(worker, nprocs=gpus, args=(gpus, args))
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        words = module.words
+        if _SPAWNS.isdisjoint(words) or _TASKS.isdisjoint(words):
+            return
+        objects = objects_of(module, catalogue)
+        locator = locators.of(module.key)
+        for init in inits(objects):
+            rank = objects.argument(init, "rank", 4).value
+            given = objects.argument(init, "world_size", 3).value
+            world = path_of(given)
+            if rank is None or world is None or not _counts_gpus(objects, rank, init):
+                continue
+            site = given.site if isinstance(given, ir.Attribute) else init.call.site
+            bound = list(_bound(objects, world[-1]))
+            if bound and all(_is_tasks(each) for _, each in bound):
+                yield self.finding(
+                    message="the ranks count the processes of all tasks, and the world size the "
+                    "tasks alone",
+                    severity=Severity.WARNING,
+                    place=locator.place(site),
+                    related=(Related("the world size", locator.place(bound[0][0].site)),),
+                    effect="ranks beyond the world size are refused, or wait for the time-out",
+                    advice="Multiply the world size by the number of processes in each task.",
+                )
+
+
+def _counts_gpus(objects: Objects, rank: ir.Expr, init: CallSite) -> bool:
+    """Is a rank ``node * gpus + gpu``?"""
+    return any(
+        isinstance(origin.node, ir.Binary)
+        and origin.node.op == "+"
+        and any(
+            isinstance(side, ir.Binary) and side.op == "*"
+            for side in (origin.node.left, origin.node.right)
+        )
+        for origin in objects.origins(rank, init.point)
+    )
+
+
+def _bound(objects: Objects, name: str) -> Iterator[tuple[ir.Stmt, ir.Expr]]:
+    """What the file assigns to variables and attributes of a name."""
+    for point in objects.points:
+        statement = point.statement
+        if isinstance(statement, ir.Assign):
+            if any(ir.last_name(target) == name for target in statement.targets):
+                yield statement, statement.value
+        elif isinstance(statement, ir.AugAssign) and ir.last_name(statement.target) == name:
+            yield statement, ir.Binary(statement.op, statement.target, statement.value)
+
+
+def _is_tasks(value: ir.Expr) -> bool:
+    """Is it one of the variables that count tasks, as a number, and nothing else?"""
+    return not _TASKS.isdisjoint(ir.tokens_of(value)) and not any(
+        isinstance(part, ir.Binary) for part in expressions_in(value)
+    )
