@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from distlint.analyzer.guards import Guards
-    from distlint.analyzer.objects import CallSite
+    from distlint.analyzer.objects import CallSite, Objects
     from distlint.analyzer.positions import Locators
     from distlint.analyzer.project import Module
     from distlint.catalogue.catalogue import Catalogue
@@ -72,6 +72,7 @@ class NoMapLocation(SourceRule):
     ## When it is silent
 
     - `map_location` is given, also by position or in `**kwargs`.
+    - All functions of the file that save say `cpu`: what they write is on no GPU.
     - One rank loads, or the call stands in a branch for runs of one process.
     - What is loaded is no state of a model or optimizer: data, vocabularies.
     - The file is a buffer, or the script uses no GPU.
@@ -85,6 +86,26 @@ class NoMapLocation(SourceRule):
     severity = Severity.WARNING
 
     good = (
+        Example(
+            title="What is saved is on the CPU",
+            ranks=1,
+            code="""\
+import torch
+import torch.distributed as dist
+
+
+def save(model, path):
+    torch.save({name: value.to("cpu") for name, value in model.state_dict().items()}, path)
+
+
+dist.init_process_group("gloo")
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+model = torch.nn.Linear(2, 2).to(device)
+save(model, f"model{dist.get_rank()}.pt")
+model.load_state_dict(torch.load(f"model{dist.get_rank()}.pt", weights_only=True))
+dist.destroy_process_group()
+""",
+        ),
         Example(
             title="To the CPU",
             code="""\
@@ -319,6 +340,8 @@ def main(rank, path):
         if not is_distributed(module) or not any(map(_DEVICE.search, module.tokens)):
             return
         guards = guards_of(module, catalogue)
+        if _saves_from_cpu(guards.objects):
+            return
         for site in guards.objects.calls({"load"}):
             if guards.objects.called(site) != _LOAD or not _is_open(guards, site):
                 continue
@@ -337,6 +360,12 @@ def _is_open(guards: Guards, site: CallSite) -> bool:
     if not where.absent or path is None or guards.is_buffer(path, site.point.scope):
         return False
     return not any(argument.keyword == "mmap" for argument in site.call.args)
+
+
+def _saves_from_cpu(objects: Objects) -> bool:
+    """Do all functions of the file that save move to the CPU what they save, or may they?"""
+    savers = [site.point.scope.function for site in objects.calls_to("torch.save")]
+    return bool(savers) and all(saver and "cpu" in saver.tokens for saver in savers)
 
 
 def _is_own(guards: Guards, site: CallSite) -> bool:
