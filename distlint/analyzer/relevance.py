@@ -59,19 +59,12 @@ class Facts(Protocol):
 
 
 @dataclass(slots=True)
-class Leaf:
-    """A statement without a body: what it writes, and what is read once it is kept."""
-
-    writes: Keys
-    reads: Keys
-
-
-@dataclass(slots=True)
 class Outline:
-    """The leaves of a module, and what is read whatever happens."""
+    """Which statements of a module are kept, and what is read whatever happens."""
 
     needed: set[Any] = field(default_factory=set)
-    leaves: list[Leaf] = field(default_factory=list)
+    leaves: list[Entry] = field(default_factory=list)
+    """What is kept for what it writes; then what it reads is read, too."""
     always: set[ir.Stmt] = field(default_factory=set)
     sketch: Sketch | None = None
 
@@ -162,14 +155,14 @@ def outline(module: Module, drawn: Sketch, facts: Facts) -> Outline:
 
     for entry in drawn.entries:
         if entry.returns:
-            result.leaves.append(Leaf(frozenset({entry.returns}), entry.reads))
+            result.leaves.append(entry)
             if tells(entry):
                 result.needed |= entry.reads
         elif tells(entry):
             result.always.add(entry.node)
             result.needed |= entry.reads
         elif entry.writes:
-            result.leaves.append(Leaf(entry.writes, entry.reads))
+            result.leaves.append(entry)
     return result
 
 
@@ -195,6 +188,7 @@ class _Sketcher:
         self.module = module
         self.is_external = is_external
         self.result = Sketch()
+        self.sets: dict[Keys, Keys] = {}
         self.function: ir.Function | None = None
         self.private: Names = frozenset()
 
@@ -328,9 +322,21 @@ class _Sketcher:
             elif kind is ir.Lambda:
                 counts = False
             stack.extend([(child, counts) for child in ir.children(item)])
-        reads = around | self.reads(value)
-        found = (frozenset(names), frozenset(called), frozenset(methods))
-        return Entry(node, forced, *found, reads, writes, returns), calls
+        entry = Entry(
+            node,
+            forced,
+            names=self.shared(frozenset(names)),
+            called=self.shared(frozenset(called)),
+            methods=self.shared(frozenset(methods)),
+            reads=self.shared(around | self.reads(value)),
+            writes=self.shared(frozenset({returns}) if returns else writes),
+            returns=returns,
+        )
+        return entry, calls
+
+    def shared(self, keys: Keys) -> Keys:
+        """The same set for equal ones: there are many, and few that differ."""
+        return self.sets.setdefault(keys, keys)
 
     def callee(self, func: ir.Expr, names: set[str], called: set[str], methods: set[str]) -> bool:
         """Note what is called; True if the call is kept whatever its name means."""

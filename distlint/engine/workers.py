@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 MANY_FILES = 32
 OBJECTS_BETWEEN_COLLECTIONS = 400_000
-GROWTH_BETWEEN_COLLECTIONS = 48 * 1024 * 1024
+GROWTH_BETWEEN_COLLECTIONS = 32 * 1024 * 1024
 """Bytes; a large syntax tree with its positions takes as much."""
 TEXT_AT_ONCE = 8_000_000
 """Characters of modules that a process keeps at hand before it begins anew: some 300 MB."""
