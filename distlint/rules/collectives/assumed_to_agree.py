@@ -299,7 +299,7 @@ def _doubts(objects: Objects, tokens: Iterable[str]) -> Iterator[_Doubt]:
 
 def _empty_handed(objects: Objects, point: Point, branch: ir.If) -> Iterator[_Doubt]:
     held = _container(branch.test)
-    if held is None or branch.orelse or not isinstance(branch.body[-1], ir.Return):
+    if held is None or branch.orelse or not isinstance(_last(branch.body), ir.Return):
         return
     if _meets_in(objects, branch.body, point):
         return
@@ -312,6 +312,11 @@ def _empty_handed(objects: Objects, point: Point, branch: ir.If) -> Iterator[_Do
     if any(_meets_in(objects, (statement,), point) for statement in after):
         what = f"`{'.'.join(held)}` holds the same"
         yield _Doubt(branch.site, what, "Take part in the collective with a neutral value.")
+
+
+def _last(block: ir.Block) -> ir.Stmt | None:
+    """The last statement; ``pass`` is none."""
+    return block[-1] if block else None
 
 
 def _container(test: ir.Expr) -> Path | None:
@@ -377,7 +382,7 @@ def _each_entry(objects: Objects, point: Point, loop: ir.For) -> Iterator[_Doubt
 
 def _out_of_patience(objects: Objects, point: Point, branch: ir.If) -> Iterator[_Doubt]:
     loop = next(loops_around(point), None)
-    if loop is None or not branch.body or not isinstance(branch.body[-1], (ir.Break, ir.Return)):
+    if loop is None or not isinstance(_last(branch.body), (ir.Break, ir.Return)):
         return
     if not _meets_in(objects, loop.body, point):
         return
@@ -411,7 +416,7 @@ def _speaks_of_main(tokens: Iterable[str]) -> bool:
 
 def _flag_of_main(point: Point, branch: ir.If) -> Iterator[_Doubt]:
     loop = next(loops_around(point), None)
-    if loop is None or not branch.body or not isinstance(branch.body[-1], (ir.Break, ir.Return)):
+    if loop is None or not isinstance(_last(branch.body), (ir.Break, ir.Return)):
         return
     flag = path_of(branch.test)
     if flag is None or any(_tests_rank(here.owner) for here in point.around):
