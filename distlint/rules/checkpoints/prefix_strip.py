@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -35,8 +36,9 @@ class PrefixStrip(SourceRule):
 
     ## What it finds
 
-    - `key.replace("module.", "")` on the names of a state dict: it removes the word everywhere, not
-      at the beginning alone.
+    - In preview: `key.replace("module.", "")` on the names of a state dict: it removes the word
+      everywhere, not at the beginning alone. Of 8 such places in 58 repositories one has met a name
+      that holds the word twice.
     - A state dict whose prefix has been taken off and that is then loaded into a model which is
       wrapped, and expects the prefix.
 
@@ -175,15 +177,17 @@ model.load_state_dict(state)  # expect: DST402
             if _is_replace(site.call):
                 prefix = site.call.args[0].value
                 assert isinstance(prefix, ir.Literal)
-                yield self.finding(
+                locator = locators.of(module.key)
+                finding = self.finding(
                     message=f"this removes `{prefix.value}` everywhere in a name, not only at its "
                     "beginning",
                     severity=Severity.INFO,
-                    place=locators.of(module.key).place(site.call.site),
+                    place=locator.place(site.call.site),
                     effect="a weight whose name holds the word further inside is not found",
                     advice=f"use `{_CURE}`, or removeprefix",
-                    fix=partial(_fix, site, Draft(locators.of(module.key), module, catalogue)),
+                    fix=partial(_fix, site, Draft(locator, module, catalogue)),
                 )
+                yield replace(finding, preview=True)
         yield from self._into_wrapper(objects, stripped, module, locators)
 
     def _into_wrapper(
