@@ -821,7 +821,11 @@ class Calls(Collectives):
         if name in SELF_RETURNING:
             return receiver
         attribute = self.object_attribute(receiver, name, site)
-        if not isinstance(attribute, v.Method):
+        inner = attribute
+        while isinstance(inner, v.Partial):
+            inner = inner.target
+        # a method may stand in for itself, with some of its arguments
+        if not isinstance(attribute, v.Method) and inner is not v.method(receiver, name):
             return self.call(attribute, args, keywords, site, node)
         if name == "forward" and self.rehearsal.arms_backward(receiver.kind):
             return self.invoke(receiver, args, keywords, site, node)
