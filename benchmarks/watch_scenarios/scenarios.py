@@ -271,8 +271,7 @@ dist.all_reduce(t)  # B
         """
 dist.barrier()
 if rank == 1:
-    while True:
-        sum(range(100))  # A
+    while True: sum(range(100))  # A
 dist.all_reduce(t)  # B
 """,
         "rank 1 did not come to call 2",
@@ -287,8 +286,7 @@ dist.all_reduce(t)  # B
         """
 import os, time
 def wait_for_file():
-    while not os.path.exists("never"):
-        time.sleep(0.01)  # A
+    while not os.path.exists("never"): time.sleep(0.01)  # A
 
 dist.barrier()
 if rank == 0:
