@@ -83,7 +83,7 @@ def _files(chosen: argparse.Namespace, before: State) -> Iterator[Path]:
     yield from _settings({folder for file in files for folder in file.parents})
     for each in settings.values():
         own = [path for path in (*each.catalogue, *each.rules) if isinstance(path, Path)]
-        yield from (*own, *([each.baseline] if each.baseline else ()))
+        yield from (*each.sources, *own, *([each.baseline] if each.baseline else ()))
 
 
 def _settings(folders: set[Path]) -> Iterator[Path]:

@@ -77,6 +77,8 @@ class Exit:
     words: str = ""
     first: bool = False
     """Is it what torchrun calls the root cause?"""
+    line: int = 0
+    text: str = ""
     rank: int | None = None
 
 

@@ -9,6 +9,7 @@ timestamps as ISO 8601, in brackets, of Kubernetes and of glog, and ANSI colours
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 ANSI = re.compile(rb"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
@@ -83,7 +84,7 @@ def _time(match: re.Match[str]) -> Time:
     return int(month), int(day), int(hour), int(minute), float(f"{second}.{part or 0}")
 
 
-def ranks_text(ranks: set[int] | frozenset[int] | list[int]) -> str:
+def ranks_text(ranks: Iterable[int]) -> str:
     """``rank 3``, ``ranks 0-2, 4``."""
     numbers = sorted(set(ranks))
     runs: list[list[int]] = []

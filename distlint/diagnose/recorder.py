@@ -195,8 +195,9 @@ def _group(name: str, dumps: Sequence[Dump]) -> Group:
     without = tuple(sorted(set(ranks) - set(present)))
     title = next((d.names[name] for d in dumps if d.names.get(name)), "") or name
     first = max((min(each) for each in present.values() if each), default=0)
-    last = max((max(each) for each in present.values() if each), default=0)
-    for number in range(first, last + 1):
+    numbers = sorted({number for each in present.values() for number in each if number >= first})
+    last = numbers[-1] if numbers else 0
+    for number in numbers:
         there = {rank: each[number] for rank, each in present.items() if number in each}
         absent = sorted(set(present) - set(there))
         sides = _sides(there)

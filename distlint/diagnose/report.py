@@ -36,7 +36,7 @@ def write(answer: Answer, out: Printer, width: int, *, verbose: bool, quiet: boo
     if diagnosis.cause is not None:
         _consequences(out, diagnosis, width, verbose)
     for each in diagnosis.notices:
-        if verbose or each.level != "info":
+        if verbose or each.level != "info" or diagnosis.level == "info":
             _seen(out, each.level, each, width)
     for each in diagnosis.invented:
         _invented(out, each, width)
@@ -190,7 +190,7 @@ def _close(out: Printer, answer: Answer, verbose: bool) -> None:
     if diagnosis.bytes:
         read += f", {diagnosis.lines:,} lines, {_size(diagnosis.bytes)}"
     if diagnosis.size:
-        read += f", {diagnosis.size} ranks"
+        read += f", {diagnosis.size} rank{'s' if diagnosis.size != 1 else ''}"
     nothing = not diagnosis.level and not any(group.culprits for group in answer.groups)
     out.line(f"{'Nothing known was found. ' if nothing else ''}Read {read}.")
 

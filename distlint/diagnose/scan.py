@@ -19,6 +19,11 @@ _MARKS = (
     b"(local_rank: ",
     b"exitcode  : ",
     b"failed (exitcode: ",
+    b"exits with return code = ",
+    b"CalledProcessError: Command '[",
+    b" Killed  ",
+    b" Segmentation fault",
+    b" Bus error",
     b"last enqueued ",
     b"srun: error: ",
     b" nranks ",
@@ -42,6 +47,25 @@ _AGENT_EXIT = re.compile(r"failed \(exitcode: (-?\d+)\) local_rank: (\d+) \(pid:
 _STATUS = re.compile(
     r"last enqueued (?:NCCL )?work: (-?\d+), last completed (?:NCCL )?work: (-?\d+)"
 )
+_RETURNED = re.compile(
+    r"exits with return code = (-?\d+)"
+    r"|CalledProcessError: Command '\['[^']*(?:python[\d.]*|deepspeed|torchrun)', .*\]' "
+    r"(?:returned non-zero exit status (\d+)|died with <Signals\.\w+: (\d+)>)"
+)
+_SHELL = re.compile(
+    r"\bline \d+: +\d+ (Killed|Segmentation fault|Bus error)\b"
+    r".{0,200}\b(?:python[\d.]*|torchrun|accelerate|deepspeed|srun|mpirun)\b"
+)
+_EXITED = re.compile(r"Exited with exit code (\d+)")
+_SIGNALS = {
+    "Killed": -9,
+    "Segmentation fault": -11,
+    "Bus error": -7,
+    "Aborted": -6,
+    "Terminated": -15,
+    "Interrupt": -2,
+}
+_FROM_128 = {128 - code: code for code in _SIGNALS.values()}  # as shells and containers tell it
 _SRUN = re.compile(r"srun: error: (\S+): tasks? ([\d,-]+): (.{1,100})")
 _COMM = re.compile(r"NCCL INFO .{0,200}?\brank (\d+) nranks (\d+)")
 
@@ -95,7 +119,7 @@ class Scanner:
             found.files.append(Speaker(self._index, source.rank, source.local))
         self._cut = self._binary = 0
         self._summary, self._root = None, False
-        before, line = found.bytes, 1
+        before, line, told = found.bytes, 1, len(found.notes)
         tail = b""
         pieces = chunks(source, progress, found.notes)
         if source.path.name == "error.json":
@@ -113,11 +137,13 @@ class Scanner:
             self._close(block)
         found.lines += line - 1
         self._last_of_file(tail, line)
-        self._remarks(found.bytes - before)
+        self._remarks(found.bytes - before, told=len(found.notes) > told)
 
-    def _remarks(self, size: int) -> None:
+    def _remarks(self, size: int, *, told: bool) -> None:
+        """What is strange about a source; ``told`` if it is known why nothing could be read."""
         notes, name = self.found.notes, self._source.name
-        if not size and self._source.rank is None and self._source.local is None:
+        nobody = self._source.rank is None and self._source.local is None
+        if not size and nobody and not told:
             notes.append(f"{name}: empty")
         elif self._binary > size // 20:
             notes.append(f"{name}: mostly binary data; only what reads as text was looked at")
@@ -210,21 +236,42 @@ class Scanner:
         elif (m := _SUMMARY_EXIT.search(text)) and self._summary:
             rank, local = self._summary
             self.found.ranks.setdefault((self.found.homes[self._index], local), rank)
-            writer = Speaker(self._index, rank, local)
-            self.found.exits.append(Exit(writer, int(m[1]), first=self._root))
+            self._ended(Speaker(self._index, rank, local), int(m[1]), line, number, self._root)
             self._root = False
         elif m := _AGENT_EXIT.search(text):
-            writer = Speaker(self._index, None, int(m[2]))
-            self.found.exits.append(Exit(writer, int(m[1])))
+            self._ended(Speaker(self._index, None, int(m[2])), int(m[1]), line, number)
+        elif m := _RETURNED.search(text):
+            code = -int(m[3]) if m[3] else int(m[1] or m[2])
+            self._ended(speaker, code, line, number)
+        elif m := _SHELL.search(text):
+            self._ended(speaker, _SIGNALS[m[1]], line, number)
         elif m := _STATUS.search(text):
             self.found.progressed.append(Progressed(speaker, int(m[1]), int(m[2]), line.group))
         elif m := _SRUN.search(text):
             for rank in _task_numbers(m[2]):
-                self.found.exits.append(Exit(Speaker(self._index, rank), None, m[3].strip()))
+                self._task_ended(Speaker(self._index, rank), m[3].strip(), line, number)
         elif m := _COMM.search(text):
             self.found.size = max(self.found.size, int(m[2]))
             if line.writer:
                 self.found.writers.setdefault(line.writer, int(m[1]))
+
+    def _ended(
+        self, speaker: Speaker, code: int, line: Line, number: int, first: bool = False
+    ) -> None:
+        code = _FROM_128.get(code, code)
+        told = Exit(speaker, code, first=first, line=number, text=line.text.strip()[:_SHOWN])
+        self.found.exits.append(told)
+
+    def _task_ended(self, speaker: Speaker, words: str, line: Line, number: int) -> None:
+        """What srun says of a task."""
+        exited = _EXITED.search(words)
+        code = int(exited[1]) if exited else None
+        code = next((c for word, c in _SIGNALS.items() if words.startswith(word)), code)
+        if code is not None:
+            self._ended(speaker, code, line, number)
+        else:
+            text = line.text.strip()[:_SHOWN]
+            self.found.exits.append(Exit(speaker, None, words, line=number, text=text))
 
     def _open(self, block: _Block) -> None:
         """Collect the lines of a writer from here on."""

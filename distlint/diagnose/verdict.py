@@ -208,7 +208,9 @@ class _Judge:
 
     def _crash(self, causes: list[Event], by_role: dict[str, list[Event]]) -> Diagnosis | None:
         first = next((e for e in self.found.exits if e.first and e.code in _DEADLY), None)
-        killed = first or next((e for e in self.found.exits if _was_killed(e)), None)
+        waits = by_role["wait"]
+        deaths = (e for e in self.found.exits if _was_killed(e) and not _ended_a_hang(e, waits))
+        killed = first or next(deaths, None)
         silent = killed is not None and not any(
             (e.rank == killed.rank and e.role in ("cause", "wait")) or _id(e) == "python-fatal"
             for e in self.events
@@ -275,6 +277,8 @@ class _Judge:
     def _killed(self, killed: Exit) -> Diagnosis:
         words = EXIT_MEANING.get(killed.code or 0, killed.words)
         ranks = () if killed.rank is None else (killed.rank,)
+        name = self.found.names[killed.speaker.source]
+        quotes = (Quote(killed.text, name, killed.line, killed.rank),) if killed.text else ()
         cause = Cause(
             f"exit{killed.code}" if killed.code is not None else "killed",
             f"{_subject(ranks, self.size)} ended without a message: {words}",
@@ -283,6 +287,7 @@ class _Judge:
             "their connection to it.",
             "`dmesg` and the scheduler's accounting tell about memory; exit code -7 asks for a "
             "larger /dev/shm, -11 for a native stack (python -X faulthandler).",
+            quotes,
             checks=("shm", "limits"),
             rules=("DST207",) if killed.code in (-9, -7) else (),
         )
@@ -303,7 +308,7 @@ class _Judge:
         lagging = self._lagging(main)
         missing = named or (self.world - standing) or odd or lagging
         quotes = tuple(self._quote(e) for e in _ordered(waits or echoes)[:1])
-        if not waits and not missing:
+        if not waits and not missing and not self._all_lost_another(echoes):
             return None
         cause = self._hang_cause(main, waiting, missing, odd if missing == odd else set(), quotes)
         return Diagnosis(cause, tuple(waiting), tuple(self._doing(sorted(missing)[:8])))
@@ -349,9 +354,14 @@ class _Judge:
             advice = (
                 "Check the network and the GPUs; a flight-recorder dump tells whether it began."
             )
+        elif main.role == "echo" and waiting:
+            title = f"another rank ended before {what}, where "
+            title += f"{ranks_text(waiting[0].ranks)} {_s(waiting[0].ranks, 'waits', 'wait')}"
+            rules = _ENDED_RULES
         else:
             title = signature.title
-        checks = signature.checks or (() if ranks else ("network", "gpu"))
+        told = ranks or main.role == "echo"
+        checks = signature.checks or (() if told else ("network", "gpu"))
         sure = bool(ranks)
         place = next((w.place for w in waiting if w.place), main.place)
         return Cause(
@@ -394,6 +404,11 @@ class _Judge:
             for (group, what, number, _), events in groups.items()
         ]
         return sorted(rows, key=lambda row: -len(row.ranks))
+
+    def _all_lost_another(self, echoes: Sequence[Event]) -> bool:
+        """Did every rank that failed, by the launcher's count, say that another one was gone?"""
+        failed = {e.rank for e in self.found.exits if e.code not in (0, -15, None)}
+        return bool(failed) and None not in failed and failed <= {e.rank for e in echoes}
 
     def _lagging(self, main: Event) -> set[int]:
         """Ranks that had issued fewer collectives than others, in the group that timed out."""
@@ -540,6 +555,12 @@ def _survived(event: Event, waits: Sequence[Event]) -> bool:
 
 def _was_killed(each: Exit) -> bool:
     return each.code in (-9, -11, -7) or "Out Of Memory" in each.words
+
+
+def _ended_a_hang(each: Exit, waits: Sequence[Event]) -> bool:
+    """Was a process of unknown rank killed only after others had waited in vain?"""
+    here = [w for w in waits if w.source == each.speaker.source]
+    return each.rank is None and any(wait.line < each.line for wait in here)
 
 
 def _ranks(events: Iterable[Event]) -> tuple[int, ...]:

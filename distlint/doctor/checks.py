@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import shutil
@@ -9,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from distlint.doctor import network, variables
-from distlint.doctor.machine import Check, Gpu, Machine, python
+from distlint.doctor.machine import TIMEOUT, Check, Gpu, Machine, python
 
 _GIB = 1 << 30
 _LEAST_KERNEL = (5, 5)
@@ -64,16 +65,23 @@ def versions(machine: Machine) -> list[Check]:
     if "torch" not in packages:
         found = f"torch is not installed for {python()} ({shown or 'nothing else of it either'})"
         return [Check("versions", "info", looked, found, "pip install torch")]
-    cuda = build.get("cuda") or build.get("hip") or "no GPU"
-    rows = [
-        Check("versions", "ok", looked, f"Python {python()}, {shown}; torch is built for {cuda}")
-    ]
+    found = f"Python {python()}, {shown}; torch is built for {machine.built_for}"
+    rows = [Check("versions", "ok", looked, found)]
     nccl = [name for name in packages if name.startswith("nvidia-nccl-")]
     if len(nccl) > 1:
-        found = f"{' and '.join(nccl)} are both installed; which one is loaded is chance"
-        rows.append(Check("versions", "warning", looked, found, f"pip uninstall {nccl[0]}"))
+        found = f"{' and '.join(nccl)} are both installed, into the same folder"
+        rows.append(Check("versions", "warning", looked, found, _one_nccl(nccl, machine)))
     rows += _cuda(machine, build)
     return rows
+
+
+def _one_nccl(names: Sequence[str], machine: Machine) -> str:
+    """Keep the one that belongs to torch; uninstalling another takes its files away, too."""
+    wanted = f"nvidia-nccl-cu{machine.torch_build.get('cuda', '').partition('.')[0]}"
+    kept = wanted if wanted in names else names[-1]
+    others = " ".join(name for name in names if name != kept)
+    again = f"pip install --force-reinstall --no-deps {kept}=={machine.packages[kept]}"
+    return f"pip uninstall {others}; {again}"
 
 
 def _cuda(machine: Machine, build: dict[str, str]) -> Iterator[Check]:
@@ -98,6 +106,10 @@ def _cuda(machine: Machine, build: dict[str, str]) -> Iterator[Check]:
 def gpu(machine: Machine) -> list[Check]:
     looked = "nvidia-smi"
     gpus = machine.gpus
+    if looked in machine.slow:
+        found = f"no answer within {TIMEOUT:.0f} s: the driver or a GPU hangs"
+        mend = "dmesg | grep -i nvrm; restart the node"
+        return [Check("gpu", "error", looked, found, mend)]
     if gpus is None:
         found = "not installed, or it fails: no NVIDIA GPU to be seen from here"
         mend = "docker run --gpus all" if machine.in_container else ""
@@ -126,10 +138,11 @@ def gpu(machine: Machine) -> list[Check]:
 
 def _visible(machine: Machine, gpus: Sequence[Gpu]) -> list[Gpu]:
     value = machine.environment.get("CUDA_VISIBLE_DEVICES")
-    if value is None or not all(part.strip().isdecimal() for part in value.split(",") if part):
+    parts = [part.strip() for part in (value or "").split(",")]
+    if value is None or any(part.startswith(("GPU-", "MIG-")) for part in parts):
         return list(gpus)
-    wanted = [int(part) for part in value.split(",") if part.strip()]
-    return [g for number in wanted for g in gpus if g.index == number]
+    wanted = itertools.takewhile(str.isdecimal, parts)  # CUDA stops at what is none of them
+    return [g for number in wanted for g in gpus if g.index == int(number)]
 
 
 def _bad_visible(machine: Machine, gpus: Sequence[Gpu]) -> Iterator[Check]:
@@ -320,6 +333,8 @@ def _launch_problems(given: dict[str, str]) -> Iterator[str]:
             numbers[name] = int(value)
         else:
             yield f"{name} is not a number"
+    if not 0 < numbers.get("MASTER_PORT", 1) < 65536:
+        yield "MASTER_PORT is not in 1 to 65535"
     for inner, outer in (("RANK", "WORLD_SIZE"), ("LOCAL_RANK", "LOCAL_WORLD_SIZE")):
         if inner in numbers and outer in numbers and numbers[inner] >= numbers[outer]:
             yield f"{inner} is not below {outer}"
@@ -366,13 +381,20 @@ def checkpoint(machine: Machine, folder: Path) -> list[Check]:
     tags = sorted(each.parent for each in folder.glob("*/*model_states.pt"))
     if latest.exists() or tags:
         return [_deepspeed(machine, folder, latest)]
-    empty = [f.name for f in folder.iterdir() if f.is_file() and f.stat().st_size == 0]
-    if empty:
-        found = f"empty files: {', '.join(sorted(empty)[:5])}; a save that did not finish"
-        return [Check("checkpoint", "error", looked, found, "load the checkpoint before")]
+    if empty := _empty(folder):
+        return [_unfinished(looked, empty)]
     return [
         Check("checkpoint", "info", looked, "neither DeepSpeed's layout nor torch's sharded one")
     ]
+
+
+def _empty(folder: Path) -> list[str]:
+    return sorted(f.name for f in folder.iterdir() if f.is_file() and f.stat().st_size == 0)
+
+
+def _unfinished(looked: str, empty: Sequence[str]) -> Check:
+    found = f"empty files: {', '.join(empty[:5])}; a save that did not finish"
+    return Check("checkpoint", "error", looked, found, "load the checkpoint before")
 
 
 def _distributed_checkpoint(folder: Path) -> Check:
@@ -380,6 +402,8 @@ def _distributed_checkpoint(folder: Path) -> Check:
     if not (folder / ".metadata").exists():
         found = f"{parts} parts and no .metadata: the save did not finish"
         return Check("checkpoint", "error", str(folder), found, "load the checkpoint before")
+    if ".metadata" in _empty(folder):  # parts may be empty: of a rank that had nothing to write
+        return _unfinished(str(folder), [".metadata"])
     return Check("checkpoint", "ok", str(folder), f"torch.distributed.checkpoint, {parts} parts")
 
 
@@ -391,9 +415,11 @@ def _deepspeed(machine: Machine, folder: Path, latest: Path) -> Check:
             "checkpoint", "error", looked, found, "pass tag=..., or name the tag in `latest`"
         )
     tag = latest.read_text(errors="replace").strip()
-    if not (folder / tag).is_dir():
-        found = f"`latest` names {tag}, which is not there"
+    if not tag or not (folder / tag).is_dir():
+        found = f"`latest` names {tag}, which is not there" if tag else "`latest` is empty"
         return Check("checkpoint", "error", looked, found, "pass the tag of a folder that is there")
+    if empty := _empty(folder / tag):
+        return _unfinished(str(folder / tag), empty)
     shards = {f.name for f in (folder / tag).glob("*zero_pp_rank_*_optim_states.pt")}
     numbers = sorted(
         {int(m[1]) for name in shards if (m := re.search(r"zero_pp_rank_(\d+)_", name))}
@@ -402,8 +428,8 @@ def _deepspeed(machine: Machine, folder: Path, latest: Path) -> Check:
         found = f"{tag}: parts of ranks are missing, there are {numbers}"
         return Check("checkpoint", "error", looked, found, "load another tag")
     world = machine.environment.get("WORLD_SIZE", "")
-    if numbers and world.isdecimal() and int(world) != len(numbers):
-        found = f"{tag} was saved by {len(numbers)} ranks, WORLD_SIZE is {world}"
+    if shards and world.isdecimal() and int(world) != len(shards):
+        found = f"{tag} was saved by {len(shards)} ranks, WORLD_SIZE is {world}"
         mend = "start as many ranks, or convert it: ds_to_universal.py, load_universal"
         return Check("checkpoint", "error", looked, found, mend)
-    return Check("checkpoint", "ok", looked, f"{tag}, optimizer parts of {len(numbers)} ranks")
+    return Check("checkpoint", "ok", looked, f"{tag}, optimizer parts of {len(shards)} ranks")

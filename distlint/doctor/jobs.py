@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import platform
+import re
 import signal
 import subprocess
 import sys
@@ -22,6 +23,7 @@ LIMIT = 30.0
 
 _IMPORT = 60.0  # seconds that the import of torch may take on a slow file system
 _LAST = 15  # lines of output that are shown
+_BY_RANK = re.compile(r"\[rank\d+\]: ?(.*)")
 
 _SMOKE = """\
 import datetime, json, os, sys, time
@@ -34,13 +36,13 @@ if backend == "nccl":
     torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
 device = "cuda" if backend == "nccl" else "cpu"
 start = time.perf_counter()
-dist.init_process_group(backend, timeout=datetime.timedelta(seconds=float(sys.argv[3])))
 try:
+    dist.init_process_group(backend, timeout=datetime.timedelta(seconds=float(sys.argv[3])))
     value = torch.full((1024,), float(rank + 1), device=device)
     dist.all_reduce(value)
     wanted = size * (size + 1) / 2
     if not bool((value == wanted).all()):
-        sys.exit(f"all_reduce gave {value[0].item()}, not {wanted}")
+        sys.exit(f"[rank{rank}]: all_reduce gave {value[0].item()}, not {wanted}")
     seconds = time.perf_counter() - start
     rate = None
     if bench:
@@ -57,34 +59,41 @@ try:
         rate = 2 * (size - 1) / size * data.numel() * 4 / each / 1e9
     if rank == 0:
         print(json.dumps({"seconds": seconds, "rate": rate}), flush=True)
+except Exception as error:
+    sys.exit(f"[rank{rank}]: {type(error).__name__}: {error}")
 finally:
-    dist.destroy_process_group()
+    if dist.is_initialized():
+        dist.destroy_process_group()
 """
 
 _EXCHANGE = """\
-import datetime, json, sys
+import datetime, json, os, sys, time
 import torch.distributed as dist
-from torch.distributed import rendezvous
 
-mine = json.load(sys.stdin)
-limit = float(sys.argv[1])
-patience = datetime.timedelta(seconds=limit)
-store, rank, size = next(rendezvous("env://", timeout=patience))
-store = dist.PrefixStore("distlint/doctor", store)
-store.set(str(rank), json.dumps(mine))
-names = [str(each) for each in range(size)]
+mine, limit = json.dumps(json.load(sys.stdin)), float(sys.argv[1])
+rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+hosts = rank == 0 and os.environ.get("TORCHELASTIC_USE_AGENT_STORE") != "True"
+store = dist.TCPStore(
+    os.environ["MASTER_ADDR"],
+    int(os.environ["MASTER_PORT"]),
+    is_master=hosts,
+    timeout=datetime.timedelta(seconds=limit),
+    wait_for_workers=False,
+)
+attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
+store = dist.PrefixStore(f"distlint/doctor/{attempt}", store)
+store.set(str(rank), mine)
+store.get(str(rank))  # it has arrived
 found = {}
-if rank == 0:
-    for name in names:
-        try:
-            store.wait([name], patience)
-            found[name] = json.loads(store.get(name))
-        except Exception:
-            found[name] = None
-    store.set("read", "1")
-else:
-    store.wait(["read"], patience * 2)
-print(json.dumps({"rank": rank, "size": size, "found": found}))
+deadline = time.monotonic() + limit
+for name in map(str, range(size if rank == 0 else 0)):
+    left = max(0.05, deadline - time.monotonic())
+    try:
+        store.wait([name], datetime.timedelta(seconds=left))
+        found[name] = json.loads(store.get(name))
+    except Exception:
+        found[name] = None
+print(json.dumps({"rank": rank, "found": found}))
 """
 
 
@@ -114,9 +123,15 @@ def smoke(
         found = f"no end within {limit + _IMPORT:.0f} s; the processes were ended"
     else:
         found = f"failed with status {status}"
-    tail = "\n".join(output.splitlines()[-_LAST:])
-    mend = "distlint doctor --smoke --verbose | distlint diagnose"
-    return [Check("smoke", "error", looked, f"{found}\n{tail}".rstrip(), mend)]
+    mend = "what is wrong above; else unset NCCL_..., GLOO_... and TORCH_... and try again"
+    return [Check("smoke", "error", looked, f"{found}\n{_said(output)}".rstrip(), mend)]
+
+
+def _said(output: str) -> str:
+    """What the ranks said, without repetitions; else the end of it all."""
+    lines = output.splitlines()
+    said = dict.fromkeys(match[1] for line in lines if (match := _BY_RANK.match(line)))
+    return "\n".join([*said, *([] if said else lines)][-_LAST:])
 
 
 def _smoke_rows(looked: str, answer: Mapping[str, Any], seconds: float) -> list[Check]:
@@ -132,7 +147,8 @@ def _without_launcher(environment: Mapping[str, str]) -> dict[str, str]:
     """The environment without what a job around us has set."""
     ours = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
     kept = {name: value for name, value in environment.items() if name not in ours}
-    kept = {name: value for name, value in kept.items() if not name.startswith("TORCHELASTIC_")}
+    theirs = ("TORCHELASTIC_", "PET_")  # PET_NNODES and the like are options of torchrun
+    kept = {name: value for name, value in kept.items() if not name.startswith(theirs)}
     kept.setdefault("OMP_NUM_THREADS", "1")
     return kept
 
@@ -210,8 +226,7 @@ def facts(machine: Machine) -> dict[str, str]:
     found = {f"package {name}": version for name, version in machine.packages.items()}
     found["python"] = python()
     found["platform"] = f"{platform.machine()}, {machine.system}"
-    build = machine.torch_build
-    found["torch is built for"] = build.get("cuda") or build.get("hip") or "no GPU"
+    found["torch is built for"] = machine.built_for
     gpus = machine.gpus
     found["GPUs"] = ", ".join(sorted({gpu.name for gpu in gpus})) if gpus else "none seen"
     found["driver"] = (
@@ -253,7 +268,8 @@ def compared(found: Mapping[str, Mapping[str, str] | None], looked: str) -> list
     rows = []
     silent = sorted(int(rank) for rank, mine in found.items() if mine is None)
     if silent:
-        text = f"no answer from ranks {', '.join(map(str, silent))}"
+        more = f" and {len(silent) - 16} more" if len(silent) > 16 else ""
+        text = f"no answer from ranks {', '.join(map(str, silent[:16]))}{more}"
         rows.append(Check("ranks", "error", looked, text, "see whether they were started at all"))
     answers = {int(rank): mine for rank, mine in found.items() if mine is not None}
     for name in sorted({name for mine in answers.values() for name in mine}):

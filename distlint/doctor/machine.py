@@ -6,6 +6,7 @@ Nothing here changes anything.
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 import importlib.util
 import os
@@ -63,24 +64,34 @@ class Machine:
     root: Path = Path("/")
     system: str = platform.system()
     release: str = platform.release()
+    slow: set[str] = field(default_factory=set)
+    """Programs that gave no answer in time; they are not asked again."""
 
     def run(self, command: Sequence[str], timeout: float = TIMEOUT) -> str | None:
         """What a program prints; None if it is not there, fails or takes too long."""
-        if shutil.which(command[0], path=self.environment.get("PATH")) is None:
+        if command[0] in self.slow or not self.has(command[0]):
             return None
         try:
-            finished = subprocess.run(
+            process = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                timeout=timeout,
-                check=False,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                encoding="utf-8",
+                errors="replace",
                 env=dict(self.environment),
             )
-        except (OSError, subprocess.TimeoutExpired):
+        except OSError:
             return None
-        return finished.stdout if finished.returncode == 0 else None
+        try:
+            text = process.communicate(timeout=timeout)[0]
+        except subprocess.TimeoutExpired:
+            self.slow.add(command[0])
+            process.kill()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.communicate(timeout=1)  # what hangs in a driver does not end even so
+            return None
+        return text if process.returncode == 0 else None
 
     def has(self, program: str) -> bool:
         return shutil.which(program, path=self.environment.get("PATH")) is not None
@@ -123,6 +134,11 @@ class Machine:
             return {}
         rows = re.findall(r"^(?:__)?(version|cuda|hip)(?:__)?\b[^=\n]*= '([^']+)'", text, re.M)
         return dict(rows)
+
+    @property
+    def built_for(self) -> str:
+        """The version of CUDA or ROCm that torch was built with."""
+        return self.torch_build.get("cuda") or self.torch_build.get("hip") or "no GPU"
 
     @cached_property
     def gpus(self) -> list[Gpu] | None:

@@ -48,9 +48,9 @@ def resolved(host: str) -> list[str] | None:
 def port(machine: Machine) -> list[Check]:
     """Is the master port free on this node, and if not, whose is it?"""
     text = machine.environment.get("MASTER_PORT", "")
-    if text and not text.isdecimal():
+    number = int(text) if text.isdecimal() else DEFAULT_PORT
+    if text and not (text.isdecimal() and 0 < number < 65536):
         return []  # which `launch` says
-    number = int(text) if text else DEFAULT_PORT
     looked = f"/proc/net/tcp for port {number}" + ("" if text else " (torchrun's static default)")
     table = machine.text("/proc/net/tcp") + machine.text("/proc/net/tcp6")
     if not table:
@@ -117,6 +117,9 @@ def _named(machine: Machine, known: dict[str, str], name: str, *, prefix: bool) 
         for each in known
         if any(each == w if exact or not prefix else each.startswith(w) for w in words)
     ]
+    if not prefix and (absent := [word for word in words if word not in known]):
+        there = []  # gloo wants every one of them
+        value = ",".join(absent)
     usable = [each for each in known if each not in there] if exclude else there
     shown = ", ".join(known)
     if not usable:

@@ -88,7 +88,7 @@ def bundle(rows: Sequence[Check], machine: Machine) -> str:
         "Python": f"{python()} ({platform.python_implementation()})",
         "system": f"{machine.system} {machine.release}, {platform.machine()}",
         "container": "yes" if machine.in_container else "no",
-        "torch is built for": machine.torch_build.get("cuda") or "no GPU",
+        "torch is built for": machine.built_for,
         **machine.packages,
     }
     environment = masked_all(machine.environment, _REPORTED)

@@ -13,11 +13,13 @@ _NAMES = re.compile(
 )
 _VALUES = re.compile(
     r"\b(?:hf_\w{8,}|gh[pousr]_\w{8,}|github_pat_\w{8,}|glpat-[\w-]{8,}|sk-[\w-]{8,}|xox[abpr]-[\w-]{8,}"
-    r"|AKIA[0-9A-Z]{12,}|ASIA[0-9A-Z]{12,}|AIza[\w-]{20,}|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*"
-    r"|[0-9a-f]{40,})\b"
+    r"|nvapi-[\w-]{8,}|wandb_v\d_\w{8,}|AKIA[0-9A-Z]{12,}|ASIA[0-9A-Z]{12,}|AIza[\w-]{20,}"
+    r"|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*|[0-9a-fA-F]{40,}\b)"
 )
-_LOGIN = re.compile(r"(?<=://)[^/@\s]+@")
-_OPTION = re.compile(r"(--?[\w-]*(?:key|token|secret|passw|credential|auth)[\w-]*[= ])(\S+)", re.I)
+_LOGIN = re.compile(r"(?<=://)\S+@")  # up to the last @: passwords may hold one, and slashes
+_WORDS = r"[\w-]*(?:key|token|secret|passw|pwd|credential|auth)[\w-]*"
+_GIVEN = rf"--?{_WORDS} |\b{_WORDS}=|{_WORDS}[\"']\s?:\s?|\bauthorization:\s?(?:bearer |basic )?"
+_OPTION = re.compile(rf"({_GIVEN})(\S+)", re.I)
 
 
 def masked(name: str, value: str) -> str:

@@ -104,3 +104,17 @@ def test_what_cannot_be_done(arguments: list[str], message: str, distlint: Run) 
 def test_control_characters_of_a_log_do_not_reach_the_terminal(distlint: Run) -> None:
     evil = LOG.replace("done", "\x1b]0;title\x07\x1b[2Jdone\x08")
     assert "\x1b" not in distlint("diagnose", stdin=evil).stdout
+
+
+def test_what_is_only_a_remark_is_shown_where_there_is_nothing_else(distlint: Run) -> None:
+    retry = "[c10d] TCP client failed to connect/validate to host 10.9.9.9:29556 - retrying (try=0)"
+    result = distlint("diagnose", stdin=f"{retry}\n")
+    assert result.returncode == 0
+    assert result.stdout.startswith("info: rank 0's store was tried again")
+
+
+def test_a_file_that_cannot_be_unpacked_is_not_called_empty(distlint: Run, project: Path) -> None:
+    (project / "job.log.zst").write_bytes(b"\x28\xb5\x2f\xfd" + b"x" * 20)
+    result = distlint("diagnose", "job.log.zst")
+    assert "zstd is not read" in result.stdout
+    assert "empty" not in result.stdout

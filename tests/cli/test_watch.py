@@ -83,6 +83,17 @@ def test_every_change_is_seen(project: Path, watched: Watched) -> None:
     assert watched.end() == 130
 
 
+def test_what_a_configuration_extends_is_watched(project: Path, watched: Watched) -> None:
+    shared = project.parent / f"{project.name}-shared.toml"
+    shared.write_text("")
+    (project / "distlint.toml").write_text(f'extend = "{shared}"\n')
+    (project / "pkg" / "train.py").write_text(BUGGY)
+    assert "DST101" in watched.round()
+    shared.write_text('ignore = ["DST101"]\n')
+    assert "No findings (checked 1 file)" in watched.round()
+    assert watched.end() == 130
+
+
 def test_it_rests_while_nothing_changes(project: Path, watched: Watched) -> None:
     (project / "notes.md").write_text("no Python")
     with pytest.raises(queue.Empty):

@@ -131,3 +131,17 @@ def test_dumps_that_torch_wrote(logs: Logs) -> None:
         "at collective 3 rank 0 issued all_reduce [3], rank 1 issued broadcast [3]"
     )
     assert [row.place.line for row in group.rows if row.place] == [9, 11]
+
+
+def test_numbers_that_no_rank_has(logs: Logs) -> None:
+    """Sends and receives take numbers, too, and are left out."""
+    gap = [*steps(2), entry(5, "all_reduce", 31)]
+    (group,) = compared(logs, dump(gap), dump(gap), dump(gap)).groups
+    assert group.culprits == ()
+    assert group.number == 5
+
+
+def test_a_number_that_cannot_be(logs: Logs) -> None:
+    far = [*steps(2), entry(10**15, "all_reduce", 31)]
+    (group,) = compared(logs, dump(far), dump(steps(2)), dump(steps(2))).groups
+    assert group.culprits == (1, 2)

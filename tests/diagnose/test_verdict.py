@@ -140,6 +140,30 @@ def test_slurm_names_the_task_that_was_killed(logs: Logs) -> None:
     assert cause.ranks == (7,)
 
 
+@pytest.mark.parametrize(
+    ("words", "cause_id"),
+    [
+        ("Killed", "exit-9"),
+        ("Segmentation fault (core dumped)", "exit-11"),
+        ("Exited with exit code 137", "exit-9"),
+    ],
+)
+def test_how_a_task_ended(words: str, cause_id: str, logs: Logs) -> None:
+    text = f"0: {PEER}\nsrun: error: gpu-12: task 7: {words}\n"
+    text += "srun: error: gpu-11: tasks 0-3: Terminated\n"
+    cause = logs.read(text).cause
+    assert cause is not None
+    assert (cause.id, cause.ranks) == (cause_id, (7,))
+
+
+def test_tasks_that_failed_because_another_one_ended(logs: Logs) -> None:
+    trace = TRACE.replace("KeyError: 'labels'", PEER)
+    text = "".join(f"0: {line}\n" for line in trace.splitlines())
+    cause = logs.read(text + "srun: error: gpu-12: task 0: Exited with exit code 1\n").cause
+    assert cause is not None
+    assert cause.title.startswith("another rank ended before ")
+
+
 def test_a_rank_that_ended_early(logs: Logs) -> None:
     trace = TRACE.replace("KeyError: 'labels'", PEER)
     cause = logs.read(by(0, trace) + by(1, "done")).cause
@@ -147,6 +171,67 @@ def test_a_rank_that_ended_early(logs: Logs) -> None:
     assert cause.ranks == (1,)
     assert "ended before" in cause.title
     assert "DST113" in cause.rules
+
+
+def test_a_rank_that_ended_early_and_wrote_nothing(logs: Logs) -> None:
+    """All that failed, by torchrun's count, is the rank that lost the other one."""
+    trace = TRACE.replace("KeyError: 'labels'", PEER)
+    summary = SUMMARY.replace("rank      : 1 (local_rank: 1)", "rank      : 0 (local_rank: 0)")
+    cause = logs.read(by(0, trace) + summary.partition("Failures:")[0] + _root_cause(summary)).cause
+    assert cause is not None
+    assert cause.title.startswith("another rank ended before ")
+    assert cause.title.endswith("where rank 0 waits")
+    assert not cause.sure
+    assert "DST113" in cause.rules
+
+
+def _root_cause(summary: str) -> str:
+    return summary[summary.index("Root Cause") :].format(code=1)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "run.sh: line 2: 10783 Killed                  python train.py",
+        "[2026-11-22 04:50:11,140] [ERROR] [launch.py:325:sigkill_handler] ['/venv/bin/python', "
+        "'train.py'] exits with return code = -9",
+        "subprocess.CalledProcessError: Command '['/venv/bin/python3.11', 'train.py']' died with "
+        "<Signals.SIGKILL: 9>.",
+    ],
+    ids=["shell", "DeepSpeed", "accelerate"],
+)
+def test_other_launchers_tell_of_a_kill(line: str, logs: Logs) -> None:
+    cause = logs.read(f"step 3\n{line}\n").cause
+    assert cause is not None
+    assert cause.id == "exit-9"
+    assert cause.quotes[0].line == 2
+
+
+def test_a_job_that_was_killed_while_it_hung(logs: Logs) -> None:
+    kill = "run.sh: line 2: 10783 Killed                  torchrun train.py\n"
+    text = "".join(by(rank, watchdog(rank)) for rank in (0, 1, 3)) + by(2, "validating")
+    cause = logs.read(text + kill).cause
+    assert cause is not None
+    assert (cause.id, cause.ranks) == ("nccl-watchdog-timeout", (2,))
+
+
+def test_another_program_that_was_killed(logs: Logs) -> None:
+    assert logs.read("run.sh: line 9: 10783 Killed                  tail -f log\n").cause is None
+
+
+def test_the_summary_of_accelerate_is_no_second_error(logs: Logs) -> None:
+    summary = "subprocess.CalledProcessError: Command '['/venv/bin/python', 'train.py']' returned "
+    found = logs.read(TRACE + f"{summary}non-zero exit status 1.\n")
+    assert found.cause is not None
+    assert found.cause.id == "KeyError"
+    assert not found.also
+
+
+def test_a_command_that_the_script_runs_is_its_own_error(logs: Logs) -> None:
+    error = "subprocess.CalledProcessError: Command '['git', 'clone', 'x']' returned non-zero exit "
+    found = logs.read(TRACE.replace("KeyError: 'labels'", f"{error}status 128."))
+    assert found.cause is not None
+    assert found.cause.id == "subprocess.CalledProcessError"
 
 
 def test_only_the_summary(logs: Logs) -> None:

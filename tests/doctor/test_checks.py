@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -74,6 +75,10 @@ def test_two_builds_of_nccl() -> None:
     packages = {"torch": "2.13.0", "nvidia-nccl-cu12": "2.27.7", "nvidia-nccl-cu13": "2.29.7"}
     rows = checks.versions(Described(packages=packages, build={"cuda": "13.0"}))
     assert [row.verdict for row in rows] == ["ok", "warning"]
+    again = "pip install --force-reinstall --no-deps nvidia-nccl-cu13==2.29.7"
+    assert rows[1].mend == f"pip uninstall nvidia-nccl-cu12; {again}"
+    rows = checks.versions(Described(packages=packages, build={"cuda": "12.8"}))
+    assert rows[1].mend.startswith("pip uninstall nvidia-nccl-cu13; ")
 
 
 def test_a_gpu_and_a_torch_without() -> None:
@@ -103,6 +108,11 @@ def test_the_toolkit_of_another_version(tmp_path: Path) -> None:
             ["LOCAL_RANK is 1, and 1 GPUs are visible"],
         ),
         ({"CUDA_VISIBLE_DEVICES": "0,5"}, ["it names GPU 5; there are 2"]),
+        (
+            {"LOCAL_RANK": "0", "CUDA_VISIBLE_DEVICES": "-1"},
+            ["LOCAL_RANK is 0, and 0 GPUs are visible"],
+        ),
+        ({"LOCAL_RANK": "1", "CUDA_VISIBLE_DEVICES": "GPU-8a1b,GPU-9c2d"}, []),
     ],
 )
 def test_more_processes_than_gpus(environment: dict[str, str], found: list[str]) -> None:
@@ -114,6 +124,21 @@ def test_more_processes_than_gpus(environment: dict[str, str], found: list[str])
 def test_memory_that_somebody_uses() -> None:
     machine = Described(programs=smi(GPU.format(0, 70_000)))
     assert verdicts(checks.gpu(machine)) == [("gpu", "ok"), ("gpu", "warning")]
+
+
+def test_programs_that_hang_or_print_anything(tmp_path: Path) -> None:
+    """A driver that hangs is told once, in bounded time; bytes of any encoding are read."""
+    for name, code in (("nvidia-smi", "exec sleep 30"), ("dmesg", r"printf 'a\377b'")):
+        program = tmp_path / name
+        program.write_text(f"#!/bin/sh\n{code}\n")
+        program.chmod(0o755)
+    machine = Machine({"PATH": f"{tmp_path}:{os.environ['PATH']}"})
+    assert machine.run(["dmesg"]) == "a\ufffdb"
+    start = time.monotonic()
+    assert machine.run(["nvidia-smi"], timeout=0.5) is None
+    (row,) = checks.gpu(machine)
+    assert time.monotonic() - start < 4
+    assert (row.verdict, "hangs" in row.found) == ("error", True)
 
 
 def test_gpus_that_differ() -> None:
@@ -180,6 +205,7 @@ GOOD = {
         ({"LOCAL_RANK": "2"}, "LOCAL_RANK is not below LOCAL_WORLD_SIZE"),
         ({"WORLD_SIZE": "four"}, "WORLD_SIZE is not a number"),
         ({"MASTER_PORT": None}, "MASTER_PORT not set"),
+        ({"MASTER_PORT": "99999"}, "MASTER_PORT is not in 1 to 65535"),
         ({"MASTER_ADDR": "localhost"}, "several nodes"),
         ({"MASTER_ADDR": "localhost", "LOCAL_WORLD_SIZE": "4"}, None),
     ],
@@ -238,6 +264,7 @@ class Wired(Described):
         ({"NCCL_SOCKET_IFNAME": "ens"}, "error"),
         ({"GLOO_SOCKET_IFNAME": "eth"}, "error"),
         ({"GLOO_SOCKET_IFNAME": "ib0"}, "ok"),
+        ({"GLOO_SOCKET_IFNAME": "ib0,ib9"}, "error"),
     ],
 )
 def test_interfaces(environment: dict[str, str], verdict: str) -> None:
@@ -292,6 +319,7 @@ def deepspeed(folder: Path, ranks: Sequence[int], latest: str | None = "step7") 
         ([0, 1], "step7", "4", "error"),
         ([0, 2], "step7", "", "error"),
         ([0, 1], "step8", "", "error"),
+        ([0, 1], "", "", "error"),
         ([0, 1], None, "", "error"),
     ],
 )
@@ -308,6 +336,33 @@ def test_sharded_checkpoints(tmp_path: Path) -> None:
     assert verdicts(checks.checkpoint(Described(), tmp_path)) == [("checkpoint", "error")]
     (tmp_path / ".metadata").write_text("x")
     assert verdicts(checks.checkpoint(Described(), tmp_path)) == [("checkpoint", "ok")]
+
+
+def test_a_sharded_checkpoint_that_was_not_finished(tmp_path: Path) -> None:
+    (tmp_path / ".metadata").touch()
+    assert verdicts(checks.checkpoint(Described(), tmp_path)) == [("checkpoint", "error")]
+
+
+def test_a_rank_that_had_nothing_to_write_leaves_an_empty_part(tmp_path: Path) -> None:
+    (tmp_path / ".metadata").write_text("x")
+    (tmp_path / "__1_0.distcp").touch()
+    assert verdicts(checks.checkpoint(Described(), tmp_path)) == [("checkpoint", "ok")]
+
+
+def test_a_deepspeed_checkpoint_that_was_not_finished(tmp_path: Path) -> None:
+    deepspeed(tmp_path, [0, 1])
+    (tmp_path / "step7/zero_pp_rank_1_mp_rank_00_optim_states.pt").write_text("")
+    (row,) = checks.checkpoint(Described(), tmp_path)
+    assert (row.verdict, "zero_pp_rank_1" in row.found) == ("error", True)
+
+
+def test_a_deepspeed_checkpoint_of_a_model_in_parts(tmp_path: Path) -> None:
+    """Two data-parallel ranks, each of two processes: four in all."""
+    deepspeed(tmp_path, [0, 1])
+    for rank in (0, 1):
+        (tmp_path / f"step7/zero_pp_rank_{rank}_mp_rank_01_optim_states.pt").write_text("x")
+    (row,) = checks.checkpoint(Described({"WORLD_SIZE": "4"}), tmp_path)
+    assert (row.verdict, "4 ranks" in row.found) == ("ok", True)
 
 
 def test_empty_files_of_a_checkpoint(tmp_path: Path) -> None:
@@ -358,6 +413,7 @@ def test_variables(name: str, value: str, verdict: str, rule: str) -> None:
         ("TORCH_NCCL_ASYNC_ERROR_HANDLING", "1"),
         ("PYTORCH_CUDA_ALLOC_CONF", "max_split_size_mb:128,expandable_segments:True"),
         ("CUDA_VISIBLE_DEVICES", "0,1"),
+        ("TORCH_CPP_LOG_LEVEL", "0"),
         ("TORCH_HOME", "/data"),
         ("DEEPSPEED_TIMEOUT", "30"),
     ],

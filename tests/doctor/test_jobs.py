@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import json
+import os
+import socket
 import subprocess
 import sys
 import time
@@ -52,6 +54,32 @@ def test_the_ranks_of_a_job(tmp_path: Path) -> None:
     assert row["looked_at"] == "$NCCL_DEBUG"
     assert row["found"] == "not there on rank 0; INFO on rank 1"
     assert [(tmp_path / f"status{rank}").read_text() for rank in (0, 1)] == ["1", "0"]
+
+
+@needs_torch
+def test_a_rank_that_does_not_come() -> None:
+    """Without torchrun rank 0 keeps the store, and names who did not write to it."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    job = {"WORLD_SIZE": "3", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
+    (row,) = jobs.ranks(Machine({**os.environ, **job, "RANK": "0"}), limit=2) or ()
+    assert (row.verdict, row.found) == ("error", "no answer from ranks 1, 2")
+
+
+@needs_torch
+def test_options_of_torchrun_in_the_environment() -> None:
+    """PET_NNODES=2 would make the smoke test wait for another node."""
+    (row,) = jobs.smoke(Machine({**os.environ, "PET_NNODES": "2"}), 2)
+    assert row.verdict == "ok"
+
+
+@needs_torch
+def test_a_smoke_test_that_fails_says_why() -> None:
+    (row,) = jobs.smoke(Machine({**os.environ, "GLOO_SOCKET_IFNAME": "nosuch"}), 2)
+    assert row.verdict == "error"
+    assert "nosuch" in row.found
+    assert "Root Cause" not in row.found
 
 
 def test_outside_of_a_job() -> None:

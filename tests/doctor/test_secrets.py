@@ -20,6 +20,7 @@ from distlint.doctor.secrets import HIDDEN, masked, masked_text
         ("AWS_SECRET_ACCESS_KEY", "x"),
         ("NCCL_NOTE", "hf_abcdefghijklmnop"),
         ("NCCL_NOTE", "ghp_abcdefghijklmnop"),
+        ("NCCL_NOTE", "nvapi-abcdefghijklmnop"),
         ("NCCL_NOTE", "AKIAABCDEFGHIJKLMNOP"),
         ("NCCL_NOTE", "0123456789abcdef0123456789abcdef01234567"),
     ],
@@ -33,10 +34,22 @@ def test_logins_and_options() -> None:
     assert masked_text("python train.py --api-key=abc --lr 1") == (
         f"python train.py --api-key={HIDDEN} --lr 1"
     )
+    assert masked_text("http://me:p@s/s@proxy:3128") == f"http://{HIDDEN}@proxy:3128"
+    assert masked_text("AWS_SECRET_ACCESS_KEY=abc python train.py") == (
+        f"AWS_SECRET_ACCESS_KEY={HIDDEN} python train.py"
+    )
+    assert masked_text('{"token": "abc"}') == f'{{"token": {HIDDEN}'
+    assert masked_text("-H 'Authorization: Bearer abc'") == f"-H 'Authorization: Bearer {HIDDEN}"
     assert masked_text(f"{Path.home()}/run") == "~/run"
 
 
-@pytest.mark.parametrize("text", ["NCCL_SOCKET_IFNAME=eth0", "torch 2.13.0+cu130", "node-17.local"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("NCCL_SOCKET_IFNAME=eth0", "torch 2.13.0+cu130", "node-17.local"),
+        *("KeyError: 'labels'", "wait timeout after 300ms, keys: /worker/0"),
+    ],
+)
 def test_the_rest_stays(text: str) -> None:
     assert masked_text(text) == text
 
