@@ -291,12 +291,17 @@ def patience() -> Iterator[None]:
     """Analyse with a larger budget, to tell what a miss is owed to."""
     kept = roots.LEVELS, roots.FUNCTION_LEVELS, roots.MODULE_BUDGET, roots.REPLAY_BUDGET
     try:
-        roots.LEVELS = ((9, 14_000 * PATIENCE), (1, 3_000))
-        roots.FUNCTION_LEVELS = ((9, 1_500 * PATIENCE), (1, 800))
+        roots.LEVELS = (_longer(kept[0][0]), kept[0][1])
+        roots.FUNCTION_LEVELS = (_longer(kept[1][0]), kept[1][1])
         roots.MODULE_BUDGET, roots.REPLAY_BUDGET = (each * PATIENCE for each in kept[2:])
         yield
     finally:
         roots.LEVELS, roots.FUNCTION_LEVELS, roots.MODULE_BUDGET, roots.REPLAY_BUDGET = kept
+
+
+def _longer(level: tuple[int, int]) -> tuple[int, int]:
+    depth, budget = level
+    return depth, budget * PATIENCE
 
 
 @lru_cache(maxsize=2)

@@ -222,7 +222,7 @@ def _breaking(source: Source, before: ast.stmt, test: str, name: str) -> Iterato
 
 def local_break_call(source: Source, repository: Repository) -> Iterator[Site]:
     """Leave a loop by the clock of this rank, before a function that does a collective."""
-    if source.imports.get("time") != "time":
+    if not source.has_clock:
         return
     for statement, _ in far_events(source, repository):
         yield from _breaking(source, statement, "time.time() > 2e9", "time")
@@ -230,7 +230,7 @@ def local_break_call(source: Source, repository: Repository) -> Iterator[Site]:
 
 def clock_break(source: Source, repository: Repository) -> Iterator[Site]:
     """Leave a loop by the clock of this rank, before a collective."""
-    if source.imports.get("time") != "time":
+    if not source.has_clock:
         return
     for statement, _ in own_events(source, repository):
         yield from _breaking(source, statement, "time.time() > 2e9", "time")

@@ -151,6 +151,16 @@ class Source:
                     found[alias.asname or alias.name] = f"{base}{joint}{alias.name}"
         return found
 
+    @cached_property
+    def has_clock(self) -> bool:
+        """Does the module itself import ``time``, so that every function has it?"""
+        return any(
+            alias.name == "time" and not alias.asname
+            for node in self.tree.body
+            if isinstance(node, ast.Import)
+            for alias in node.names
+        )
+
     def dotted(self, node: ast.expr) -> str:
         """The full name of a function or module, else an empty string."""
         parts: list[str] = []

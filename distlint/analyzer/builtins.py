@@ -602,8 +602,9 @@ class Builtins(Expressions):
         elif isinstance(place, ir.Subscript):
             self.assign_item(place, value)
         elif isinstance(place, ir.Call) and isinstance(place.func, ir.Attribute):
-            # a view shares its memory with what it was made from
-            self.assign_place(place.func.value, value)
+            # a view shares its memory with what it was made from; `torch.ones(1)` is no view
+            if not isinstance(self.settle(self.ev(place.func.value)), v.External):
+                self.assign_place(place.func.value, value)
         elif isinstance(place, ir.Display):
             for item in place.items:
                 self.assign_place(item, value)

@@ -188,6 +188,8 @@ class Calls(Collectives):
             if done is None and self.rehearsal.is_entered_late:
                 # somebody may have called it before
                 done = unknown("cached", function.name, function.module)
+                if self.rehearsal.returns_all_ranks(function):
+                    done = v.group("world")
         if done is not None:
             return done
         if target.guards is None and function.decorators:
@@ -198,7 +200,14 @@ class Calls(Collectives):
             args = [target.bound, *args]
         label = (function.name, function.site, function.module)
         given = (*args, *keywords.values())
-        if self.only_yields(function) or self.skips(function, given):
+        if self.only_yields(function):
+            passed = self.rehearsal.hands_on(function)
+            if passed is not None and passed < len(args):
+                return args[passed]
+            if passed is not None and function.params[passed].name in keywords:
+                return keywords[function.params[passed].name]
+            return unknown("call", *label, *given)
+        if self.skips(function, given):
             if self.rehearsal.raises(function) and any(map(v.is_own_number, given)):
                 self.may_fail(self.site)
             return unknown("call", *label, *given)
@@ -248,7 +257,7 @@ class Calls(Collectives):
         return not self.rehearsal.matters(function)
 
     def only_yields(self, function: ir.Function) -> bool:
-        """Is it a generator that meets nobody? Its items are unknown; calling it runs nothing."""
+        """Is it a generator that meets nobody? Calling it runs nothing."""
         return function.generator and not self.rehearsal.may_meet(function)
 
     def telling(self, value: Value) -> bool:

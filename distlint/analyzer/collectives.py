@@ -9,7 +9,7 @@ from typing import Any
 from distlint.analyzer import ir
 from distlint.analyzer import values as v
 from distlint.analyzer.builtins import Builtins
-from distlint.analyzer.state import Emit, Event
+from distlint.analyzer.state import Cut, Emit, Event
 from distlint.analyzer.values import Const, Unknown, Value, const, unknown
 from distlint.catalogue.entries import AMBIENT_TAGS
 from distlint.catalogue.entries import position as position_of
@@ -74,6 +74,8 @@ class Collectives(Builtins):
             self.rehearsal.meet(members)
             group, certain = ("members", members), ranks is not None
             if self.rank not in members:
+                if self.rehearsal.is_entered_late:
+                    raise Cut  # only members call what makes a group of members alone
                 return const(None)
         payload = self.argument_node(row, row.payload, node)
         target = self.argument_node(row, row.result_param, node)

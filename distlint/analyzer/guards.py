@@ -59,7 +59,6 @@ _WAITS = frozenset({"barrier", "wait_for_everyone", "synchronize", "monitored_ba
 _IN_TURN = re.compile(r"(?:process|zero|rank_?0|master)_first$|^first_rank_first$")
 """Contexts that all ranks enter, the first one before the others: ``main_process_first()``."""
 _FORKING = frozenset({"notebook_launcher", "debug_launcher"})
-_LEAVES = (ir.Return, ir.Raise, ir.Continue, ir.Break)
 _DEPTH = 4
 
 
@@ -160,7 +159,7 @@ class Guards:
             return False
         if asks_rank(statement.test) and not _WAITS.isdisjoint(ir.tokens_of(statement)):
             return True  # the others wait there until the first one has been here
-        if not any(block and _ends(block[-1]) for block in (statement.body, statement.orelse)):
+        if not (ir.is_left(statement.body) or ir.is_left(statement.orelse)):
             return False
         return self._tells_ranks(statement.test, scope)
 
@@ -230,10 +229,20 @@ class Guards:
         function = scope.function
         if function is not None and any(_RANK_PARAM.search(p.name) for p in function.params):
             return True
+        if self._runs_alone(scope):
+            return False
         return any(
             (self._is_sign(statement, scope) and not self._guarded(scope, around))
             or (_wraps(statement) and not self._behind_rank_test(around))
             for statement, around in placed(scope.body)
+        )
+
+    def _runs_alone(self, scope: Scope) -> bool:
+        """Is there one process by the launcher's own words: ``Fabric(devices=1)``?"""
+        return "Fabric" in self.objects.module.tokens and any(
+            ir.last_name(call.func) == "Fabric" and _on_one_device(call)
+            for statement, _ in placed(scope.body)
+            for call in calls_of(statement)
         )
 
     def _behind_rank_test(self, around: tuple[Around, ...]) -> bool:
@@ -420,21 +429,12 @@ def _keywords(call: ir.Call) -> frozenset[str]:
 
 def _on_one_device(call: ir.Call) -> bool:
     """Does a launcher say that there is one process: ``Fabric(devices=1)``?"""
-    return any(
+    return "num_nodes" not in _keywords(call) and any(
         argument.keyword == "devices"
         and isinstance(argument.value, ir.Literal)
         and argument.value.value == 1
         for argument in call.args
     )
-
-
-def _ends(statement: ir.Stmt) -> bool:
-    """Does nothing behind the statement run?"""
-    if isinstance(statement, ir.Assert):
-        return isinstance(statement.test, ir.Literal) and not statement.test.value
-    if isinstance(statement, ir.Evaluate) and isinstance(statement.value, ir.Call):
-        return ir.last_name(statement.value.func) in ("exit", "_exit")
-    return isinstance(statement, _LEAVES)
 
 
 def _flags(test: ir.Expr) -> Iterator[ir.Expr]:

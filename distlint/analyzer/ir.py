@@ -603,3 +603,24 @@ def names_bound(target: Any) -> frozenset[str]:
     if isinstance(target, Display):
         return frozenset().union(*map(names_bound, target.items))
     return frozenset()
+
+
+def bound_by(node: Any) -> frozenset[str]:
+    """The variables that a statement or an expression itself gives another value."""
+    if isinstance(node, Assign):
+        return frozenset().union(*map(names_bound, node.targets))
+    if isinstance(node, (AugAssign, For, With)):
+        return names_bound(node.target)
+    return frozenset({node.target}) if isinstance(node, Walrus) else frozenset()
+
+
+def is_left(block: Block) -> bool:
+    """Does a block end in a jump out of what it stands in, or in the end of the program?"""
+    if not block:
+        return False
+    last = block[-1]
+    if isinstance(last, Assert):
+        return isinstance(last.test, Literal) and not last.test.value
+    if isinstance(last, Evaluate) and isinstance(last.value, Call):
+        return last_name(last.value.func) in ("exit", "_exit")
+    return isinstance(last, (Return, Raise, Continue, Break))

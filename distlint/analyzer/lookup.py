@@ -62,7 +62,7 @@ class Lookup(View):
         value = self.store.get((self.rehearsal.module_scope(module), name))
         if value is not None:
             return value
-        key = (self.one, module.key, name)
+        key = (self.one, module.key, name, self.rehearsal.is_entered_late)
         value = self.rehearsal.static.get(key)
         if value is None:
             value = self.rehearsal.static[key] = unknown("global", module.key, name)
@@ -114,7 +114,13 @@ class Lookup(View):
             # what only stands in for a missing import or an undistributed run is not the rule
             telling = [item for item in found if not isinstance(item, Const)]
             found = telling if telling and len(telling) < len(found) else found
-        return found[0] if len(found) == 1 else unknown("global", module.key, name)
+        if len(found) != 1 or self.may_be_filled(found[0]):
+            return unknown("global", module.key, name)
+        return found[0]
+
+    def may_be_filled(self, value: Value) -> bool:
+        """Is it an empty container, into which somebody may have put something by now?"""
+        return self.rehearsal.is_entered_late and v.is_empty_container(value)
 
     def defined(self, module: Module, name: str, definition: Definition) -> Value | None:
         node = definition.node
@@ -436,7 +442,7 @@ class Lookup(View):
 
     def assigned_attribute(self, cls: ir.Class, bound: Value, attr: str) -> Value:
         """``self.attr`` of an object of unknown history: what the class assigns to it."""
-        key = (self.one, cls, attr)
+        key = (self.one, cls, attr, self.rehearsal.is_entered_late)
         cached = self.rehearsal.static.get(key)
         if cached is None:
             otherwise = unknown("attr", bound, attr)
@@ -446,7 +452,9 @@ class Lookup(View):
                 found = self.assigned_values(cls, bound, attr)
             telling = [item for item in found if not isinstance(item, Const)]
             cached = telling[0] if len(telling) == 1 else None
-            if cached is None or (
+            if cached is not None and self.may_be_filled(cached):
+                cached = otherwise
+            elif cached is None or (
                 isinstance(cached, Unknown) and not cached.local and len(found) == 1
             ):
                 cached = self.by_name(module, attr, otherwise)

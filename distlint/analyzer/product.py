@@ -163,6 +163,11 @@ class Parting:
         return islice(Parting.on_ways(self.past, self.ranks, self.events, self.differs), 1, None)
 
     @property
+    def is_open(self) -> bool:
+        """Is one of them a call that is not looked into? It may hold what the other rank does."""
+        return any(event is not None and event.kind == OPAQUE for event in self.events)
+
+    @property
     def kind(self) -> tuple[Any, ...]:
         """What makes two partings alike: where the ranks were last together, and where they are."""
         sites = [event and (event.module, event.site) for event in self.events]
@@ -343,11 +348,10 @@ class Walk:
         if first == second == END:
             return
         ranks = (machines[0].rank, machines[1].rank)
-        differs = _difference(self.rehearsal, (first, second), ranks)
+        differs = difference(self.rehearsal, (first, second), ranks)
         if differs is not None:
-            if not _is_open((first, second)):
-                events = (_event(first), _event(second))
-                yield from islice(Parting.on_ways(past, ranks, events, differs), 1)
+            events = (_event(first), _event(second))
+            yield from islice(Parting.on_ways(past, ranks, events, differs), 1)
             return
         assert isinstance(first, Event)
         assert isinstance(second, Event)
@@ -452,7 +456,7 @@ def _join(one: _Item, two: _Item, crowd: int | None) -> _Item | None:
     if crowd is None and not len(differs) == len(splits) <= 1:
         return None
     if crowd is not None and any(isinstance(key, tuple) for key in differs):
-        return None
+        return None  # what one rank knows of itself is what proofs are made of
     split: Any = splits[0] if splits else None
     if split is None and not _same(one, two, range(len(one.states))):
         if crowd is None:
@@ -569,8 +573,8 @@ def _blurred(one: Value, two: Value, crowd: int, name: str) -> Value | None:
     found = dict.fromkeys((*v.leaves(one), *v.leaves(two)))
     kept = [leaf for leaf in found if getattr(leaf, "op", "") != v.UNSET] or list(found)
     if len(kept) > v.MAX_PHI_DEPTH + 1:
-        numbers = [leaf for leaf in kept if v.is_opaque(leaf)]
-        kept = [leaf for leaf in kept if not v.is_opaque(leaf)]
+        numbers = [leaf for leaf in kept if v.holds_numbers(leaf)]
+        kept = [leaf for leaf in kept if not v.holds_numbers(leaf)]
         kept.append(_any_of(numbers, crowd, name))
     if len(kept) > v.MAX_PHI_DEPTH + 1:
         return None
@@ -621,11 +625,6 @@ def _is_each_ranks_own(event: Event) -> bool:
     return any(value is not None and v.is_ranked(value) for value in values)
 
 
-def _is_open(events: tuple[Event | str, Event | str]) -> bool:
-    """Is one of them a call that is not looked into? It may hold what the other rank does."""
-    return any(isinstance(event, Event) and event.kind == OPAQUE for event in events)
-
-
 def resume(machine: Machine, event: Event, place: Place) -> None:
     """Go on behind a matched collective; a result that has no simple place is left alone."""
     try:
@@ -659,7 +658,7 @@ def alone(machine: Machine, event: Event) -> None:
     machine.results[event.result_key] = event.value if event.value is not None else value
 
 
-def _difference(
+def difference(
     rehearsal: Rehearsal, events: tuple[Event | str, Event | str], ranks: tuple[int, int]
 ) -> str | None:
     """Why two next collectives do not match: ``""`` or the argument that differs; else None."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -89,6 +90,7 @@ class Rehearsal:
         self._conts: dict[tuple[Any, ...], Cont] = {}
         self._assignments: dict[ir.Class, dict[str, list[tuple[Any, ...]]]] = {}
         self._mro: dict[ir.Class, tuple[ir.Class | str, ...]] = {}
+        self._handed_on: dict[ir.Function, int | None] = {}
         self._devices: dict[ir.Function, frozenset[str]] = {}
         self._meets: dict[ir.Block, bool] = {}
         self._short: dict[ir.Function, bool] = {}
@@ -108,6 +110,18 @@ class Rehearsal:
         self.steps = 0
         self.groups = set()
         self.classes = {tuple([0] * self.cluster.size)}
+
+    @contextmanager
+    def aside(self, depth: int | None = None, budget: int | None = None) -> Iterator[None]:
+        """Something is done on a budget of its own; calls may be followed to another depth."""
+        before = self.depth, self.budget, self.steps
+        self.depth = self.depth if depth is None else depth
+        self.budget = self.budget if budget is None else budget
+        self.steps = 0
+        try:
+            yield
+        finally:
+            self.depth, self.budget, self.steps = before
 
     def follows(self, function: ir.Function, depth: int) -> bool:
         """Is a call looked into? A short function that may communicate is, however deep."""
@@ -270,6 +284,15 @@ class Rehearsal:
             )
         return known
 
+    def returns_all_ranks(self, function: ir.Function) -> bool:
+        """Is what a function returns a group of all ranks, whichever way it takes?"""
+        returned = [
+            statement.value
+            for statement in _statements(function.body)
+            if isinstance(statement, ir.Return)
+        ]
+        return bool(returned) and all(map(_is_group_of_all, returned))
+
     def changes_something(self, function: ir.Function) -> bool:
         """Does it write to anything but its own variables that can decide something?"""
         changed = self.reach.outflow.changes(function)
@@ -372,6 +395,12 @@ class Rehearsal:
             self._assignments[cls] = table
         return table.get(attr, [])
 
+    def hands_on(self, function: ir.Function) -> int | None:
+        """The parameter whose items a generator yields as they are, one by one; None if none is."""
+        if function not in self._handed_on:
+            self._handed_on[function] = _handed_on(function)
+        return self._handed_on[function]
+
     def binds_device(self, function: ir.Function, name: str) -> bool:
         """Is a parameter used as the device of this process? Then it is the local rank."""
         known = self._devices.get(function)
@@ -379,6 +408,51 @@ class Rehearsal:
             known = frozenset(_device_names(function.body))
             self._devices[function] = known
         return name in known
+
+
+def _handed_on(function: ir.Function) -> int | None:
+    """The position of ``items`` in a body like ``for each in items: ...; yield each; ...``."""
+    loops = [loop for loop in function.body if isinstance(loop, ir.For)]
+    names = [param.name if not param.star else "" for param in function.params]
+    for loop in loops:
+        items, each = loop.iterable, loop.target
+        if not isinstance(items, ir.Name) or not isinstance(each, ir.Name):
+            continue
+        nodes = [node for node in _own_nodes(function.body) if node is not loop]
+        bound = frozenset().union(*map(ir.bound_by, nodes))
+        if (
+            items.id in names
+            and bound.isdisjoint({items.id, each.id})
+            and not any(isinstance(node, _LEAVING) for node in nodes)
+            and sum(isinstance(node, ir.Yield) for node in nodes) == 1
+            and any(_yields(statement, each.id) for statement in loop.body)
+        ):
+            return names.index(items.id)
+    return None
+
+
+_LEAVING = (ir.Return, ir.Break, ir.Continue, ir.Try)
+
+
+def _yields(statement: ir.Stmt, name: str) -> bool:
+    """Is it ``yield name``?"""
+    return (
+        isinstance(statement, ir.Evaluate)
+        and isinstance(statement.value, ir.Yield)
+        and not statement.value.delegated
+        and isinstance(statement.value.value, ir.Name)
+        and statement.value.value.id == name
+    )
+
+
+def _own_nodes(block: ir.Block) -> Iterator[Any]:
+    """All nodes of a block but those of functions and classes that it defines."""
+    stack: list[Any] = list(block)
+    while stack:
+        node = stack.pop()
+        yield node
+        if not isinstance(node, (ir.Function, ir.Class)):
+            stack.extend(ir.children(node))
 
 
 def _strides(block: ir.Block, rank_names: frozenset[str]) -> bool:
@@ -452,6 +526,13 @@ def _statements(block: ir.Block) -> Iterator[ir.Stmt]:
             stack.extend(ir.children(node))
 
 
+def _is_group_of_all(node: ir.Expr | None) -> bool:
+    """``dist.group.WORLD``, or ``dist.new_group(backend="gloo")`` without ranks."""
+    if isinstance(node, ir.Call) and ir.last_name(node.func) == "new_group":
+        return not any(each.star or each.keyword in {None, "ranks"} for each in node.args)
+    return isinstance(node, ir.Attribute) and node.attr == "WORLD"
+
+
 def _is_abort(call: ir.Call) -> bool:
     """``sys.exit(1)``, ``os._exit(1)``, ``os.abort()``, ``pytest.skip()``, ``parser.error()``."""
     name = ir.last_name(call.func)
@@ -468,13 +549,8 @@ def _is_abort(call: ir.Call) -> bool:
 
 def _leaves(block: ir.Block, flags: bool = False) -> bool:
     """Is there a jump, a yield or a loop of unknown length in the block? Or a flag that stops?"""
-    stack: list[Any] = list(block)
-    while stack:
-        node = stack.pop()
-        if isinstance(node, (ir.Return, ir.Break, ir.Continue, ir.While, ir.Yield)):
-            return True
-        if flags and hooks.sets_stop_flag(node):
-            return True
-        if not isinstance(node, (ir.Function, ir.Class)):
-            stack.extend(ir.children(node))
-    return False
+    return any(
+        isinstance(node, (ir.Return, ir.Break, ir.Continue, ir.While, ir.Yield))
+        or (flags and hooks.sets_stop_flag(node))
+        for node in _own_nodes(block)
+    )

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import combinations
 from typing import Any
 
+from distlint.analyzer import ir
 from distlint.analyzer import values as v
-from distlint.analyzer.machine import ABORT, Machine
-from distlint.analyzer.product import Parting, alone, resume
+from distlint.analyzer.machine import ABORT, END, Machine
+from distlint.analyzer.product import Parting, alone, difference, resume
 from distlint.analyzer.rehearsal import Rehearsal
-from distlint.analyzer.state import OPAQUE, Cont, Cut, Event, Need, State
+from distlint.analyzer.state import OPAQUE, Cont, Cut, Event, Frame, Need, State
 from distlint.analyzer.values import Unknown
 
 MAX_EVENTS = 120
@@ -40,20 +43,205 @@ def replay(rehearsal: Rehearsal, start: State, parting: Parting) -> tuple[list[T
     The ranks beside the two side with the second or with the first of them; what nobody has
     assumed is false, or true. The traces end where the ranks get stuck or part.
     """
-    traces: list[Trace] = []
+    players, heads = _replayed(rehearsal, start, parting)
+    if heads is not None:
+        for rank in parting.ranks:
+            players[rank].run_to(parting.serial)
+    return [player.trace for player in players], heads is not None
+
+
+def look_into(
+    rehearsal: Rehearsal, start: State, parting: Parting, depth: int, budget: int
+) -> tuple[list[Trace], Parting] | None:
+    """What a parting at a call that was not followed comes to when calls are, down to a depth.
+
+    None when nobody gets stuck, or not the two ranks by each other.
+
+    Raises:
+        OverBudget: when it takes too many steps.
+    """
+    with rehearsal.aside():
+        players, _ = _replayed(rehearsal, start, parting)
+    with rehearsal.aside(depth, budget):
+        players, heads = _replayed(rehearsal, start, parting, Guide(players))
+    return _parted(rehearsal, players, heads, parting)
+
+
+def probe(
+    rehearsal: Rehearsal, start: State, default: bool
+) -> Iterator[tuple[list[Trace], Parting]]:
+    """Partings on the simplest way through a program that is too much to be compared.
+
+    What nobody knows is false all along, or true all along, and loops have one turn. Then one rank
+    decides differently what is its own to decide: one question at a time.
+
+    Raises:
+        OverBudget: when it takes too many steps.
+    """
+    guide = Guide(())
+    assumed: list[dict[Any, bool]] = [{}]
+    for number, assumption in enumerate(assumed):
+        parting = Parting((0, 1), (None, None), assumption, 0)
+        players = _players(rehearsal, start, parting, "B", default, guide)
+        heads = _stuck(players)
+        ranks = _at_odds(rehearsal, heads) if heads is not None else None
+        if number == 0:
+            assumed += _own_questions(players[0].trace)
+        if heads is None or ranks is None or _is_hearsay(rehearsal, players):
+            continue
+        if ranks != parting.ranks:
+            parting = replace(parting, ranks=ranks)
+            players = _players(rehearsal, start, parting, "B", default, guide)
+            heads = _stuck(players)
+        found = _parted(rehearsal, players, heads, parting)
+        if found is not None:
+            yield found
+
+
+def _own_questions(trace: Trace) -> list[dict[Any, bool]]:
+    """Each question that a rank has answered for itself, with the other answer."""
+    found: dict[Any, dict[Any, bool]] = {}
+    for frame, site, _, atom, outcome in _answers(trace):
+        if atom.local:
+            spot = (atom.op == "exception", frame.function, site)
+            found.setdefault(spot, {("A", atom): not outcome})
+    return [found[spot] for spot in sorted(found, key=lambda spot: bool(spot[0]))]
+
+
+def _answers(trace: Trace) -> Iterator[tuple[Frame, int, tuple[int, ...], Unknown, bool]]:
+    """Where a rank has answered which questions, in which turns of the loops, and how."""
+    for entry in trace.log:
+        if entry[0] == "decide":
+            _, frame, site, value, outcome, turns = entry
+            while isinstance(value, Unknown) and value.op == "not":
+                value, outcome = value.args[0], not outcome
+            if isinstance(value, Unknown):
+                yield frame, site, turns, value, outcome
+
+
+def _at_odds(rehearsal: Rehearsal, heads: list[Event | None]) -> tuple[int, int] | None:
+    """Two ranks that have come to different ends, or to different collectives."""
+    for first, second in combinations(range(len(heads)), 2):
+        one, two = heads[first], heads[second]
+        if (one, two) != (None, None) and _meet_each_other(one, two, (first, second)):
+            if difference(rehearsal, (one or END, two or END), (first, second)) is not None:
+                return first, second
+    return None
+
+
+def _meet_each_other(one: Event | None, two: Event | None, ranks: tuple[int, int]) -> bool:
+    """Does each of two collectives need the other rank as well?"""
+    return (one is None or ranks[1] in one.members) and (two is None or ranks[0] in two.members)
+
+
+def _parted(
+    rehearsal: Rehearsal,
+    players: list[Player],
+    heads: list[Event | None] | None,
+    parting: Parting,
+) -> tuple[list[Trace], Parting] | None:
+    """The parting of two ranks as the replay shows it; None if they do not wait for each other."""
+    if heads is None:
+        return None
+    first, second = parting.ranks
+    pair = (players[first], players[second])
+    events = (heads[first], heads[second])
+    met = [each.common - (event is not None) for each, event in zip(pair, events, strict=True)]
+    if events == (None, None) or met[0] != met[1]:
+        return None
+    if not _meet_each_other(*events, parting.ranks):
+        return None
+    differs = difference(rehearsal, (events[0] or END, events[1] or END), parting.ranks)
+    if differs is None:
+        return None
+    traces = [player.trace for player in players]
+    return traces, replace(parting, events=events, differs=differs, serial=met[0])
+
+
+def _players(
+    rehearsal: Rehearsal,
+    start: State,
+    parting: Parting,
+    others: str,
+    default: bool,
+    guide: Guide | None,
+) -> list[Player]:
+    once = guide is not None
+    return [
+        Player(rehearsal, start, rank, parting, others, default, once, guide)
+        for rank in range(rehearsal.cluster.size)
+    ]
+
+
+class Guide:
+    """What each rank has decided on one way, by the place in the program.
+
+    Where calls are followed deeper, other values stand in the same tests.
+    """
+
+    def __init__(self, players: Iterable[Player]) -> None:
+        self.decided: dict[int, dict[Any, bool]] = {}
+        self.agreed: dict[Any, bool] = {}
+        """What is the same on all ranks, whoever comes to it first."""
+        self.turned: dict[tuple[int, ir.While], bool] = {}
+        """What a rank is told at the next turn of a loop, which would have no end otherwise."""
+        for player in players:
+            self.decided[player.trace.rank] = {
+                _spot(frame, site, turns, atom): outcome
+                for frame, site, turns, atom, outcome in _answers(player.trace)
+            }
+
+    def answer(self, player: Player, need: Need) -> bool | None:
+        """What was decided at the place where a rank is now."""
+        if need.key in self.agreed:
+            return self.agreed[need.key]
+        machine, k = player.machine, player.machine.k
+        if k is None or k.kind not in {"seq", "loop"}:
+            return None
+        statement = k.data[0][k.data[1]] if k.kind == "seq" else k.data[0]
+        spot = _spot(machine.frame, statement.site, machine.it, need.atom)
+        answer = self.decided.get(player.trace.rank, {}).get(spot)
+        if answer is None and isinstance(statement, ir.While):
+            turn = (player.trace.rank, statement)
+            answer = self.turned.get(turn, player.default)
+            self.turned[turn] = not answer
+        return _staying(statement) if answer is None else answer
+
+    def note(self, need: Need, answer: bool) -> None:
+        """All ranks get the same answer, unless it is about something of their own."""
+        if not isinstance(need.key, tuple):
+            self.agreed[need.key] = answer
+
+
+def _staying(statement: ir.Stmt) -> bool | None:
+    """The answer with which a test lets the block go on, if the other one ends it."""
+    if isinstance(statement, ir.Assert):
+        return not isinstance(statement.test, ir.Not)
+    if not isinstance(statement, ir.If) or ir.is_left(statement.body) == ir.is_left(
+        statement.orelse
+    ):
+        return None
+    return ir.is_left(statement.orelse) != isinstance(statement.test, ir.Not)
+
+
+def _spot(frame: Frame, site: int, turns: tuple[int, ...], atom: Unknown) -> tuple[Any, ...]:
+    turn = atom.args[1] if atom.op == "trip" else None
+    return (frame.function or frame.module.key, site, turns, turn)
+
+
+def _replayed(
+    rehearsal: Rehearsal, start: State, parting: Parting, guide: Guide | None = None
+) -> tuple[list[Player], list[Event | None] | None]:
+    """All ranks under the assumptions of a parting, and where they get stuck if they do."""
+    players: list[Player] = []
     for others, default in _variants(parting):
-        if default and not any(trace.asked for trace in traces):
+        if default and not any(player.trace.asked for player in players):
             break
-        players = [
-            Player(rehearsal, start, rank, parting, others, default)
-            for rank in range(rehearsal.cluster.size)
-        ]
-        traces = [player.trace for player in players]
-        if _get_stuck(players) and not _is_hearsay(rehearsal, players):
-            for rank in parting.ranks:
-                players[rank].run_to(parting.serial)
-            return traces, True
-    return traces, False
+        players = _players(rehearsal, start, parting, others, default, guide)
+        heads = _stuck(players)
+        if heads is not None and not _is_hearsay(rehearsal, players):
+            return players, heads
+    return players, None
 
 
 def _variants(parting: Parting) -> tuple[tuple[str, bool], ...]:
@@ -90,6 +278,7 @@ class Player:
         others: str,
         default: bool,
         once: bool = False,
+        guide: Guide | None = None,
     ) -> None:
         first, second = parting.ranks
         side = "A" if rank == first else "B" if rank == second else others
@@ -103,6 +292,7 @@ class Player:
         self.names = parting.names if side == "B" else {}
         self.default = default
         self.once = once
+        self.guide = guide
         self.common = 0
         """Collectives so far in which the partner takes part too."""
         self.at_end = False
@@ -150,9 +340,13 @@ class Player:
                 # the statement in hand is evaluated again
                 del self.trace.log[self.machine.mark :]
                 answer = self.recall(need)
+                if answer is None and self.guide is not None:
+                    answer = self.guide.answer(self, need)
                 if answer is None:
                     answer = _answer(need.atom, self.default, self.once)
                     self.trace.asked = True
+                if self.guide is not None:
+                    self.guide.note(need, answer)
                 self.machine.known[need.key] = answer
             except Cut:
                 return ABORT
@@ -199,19 +393,20 @@ def resembles(joined: Any, value: Any) -> bool:
     return not isinstance(joined, v.Value) and bool(joined == value)
 
 
-def _get_stuck(players: list[Player]) -> bool:
-    """Let the ranks meet in their collectives: does anybody wait for ever, or meet another?"""
+def _stuck(players: list[Player]) -> list[Event | None] | None:
+    """Let the ranks meet in their collectives: where does somebody wait for ever, if so?"""
     heads = [player.step() for player in players]
     while True:
         if any(
             head is None and (player.trace.ended == ABORT or not player.at_end)
             for head, player in zip(heads, players, strict=True)
         ):
-            return False
+            return None
         ready = next((head for head in heads if head is not None and meets(head, heads)), None)
         if ready is None:
             waiting = [head for head in heads if head is not None]
-            return bool(waiting) and all(head.kind != OPAQUE for head in waiting)
+            is_stuck = bool(waiting) and all(head.kind != OPAQUE for head in waiting)
+            return heads if is_stuck else None
         for rank in ready.members:
             heads[rank] = players[rank].step()
 

@@ -17,7 +17,7 @@ from distlint.analyzer.product import Parting, Walk, root_state
 from distlint.analyzer.project import Module, Project
 from distlint.analyzer.reach import reach_of
 from distlint.analyzer.rehearsal import Rehearsal
-from distlint.analyzer.replay import Trace, replay
+from distlint.analyzer.replay import Trace, look_into, probe, replay
 from distlint.analyzer.state import Frame, Key, OverBudget, State
 from distlint.analyzer.values import Value, unknown
 from distlint.catalogue.catalogue import Catalogue
@@ -37,10 +37,25 @@ OTHER_WAYS = 3
 ENOUGH_TRIED = 200
 """Partings like those already seen after which a pair of ranks is left."""
 
-LEVELS = ((9, 16_000), (1, 3_000))
+DEEP = 9
+"""How deep calls into other modules are followed, as long as the budget lasts."""
+
+ENOUGH_OPEN = 12
+"""Partings at calls that are not followed, of which each is replayed with them followed."""
+
+OPEN_BUDGET = 6_000
+"""Work that may go into one of these replays."""
+
+PROBE_BUDGET = 24_000
+"""Work that may go into the simplest ways through a script that is too much to be compared."""
+
+FUNCTION_PROBE = 2_000
+"""The same for a function without a caller."""
+
+LEVELS = ((DEEP, 16_000), (1, 3_000))
 """How deep calls into other modules are followed, and the budget: the next when one is spent."""
 
-FUNCTION_LEVELS = ((9, 1_500), (1, 800))
+FUNCTION_LEVELS = ((DEEP, 1_500), (1, 800))
 """The same for a function without a caller: a script runs from its module body."""
 
 REPLAY_BUDGET = 6_000
@@ -100,24 +115,27 @@ class Rehearser:
     def run_all(self) -> Outcome:
         v.forget()
         own = _own_tokens(self.module.body)
-        if self.reach.block_may_part(self.module, own):
+        is_script = self.reach.block_may_part(self.module, own)
+        if is_script:
             self.rehearse(None)
         called: list[ir.Function] = []
         for function in self.module.functions:
             hook = hooks.may_be_hook(function)
             if function in self.entered or not (hook or self.reach.may_part(function)):
                 continue
-            if function.nested or function.name == "__init__":
+            if function.nested:
                 continue
             if self.is_called(function):
                 called.append(function)
             else:
                 self.rehearse(function)
-        if self.outcome.over_budget:
-            # what calls them was not walked to its end; callers stand behind as a rule
-            for function in reversed(called):
-                if function not in self.entered:
-                    self.rehearse(function)
+        # callers stand behind as a rule
+        for function in reversed(called):
+            if function in self.entered:
+                continue
+            # what calls it was not walked to its end, or other files may call it, too
+            if self.outcome.over_budget or not (is_script or function.name.startswith("_")):
+                self.rehearse(function)
         return self.outcome
 
     def is_called(self, function: ir.Function) -> bool:
@@ -126,6 +144,8 @@ class Rehearser:
         Then it was out of reach where it is called, unless that was not walked to its end.
         """
         name = f"self.{function.name}" if function.owner else function.name
+        if function.name == "__init__":
+            name = function.owner
         return name in self.module.called_names
 
     def rehearse(self, function: ir.Function | None) -> None:
@@ -151,6 +171,7 @@ class Rehearser:
                 shallower = next(levels, None)
                 if shallower is None:
                     self.outcome.over_budget += 1
+                    self.probe(rehearsal, function)
                     return
                 level = shallower
             else:
@@ -169,6 +190,9 @@ class Rehearser:
             found = 0
             for parting in walk.partings(first, second):
                 kind = parting.kind
+                if parting.is_open:
+                    found += self.look_into(rehearsal, start, parting, function, trials)
+                    continue
                 is_known = trials[kind, True] >= ENOUGH_ALIKE
                 is_known = is_known or trials[kind, False] >= ENOUGH_REFUTED
                 if is_known or (self.replayed > REPLAY_BUDGET and self.outcome.proofs):
@@ -185,21 +209,61 @@ class Rehearser:
         self, rehearsal: Rehearsal, start: State, parting: Parting, root: ir.Function | None
     ) -> bool:
         """Replay a parting; keep it when somebody gets stuck on one of the ways that lead there."""
-        budget = rehearsal.steps
         for candidate in chain([parting], islice(parting.others(), OTHER_WAYS)):
-            rehearsal.steps = 0
-            try:
-                traces, is_stuck = replay(rehearsal, start, candidate)
-            except OverBudget:
-                return False
-            finally:
-                self.replayed += rehearsal.steps
-                rehearsal.steps = budget
+            with rehearsal.aside():
+                try:
+                    traces, is_stuck = replay(rehearsal, start, candidate)
+                except OverBudget:
+                    return False
+                finally:
+                    self.replayed += rehearsal.steps
             if is_stuck:
-                proof = Proof(candidate, tuple(traces), rehearsal.cluster, root)
-                self.outcome.proofs.append(proof)
+                self.keep(rehearsal, traces, candidate, root)
                 return True
         return False
+
+    def keep(
+        self,
+        rehearsal: Rehearsal,
+        traces: list[Trace],
+        parting: Parting,
+        root: ir.Function | None,
+    ) -> None:
+        self.outcome.proofs.append(Proof(parting, tuple(traces), rehearsal.cluster, root))
+
+    def probe(self, rehearsal: Rehearsal, function: ir.Function | None) -> None:
+        """Look at the simplest ways at least, where there are too many to be compared."""
+        budget = PROBE_BUDGET if function is None else FUNCTION_PROBE
+        for default in (False, True):
+            try:
+                with rehearsal.aside(DEEP, budget):
+                    start = self.start(rehearsal, function)
+                    for traces, parting in probe(rehearsal, start, default):
+                        self.keep(rehearsal, traces, parting, function)
+            except (OverBudget, NeedBiggerCluster):
+                continue
+
+    def look_into(
+        self,
+        rehearsal: Rehearsal,
+        start: State,
+        parting: Parting,
+        root: ir.Function | None,
+        trials: Counter[Any],
+    ) -> bool:
+        """Replay a parting at a call that was too deep to be compared, which one way is not."""
+        tried = trials["open", parting.kind]
+        if rehearsal.depth == DEEP or tried >= ENOUGH_ALIKE or trials["open"] >= ENOUGH_OPEN:
+            return False
+        trials["open", parting.kind] += 1
+        trials["open"] += 1
+        try:
+            found = look_into(rehearsal, start, parting, DEEP, OPEN_BUDGET)
+        except (OverBudget, NeedBiggerCluster):
+            return False
+        if found is not None:
+            self.keep(rehearsal, *found, root)
+        return found is not None
 
     def prepared(self, nodes: int, local: int) -> Rehearsal:
         """A rehearsal of this size, with what earlier roots have taught it about the module."""

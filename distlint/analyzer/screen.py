@@ -6,7 +6,7 @@ import re
 
 _WORLD = re.compile(
     rb"torch|accelerat|deepspeed|lightning|transformers|ignite|horovod|colossalai|megatron|composer"
-    rb"|fairscale|mmengine|mmcv|detectron2|ray\.train|ddp_model|ddp_model|fsdp_model|zero3_model"
+    rb"|fairscale|mmengine|mmcv|detectron2|ray\.train|ddp_model|fsdp_model|zero3_model"
 )
 _MEETING = re.compile(
     rb"barrier|all_reduce|all_gather|allreduce|allgather|broadcast|reduce_scatter|all_to_all"
@@ -19,6 +19,7 @@ _MEETING = re.compile(
     rb"|torch\.load\(|torch\.save\(|local_rank"
     rb"|autocast\(|GradScaler|torch\.compile\(|_dynamo|detect_anomaly|CUDA_VISIBLE_DEVICES"
     rb"|preprocess_logits_for_metrics|get_train_dataloader|load_checkpoint\("
+    rb"|get_rank\(|is_main_process|is_master|is_primary|is_rank_zero|is_rank_0|\brank *[=!]= *0"
     rb"|MASTER_PORT|log\((?:torch|F)\.softmax|\bhash\(\w+\) *%"  # for rules about one file
 )
 

@@ -625,9 +625,25 @@ def is_opaque(value: Value) -> bool:
     return isinstance(value, (Unknown, Const, World, External))
 
 
+def holds_numbers(value: Value) -> bool:
+    """Is there nothing in a value that could be followed, itself or in its items?"""
+    if isinstance(value, Seq):
+        return all(map(holds_numbers, value.items))
+    if isinstance(value, Map):
+        return all(holds_numbers(key) and holds_numbers(item) for key, item in value.items)
+    return is_opaque(value)
+
+
+def is_empty_container(value: Value) -> bool:
+    """Is it an empty dict, list or set?"""
+    if isinstance(value, Seq):
+        return not value.items and value.kind != "tuple"
+    return isinstance(value, Map) and not value.items
+
+
 def is_own_number(value: Value) -> bool:
     """Is it a number or the like that each rank has for itself, and nothing to be followed?"""
-    return value.local and is_opaque(value)
+    return value.local and holds_numbers(value)
 
 
 def is_comparison(value: Value) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -139,8 +139,11 @@ class _Explainer:
         decisions = [entry for log in tails for entry in log if entry[0] == "decide"]
         unsure = [event for event in found if event is not None and not event.certain]
         # a group whose members are not known may be just those ranks, unless it is one alone and
-        # was given: one that an object keeps may reach into another job, such as an engine's
-        given = all(_operator(event.group[1]) == "param" for event in unsure)
+        # was given, or is of a mesh: one that an object keeps may reach into another job, such as
+        # an engine's; two ranks in different collectives of one group are at odds in any case
+        given = all(_is_given(event.group[1]) for event in unsure) or (
+            len(unsure) == 2 and unsure[0].group == unsure[1].group
+        )
         ranked = [e for e in decisions if v.is_ranked(e[3]) and not (given and _singles_out(e[3]))]
         if unsure and ranked:
             return None
@@ -188,12 +191,15 @@ class _Explainer:
         decided = [entry for entry in self.traces[side].log if entry[0] == "decide"]
         if event.kind == "group_creation":
             asked = [entry[3] for entry in decided if entry[1] is event.frame]
-            return bool(asked) and _fills_on_first_use(event.frame.function, asked[-1])
+            if asked and _fills_on_first_use(event.frame.function, asked[-1]):
+                return True
         if self.proof.parting.serial >= len(self.common[side]):
-            return True  # the replay got stuck elsewhere, and does not tell how it is come to
+            # the replay got stuck elsewhere, and does not tell how it is come to
+            return event.kind == "wrap"
         callers = set(self.callers(side))
+        filled = _filled_by(event.frame.function) if event.kind == "group_creation" else set[str]()
         return any(
-            entry[1] in callers and _fills_on_first_use(entry[1].function, entry[3])
+            entry[1] in callers and _fills_on_first_use(entry[1].function, entry[3], filled)
             for entry in decided
         )
 
@@ -751,6 +757,13 @@ def _operator(value: Value) -> str:
     return value.op if isinstance(value, Unknown) else ""
 
 
+def _is_given(group: Value) -> bool:
+    """Is it a parameter, or ``mesh["dp"].get_group()``?"""
+    if not isinstance(group, Unknown):
+        return False
+    return group.op == "param" or (group.op == "method" and "get_group" in group.args)
+
+
 def _asks_whether_made(value: Value) -> bool:
     """``x is None``, ``not x``, ``len(x) == 0``, ``hasattr(f, "x")``, ``key not in x``."""
     while isinstance(value, Unknown) and value.op in {"not", "either"} and value.args:
@@ -764,17 +777,27 @@ def _asks_whether_made(value: Value) -> bool:
     )
 
 
-def _fills_on_first_use(function: ir.Function | None, value: Value) -> bool:
-    """``if self.x is None: self.x = ...``: is it asked for something that the function fills?"""
-    if function is None or not _asks_whether_made(value):
+def _fills_on_first_use(
+    function: ir.Function | None, value: Value, more: Collection[str] = ()
+) -> bool:
+    """``if self.x is None: self.x = ...``: is it asked for something that the function fills?
+
+    ``more`` is filled by a function that it calls.
+    """
+    if not _asks_whether_made(value):
         return False
+    return not {*_filled_by(function), *more}.isdisjoint(getattr(value, "tokens", ()))
+
+
+def _filled_by(function: ir.Function | None) -> set[str]:
+    """The last names of what a function assigns, itself or an item of it."""
     filled: set[str] = set()
-    for statement, _ in placed(function.body):
+    for statement, _ in placed(function.body) if function is not None else ():
         for target in statement.targets if isinstance(statement, ir.Assign) else ():
             while isinstance(target, ir.Subscript):
                 target = target.value
             filled.add(ir.last_name(target))
-    return not filled.isdisjoint(getattr(value, "tokens", ()))
+    return filled
 
 
 def _is_weak(value: Value) -> bool:

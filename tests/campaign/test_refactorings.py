@@ -8,7 +8,7 @@ from concurrent.futures import ProcessPoolExecutor
 from benchmarks.refactorings import REFACTORINGS, compare
 
 SEED = 2
-PROGRAMS = 60
+PROGRAMS = 40
 
 
 def compared(numbers: range) -> tuple[list[str], Counter[str]]:

@@ -14,7 +14,7 @@ from benchmarks.random_programs.dress import dressed
 from benchmarks.repairs import run
 
 SEED = 5
-PROGRAMS = 80
+PROGRAMS = 50
 LAYOUTS = 100
 
 
