@@ -86,7 +86,8 @@ class Document:
     @property
     def is_test(self) -> bool:
         """Does its name say that it holds tests?"""
-        return self.path.name.startswith("test_")
+        name = self.path.name
+        return name.startswith("test_") or name.endswith("_test.py") or name == "conftest.py"
 
     @property
     def code(self) -> bytes:

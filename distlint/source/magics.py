@@ -15,7 +15,10 @@ from distlint.source.document import NEWLINE
 MASK = "\ue000"
 """Stands for a character that is no Python."""
 
-PYTHON_CELLS = frozenset({"capture", "debug", "ipytest", "prun", "px", "time", "timeit"})
+PYTHON_CELLS = frozenset(
+    {"capture", "debug", "ipytest", "memit", "prun", "px", "pyinstrument", "snakeviz", "time"}
+    | {"timeit", "wandb"}
+)
 """Cell magics below which there is Python that goes on where the cells before ended."""
 
 _BARE = re.compile(
@@ -25,6 +28,10 @@ _BARE = re.compile(
 )
 """A magic without its sign, which IPython takes where no variable has the name."""
 _CELL_MAGIC = re.compile(r"%%(\S*)")
+_WRITES = re.compile(
+    r"\s*%%(?:writefile|file)[ \t]+(?P<append>(?:-a|--append)[ \t]+)?"
+    r"(?P<quote>[\"']?)(?P<name>[^\r\n]*?\.pyw?)(?P=quote)[ \t]*(?=\r|\n|$)"
+)
 _TIMED = re.compile(r"%time\s+(?=[^\s-])")
 _COMPARISON = re.compile(r"[=!<>]=$")
 
@@ -32,6 +39,24 @@ _COMPARISON = re.compile(r"[=!<>]=$")
 def is_cell_magic(source: str) -> bool:
     """Does a cell begin with a line that has to stay its first?"""
     return source.lstrip().startswith("%%")
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The Python file that a cell writes, or appends to, and the cell without the magic."""
+
+    name: str
+    appends: bool
+    python: str
+
+
+def written_by(source: str) -> Written | None:
+    """The Python file that a cell writes, if it is such a cell; in it, magics are none."""
+    found = _WRITES.match(source)
+    if found is None:
+        return None
+    python = blank(found.group()) + source[found.end() :]
+    return Written(found["name"], found["append"] is not None, python)
 
 
 def python_of(source: str, *, bare: bool = False) -> str | None:

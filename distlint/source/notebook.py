@@ -1,7 +1,8 @@
 """A notebook as a document: its cells as one program, and the way back from that to its bytes.
 
-A row without anything in it follows each cell, so that an insertion belongs either to the end of
-one cell or to the beginning of the next.
+Cells that write a Python file are no part of that: each file is a program of its own. A row without
+anything in it follows each cell, so that an insertion belongs either to the end of one cell or to
+the beginning of the next.
 """
 
 from __future__ import annotations
@@ -62,10 +63,16 @@ class Cell:
 
 @dataclass(frozen=True)
 class Notebook(Document):
-    """The program of a notebook; rows and columns are those of its cells, one after the other."""
+    """A program of a notebook; rows and columns are those of its cells, one after the other.
+
+    ``groups`` are the cells of each program: first of the one that the kernel runs, then of each
+    Python file that cells write. This one is that with the index ``number``.
+    """
 
     cells: tuple[Cell, ...] = ()
     language: str = PYTHON
+    groups: tuple[tuple[Cell, ...], ...] = ((),)
+    number: int = 0
 
     @classmethod
     def from_bytes(cls, data: bytes, path: Path) -> Notebook:
@@ -82,14 +89,13 @@ class Notebook(Document):
         from distlint.source.notebook_file import parsed
 
         language, found = parsed(text)
-        cells = [_cell(item.number, item.source, item.start, item.end) for item in found]
-        return _made(path, data, [cell for cell in cells if cell is not None], language)
+        cells = (Cell(item.number, item.source, "", 1, item.start, item.end) for item in found)
+        return _made(path, data, _grouped(cells), language)
 
     @classmethod
     def of_cells(cls, path: Path, sources: Iterable[tuple[int, str]]) -> Notebook:
         """The notebook that an editor shows: the numbers of its code cells, and their sources."""
-        cells = [_cell(number, source) for number, source in sources]
-        return _made(path, b"", [cell for cell in cells if cell is not None])
+        return _made(path, b"", _grouped(Cell(number, source, "") for number, source in sources))
 
     @property
     def code(self) -> bytes:
@@ -115,13 +121,37 @@ class Notebook(Document):
         cell = self.cell_at(rows.start)
         return range(rows.start, min(rows.stop, cell.row + cell.rows))
 
-    def with_cells(self, cells: Iterable[Cell]) -> Notebook:
+    def with_groups(self, groups: Iterable[Iterable[Cell]]) -> Notebook:
         """The same notebook with other things masked in its cells."""
-        return _made(self.path, self.data, cells, self.language)
+        return _made(self.path, self.data, groups, self.language, self.number)
+
+    @property
+    def every_cell(self) -> list[Cell]:
+        """The cells of all programs."""
+        return sorted((c for group in self.groups for c in group), key=lambda cell: cell.number)
+
+    @property
+    def programs(self) -> list[Notebook]:
+        return [self.program(number) for number in range(len(self.groups))]
+
+    def program(self, number: int) -> Notebook:
+        return _made(self.path, self.data, self.groups, self.language, number)
+
+    @property
+    def numbers(self) -> frozenset[int]:
+        """The numbers of the cells of this program."""
+        return frozenset(cell.number for cell in self.cells)
+
+    def program_with(self, cell: int) -> Notebook | None:
+        """The program that a cell belongs to; None for one that is no Python."""
+        for number, group in enumerate(self.groups):
+            if any(each.number == cell for each in group):
+                return self.program(number)
+        return None
 
     def lines_of(self, number: int) -> list[str]:
         """The lines of a cell, without their ends."""
-        return NEWLINE.split(next((c.source for c in self.cells if c.number == number), ""))
+        return NEWLINE.split(next((c.source for c in self.every_cell if c.number == number), ""))
 
     # ---- from the program to the cells
 
@@ -212,10 +242,13 @@ class Notebook(Document):
                 for cell in self.cells
                 if cell.number in sources
             ]
-            return Notebook.from_bytes(rewritten(self.data, wanted), self.path)
-        return Notebook.of_cells(
-            self.path, ((cell.number, sources.get(cell.number, cell.source)) for cell in self.cells)
-        )
+            after = Notebook.from_bytes(rewritten(self.data, wanted), self.path)
+        else:
+            cells = ((cell.number, cell.source) for cell in self.every_cell)
+            after = Notebook.of_cells(
+                self.path, ((number, sources.get(number, source)) for number, source in cells)
+            )
+        return after.program(self.number)
 
     def changed_lines(self, edits: Iterable[Edit], context: int) -> Iterator[str]:
         """The lines of a diff of each cell that edits touch; its header names the cell."""
@@ -255,6 +288,8 @@ class Notebook(Document):
             if start > size:
                 return cell, size, size, f"\n{content}"
             return cell, start, size, content
+        if not content and start > size:
+            return cell, size, size, ""  # nothing, behind the last line
         if not content and start and cell.source[start - 1] == "\n":
             return cell, start - 1, size, ""
         raise NotInCells("it would join two cells")
@@ -284,20 +319,41 @@ def _span_in(cell: Cell, span: Span) -> Span:
     return Span(min(span.row - above, cell.rows), span.column, end_row, end_column)
 
 
-def _cell(number: int, source: str, start: int = 0, end: int = 0) -> Cell | None:
-    python = magics.python_of(source)
-    if python is None:
-        return None
-    return Cell(number, source, python, start=start, end=end)
-
-
-def _made(path: Path, data: bytes, cells: Iterable[Cell], language: str = PYTHON) -> Notebook:
-    placed = []
-    row = 1
+def _grouped(cells: Iterable[Cell]) -> list[list[Cell]]:
+    """The cells of each program; their sources are read here."""
+    groups: list[list[Cell]] = [[]]
+    files: dict[str, int] = {}
     for cell in cells:
-        placed.append(replace(cell, row=row))
-        row += cell.rows + 1
-    text = "".join(cell.python + _BETWEEN for cell in placed)
+        written = magics.written_by(cell.source)
+        if written is not None:
+            if not written.appends or written.name not in files:
+                files[written.name] = len(groups)
+                groups.append([])
+            groups[files[written.name]].append(replace(cell, python=written.python))
+            continue
+        python = magics.python_of(cell.source)
+        if python is not None:
+            groups[0].append(replace(cell, python=python))
+    return groups
+
+
+def _made(
+    path: Path,
+    data: bytes,
+    groups: Iterable[Iterable[Cell]],
+    language: str = PYTHON,
+    number: int = 0,
+) -> Notebook:
+    placed = tuple(tuple(_placed(group)) for group in groups)
+    cells = placed[number]
+    text = "".join(cell.python + _BETWEEN for cell in cells)
     first = NEWLINE.search(text)
     newline = first.group() if first else "\n"
-    return Notebook(path, data, text, "utf-8", newline, tuple(placed), language)
+    return Notebook(path, data, text, "utf-8", newline, cells, language, placed, number)
+
+
+def _placed(cells: Iterable[Cell]) -> Iterator[Cell]:
+    row = 1
+    for cell in cells:
+        yield replace(cell, row=row)
+        row += cell.rows + 1

@@ -151,3 +151,63 @@ def test_nothing_crashes(name: str, pieces: list[str], gap: str) -> None:
     except DocumentError as error:
         rows.append(error.row)
     assert max(rows) <= len(document.lines)
+
+
+def places(name: str, text: str) -> list[tuple[str, int, int]]:
+    document = Document.from_bytes(text.encode(), Path(name))
+    sheet = read(document)
+    assert sheet is not None
+    spans = [(each.code, each.place.span) for each in find_in(sheet, {}, ())]
+    return [(code, span.row, span.column) for code, span in spans]
+
+
+def test_a_command_in_a_string_of_several_lines_has_its_places() -> None:
+    script = 'import os\nos.system("""export NCCL_TIMEOUT=3\ntorchrun --nope t.py""")\n'
+    assert sorted(places("t.py", script)) == [("DST820", 2, 21), ("DST828", 3, 10)]
+
+
+def test_python_by_the_name_that_sys_has_for_it() -> None:
+    script = (
+        "import subprocess, sys\n"
+        'subprocess.run([sys.executable, "-m", "torch.distributed.run", "--nope", "t.py"])\n'
+    )
+    assert places("t.py", script) == [("DST828", 2, 65)]
+
+
+def test_an_option_that_resembles_none_gets_no_suggestion() -> None:
+    document = Document.from_bytes(b"torchrun --nope t.py\n", Path("launch.sh"))
+    sheet = read(document)
+    assert sheet is not None
+    (finding,) = find_in(sheet, {}, ())
+    assert finding.fix is None
+    assert "did you mean" not in finding.message
+
+
+def test_accelerate_refuses_a_file_of_two_documents() -> None:
+    text = "compute_environment: LOCAL_MACHINE\ndistributed_type: 'NO'\n---\nnum_processes: 1\n"
+    with pytest.raises(DocumentError, match="second document") as caught:
+        read(Document.from_bytes(text.encode(), Path("accelerate.yaml")))
+    assert (caught.value.row, caught.value.column) == (4, 1)
+
+
+@pytest.mark.parametrize(
+    ("setting", "effect"),
+    [
+        ("TORCH_CPP_LOG_LEVEL=0", None),
+        ("TORCH_CPP_LOG_LEVEL=LOUD", "the default counts instead"),
+        ("ACCELERATE_DEBUG_MODE=maybe", "the job ends at the start with an error"),
+        ("NCCL_DEBUG=LOUD", "NCCL makes something else of it, without a word"),
+    ],
+)
+def test_what_becomes_of_a_value_that_is_not_taken(setting: str, effect: str | None) -> None:
+    line = f"export {setting}\ntorchrun --nproc_per_node=2 t.py\n"
+    sheet = read(Document.from_bytes(line.encode(), Path("launch.sh")))
+    assert sheet is not None
+    found = [each.explanation.effect for each in find_in(sheet, {}, ()) if each.explanation]
+    assert found == ([effect] if effect else [])
+
+
+def test_a_number_that_no_float_holds() -> None:
+    big = "9" * 400
+    text = f'{{"train_batch_size": {big}, "zero_optimization": {{"reduce_bucket_size": {big}}}}}'
+    assert places("ds_config.json", text) == []

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from distlint.source.magics import MASK, blank, python_of
+from distlint.source.magics import MASK, blank, python_of, written_by
 
 
 def seen(source: str, **how: bool) -> str:
@@ -77,3 +77,23 @@ def test_magics_without_a_sign_are_only_looked_for_when_asked() -> None:
 
 def test_a_blank_cell_has_its_rows_and_no_code() -> None:
     assert blank("x = 1\r\n\r\n)") == f"#{MASK * 4}\r\n\r\n#"
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("%%writefile train.py", ("train.py", False)),
+        ("\n%%writefile  -a src/train.py  ", ("src/train.py", True)),
+        ("%%file --append 'my train.py'", ("my train.py", True)),
+        ('%%writefile {folder}/"train".py', ('{folder}/"train".py', False)),
+        ("%%writefile train.yaml", None),
+        ("# %%writefile train.py", None),
+        ("%%writefile", None),
+    ],
+)
+def test_the_file_that_a_cell_writes(line: str, expected: tuple[str, bool] | None) -> None:
+    written = written_by(f"{line}\r\n!ls\n")
+    assert (written and (written.name, written.appends)) == expected
+    if written is not None:
+        assert len(written.python) == len(line) + 6
+        assert written.python.endswith("\r\n!ls\n")

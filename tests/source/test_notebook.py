@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from distlint.source.document import DocumentError
@@ -232,6 +232,8 @@ LINES = st.sampled_from(
         "f(",
         ")",
         "%%time",
+        "%%writefile a.py",
+        "%%writefile -a a.py",
         "é?",
     ]
 )
@@ -240,12 +242,14 @@ POINTS = st.tuples(st.integers(1, 12), st.integers(1, 9))
 CONTENTS = st.sampled_from(["", "z", "z\n", "\n", "    z\n", "ü\nz", "z\nz\n"])
 
 
+@example(["x = 1"], [((3, 1), (3, 1), "")], None, False)  # nothing, between two cells
 @given(
     st.lists(SOURCES, min_size=1, max_size=4),
     st.lists(st.tuples(POINTS, POINTS, CONTENTS), max_size=3),
     st.sampled_from([None, 1, 2]),
     st.booleans(),
 )
+@example(["x = 1\nx = 1"], [((3, 1), (3, 1), "")], None, False)
 def test_an_edit_is_made_as_it_says_or_not_at_all(
     cells: list[str],
     wanted: list[tuple[tuple[int, int], tuple[int, int], str]],
@@ -253,7 +257,7 @@ def test_an_edit_is_made_as_it_says_or_not_at_all(
     strings: bool,
 ) -> None:
     shown = [code("", source=cell) if strings else cell for cell in cells]
-    found = read(notebook(*shown, indent=indent))
+    found = read(notebook(*shown, indent=indent)).programs[-1]
     edits = []
     for one, other, content in wanted:
         start, end = (_inside(found, point) for point in sorted([one, other]))

@@ -67,6 +67,8 @@ class DownloadOnAllRanks(SourceRule):
     - `download` depends on the rank.
     - The folder has the rank in it.
     - Libraries that lock their files: `datasets`, `huggingface_hub`.
+    - The run has one process by its own words: `Fabric(devices=1)`.
+    - The file is a test: the data lies there already.
     """
 
     code = "DST415"
@@ -90,6 +92,22 @@ if int(os.environ["LOCAL_RANK"]) == 0:
 dist.barrier()
 dataset = CIFAR10("data")
 dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="One process by its own words",
+            needs=("torchvision", "lightning"),
+            effect="static",
+            why_static="needs the network",
+            code="""\
+from lightning.fabric import Fabric
+from torchvision.datasets import CIFAR10
+
+fabric = Fabric(accelerator="auto", devices=1)
+fabric.launch()
+dataset = CIFAR10("data", download=True)
+if fabric.is_global_zero:
+    print(len(dataset))
 """,
         ),
         Example(
@@ -184,6 +202,8 @@ def worker(rank, world):
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
         if "download" not in module.tokens and _FUNCTIONS.isdisjoint(module.tokens):
+            return
+        if document.is_test:
             return
         wanted = frozenset(_dataset_names(module)) | _FUNCTIONS
         for site, guards in on_all_ranks(module, catalogue, wanted):

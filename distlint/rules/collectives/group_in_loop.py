@@ -210,7 +210,7 @@ def _repeated(names: Names) -> Iterator[tuple[ir.Call, ir.For | ir.While]]:
                 continue
             call = statement.value
             if isinstance(call, ir.Call) and names.dotted(call.func, scope) == _MAKER:
-                group = frozenset().union(*map(ir.names_bound, statement.targets))
+                group = ir.bound_by(statement)
                 if _is_same_in_every_turn(call, loop) and _is_used_up(group, loop, names, scope):
                     yield call, loop
 
@@ -223,9 +223,8 @@ def _is_same_in_every_turn(call: ir.Call, loop: ir.For | ir.While) -> bool:
         before = len(changing)
         for statement, _ in placed(loop.body):
             if isinstance(statement, ir.Assign):
-                bound = frozenset().union(*map(ir.names_bound, statement.targets))
                 if statement.value is not call and _changes(statement.value, changing):
-                    changing |= bound
+                    changing |= ir.bound_by(statement)
             elif isinstance(statement, (ir.AugAssign, ir.For)):
                 changing |= ir.names_bound(statement.target)
     return not any(_changes(argument.value, changing) for argument in call.args)

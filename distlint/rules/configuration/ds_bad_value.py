@@ -241,9 +241,9 @@ def _loss_scaling(key: str, value: Any, section: Mapping) -> str | None:
 
 
 def _is_positive(value: Any) -> bool:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return False
-    return value > 0 and float(value).is_integer()
+    if isinstance(value, float):
+        return value > 0 and value.is_integer()
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
 
 
 def _problem(schema: Table[str, Any], entry: Entry) -> str | None:
@@ -296,9 +296,9 @@ def _number(value: Any, *, whole: bool) -> float | None:
             return float(value)
         except ValueError:
             return None
-    if not isinstance(value, (int, float)):
-        return None
-    return None if whole and not float(value).is_integer() else float(value)
+    if isinstance(value, int):
+        return value
+    return value if isinstance(value, float) and (not whole or value.is_integer()) else None
 
 
 def _out_of_range(schema: Table[str, Any], number: float) -> str | None:

@@ -17,7 +17,9 @@ from distlint.source.settings.shell import Setting
 _INTEGER = re.compile(r"\s*[-+]?(?:0[xX][0-9a-fA-F]+|\d+)")
 _ON = frozenset({"true", "yes", "on", "enable", "enabled"})
 _OFF = frozenset({"false", "no", "off", "disable", "disabled"})
-_RAISES = frozenset({"TORCH_DISTRIBUTED_DEBUG", "ACCELERATE_LOG_LEVEL", "DS_ACCELERATOR"})
+_RAISES = frozenset(
+    {"TORCH_DISTRIBUTED_DEBUG", "ACCELERATE_LOG_LEVEL", "ACCELERATE_DEBUG_MODE", "DS_ACCELERATOR"}
+)
 
 
 class BadEnvironmentValue(SettingsRule):
@@ -97,50 +99,35 @@ torchrun --nproc_per_node=8 train.py
             legacy = entry.get("legacy", {})
             if value in legacy:
                 word = legacy[value]
-                yield self._finding(
+                yield self.finding(
                     page,
-                    setting,
                     f"`{value}` is an old form of `{word}`",
                     Severity.INFO,
-                    "NCCL reads it, and discourages it",
-                    f"write `{word}`",
-                    setting_valued(page.sheet, "safe", setting, word),
+                    (setting.start, setting.end),
+                    effect="NCCL reads it, and discourages it",
+                    advice=f"write `{word}`",
+                    fix=setting_valued(page.sheet, "safe", setting, word),
                 )
                 continue
             problem = _problem(entry, value, setting.name)
             if problem is not None:
-                raises = setting.name in _RAISES
-                yield self._finding(
+                yield self.finding(
                     page,
-                    setting,
                     f"`{setting.name}={value}`: {problem}",
-                    Severity.ERROR if raises else Severity.WARNING,
-                    "the job ends at the start with an error" if raises else "see above",
-                    "write a value that is taken",
-                    _repair(page, setting, entry, value),
+                    Severity.ERROR if setting.name in _RAISES else Severity.WARNING,
+                    (setting.start, setting.end),
+                    effect=_effect(setting.name, entry),
+                    advice="write a value that is taken",
+                    fix=_repair(page, setting, entry, value),
                 )
 
-    def _finding(
-        self,
-        page: Page,
-        setting: Setting,
-        message: str,
-        severity: Severity,
-        effect: str,
-        advice: str,
-        fix: Fix | None,
-    ) -> Finding:
-        if effect == "see above":
-            effect = "NCCL makes something else of it, without a word"
-        return self.finding(
-            page,
-            message,
-            severity,
-            (setting.start, setting.end),
-            effect=effect,
-            advice=advice,
-            fix=fix,
-        )
+
+def _effect(name: str, entry: Mapping[str, Any]) -> str:
+    if name in _RAISES:
+        return "the job ends at the start with an error"
+    if entry["family"] == "nccl":
+        return "NCCL makes something else of it, without a word"
+    return "the default counts instead"
 
 
 def _problem(entry: Mapping[str, Any], value: str, name: str) -> str | None:

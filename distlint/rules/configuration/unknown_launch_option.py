@@ -49,7 +49,8 @@ class UnknownLaunchOption(SettingsRule):
 
     ## Fix
 
-    Unsafe: an option that is at most two letters off is replaced by the one it resembles.
+    Unsafe: an option that is at most two letters off (one, if it has five or fewer) is replaced by
+    the one it resembles.
 
     ## When it is silent
 
@@ -95,7 +96,8 @@ torchrun --nproc_per_nod=8 --nodes=2 train.py  # expect: DST828
                 name = (word.text or word.raw).partition("=")[0]
                 if name in _FORMER or not launch.complete:
                     continue
-                meant = nearest(name, launcher_options(launch.launcher), 2)
+                distance = 2 if len(name.lstrip("-")) > 5 else 1
+                meant = nearest(name, launcher_options(launch.launcher), distance)
                 hint = f"; did you mean `{meant}`?" if meant else ""
                 launcher = _NAMES.get(launch.launcher, launch.launcher)
                 yield self.finding(

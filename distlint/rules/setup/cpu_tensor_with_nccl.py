@@ -246,7 +246,7 @@ def _made_on_cpu(objects: Objects, node: ir.Expr, site: CallSite) -> ir.Call | N
             return None
         values: list[ir.Expr] = []
         for statement, _ in placed(site.point.scope.body):
-            if node.id in _bound(statement):
+            if node.id in ir.bound_by(statement):
                 if not isinstance(statement, ir.Assign) or len(statement.targets) != 1:
                     return None
                 if not isinstance(statement.targets[0], ir.Name):
@@ -258,16 +258,6 @@ def _made_on_cpu(objects: Objects, node: ir.Expr, site: CallSite) -> ir.Call | N
     if isinstance(node, ir.Call) and _is_factory(objects, node, site):
         return node
     return None
-
-
-def _bound(statement: ir.Stmt) -> frozenset[str]:
-    if isinstance(statement, ir.Assign):
-        return frozenset().union(*map(ir.names_bound, statement.targets))
-    if isinstance(statement, (ir.AugAssign, ir.For)):
-        return ir.names_bound(statement.target)
-    if isinstance(statement, ir.With) and statement.target is not None:
-        return ir.names_bound(statement.target)
-    return frozenset()
 
 
 def _is_factory(objects: Objects, call: ir.Call, site: CallSite) -> bool:

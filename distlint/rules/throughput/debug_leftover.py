@@ -26,6 +26,8 @@ _DEBUG = re.compile(
     re.IGNORECASE,
 )
 
+_DETERMINISM = frozenset({"use_deterministic_algorithms", "CUBLAS_WORKSPACE_CONFIG"})
+
 
 class DebugLeftover(SourceRule):
     """Code that searches for a bug runs in every step, or slows everything down.
@@ -51,8 +53,9 @@ class DebugLeftover(SourceRule):
 
     ## When it is silent
 
-    - A test stands around it, in a function whose name speaks of debugging, memory
-      or determinism, or in a test.
+    - A test stands around it, or it is in a function whose name speaks of debugging or memory.
+    - The same function switches determinism on: `CUDA_LAUNCH_BLOCKING` is a part of that.
+    - The file is a test.
     """
 
     code = "DST704"
@@ -75,6 +78,12 @@ if os.environ.get("DEBUG"):
 def debug_memory():
     for _ in range(2):
         print(torch.cuda.memory_summary() if torch.cuda.is_available() else "no GPU")
+
+
+def enable_determinism():
+    os.environ["CUDA_LAUNCH_BLOCKING"] = "1"
+    os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":16:8"
+    torch.use_deterministic_algorithms(True)
 
 
 debug_memory()
@@ -128,9 +137,19 @@ for step in range(10):
             )
 
 
+def _is_for_equal_runs(objects: Objects, point: Point) -> bool:
+    """Does the same function switch determinism on, of which the variable is a part?"""
+    return any(
+        each.scope is point.scope and not _DETERMINISM.isdisjoint(ir.tokens_of(each.statement))
+        for each in objects.points
+    )
+
+
 def _leftovers(objects: Objects) -> Iterator[tuple[tuple[int, Point], str]]:
     for written in environment_writes(objects):
         if written.name == "CUDA_LAUNCH_BLOCKING" and not written.default:
+            if _is_for_equal_runs(objects, written.point):
+                continue
             if isinstance(written.value, ir.Literal) and written.value.value == "1":
                 yield (written.point.statement.site, written.point), written.name
     for name, dotted in (

@@ -20,6 +20,7 @@ from distlint.source.settings.values import (
     Parsed,
     Scalar,
     Sequence,
+    whole,
 )
 
 MAX_DEPTH = 200
@@ -117,8 +118,8 @@ class _Reader:
         number = _NUMBER.match(text, start)
         if number:
             self.at = number.end()
-            whole = number[0].lstrip("-").isdigit()
-            return Scalar(int(number[0]) if whole else float(number[0]), start, self.at)
+            digits = number[0].lstrip("-").isdigit()
+            return Scalar(whole(number[0]) if digits else float(number[0]), start, self.at)
         if depth == 0:
             begun = text[start:].split(maxsplit=1)[0]
             raise Malformed(f"`{begun[:20]}` where an object should begin", start)

@@ -227,6 +227,8 @@ class _Reader:
                 splits = isinstance(item, ast.Starred)
                 if text is not None:
                     start, end = start + 1, end - 1
+                elif _last(item) == "executable":  # of sys
+                    text = "python"
                 words.append(Word(text, start, end, self.text[start:end], splits))
             if words:
                 self.found.script.commands.append(Command(tuple(words), *self._bounds(node)))
@@ -234,18 +236,19 @@ class _Reader:
             self._line(first)
 
     def _line(self, node: ast.expr) -> None:
-        """A command line in one string that is written out on one line."""
+        """Command lines in one string that is written out without escapes."""
         if not (isinstance(node, ast.Constant) and isinstance(node.value, str)):
             return
         start, end = self._bounds(node)
-        written = self.text[start:end]
-        if written[1:-1] != node.value or "\n" in written:
+        quotes = 3 if self.text.startswith(('"""', "'''"), start) else 1
+        start, end = start + quotes, end - quotes
+        if self.text[start:end] != node.value:
             return
         try:
             shlex.split(node.value)
         except ValueError:
             return
-        more = read(Piece(node.value, tuple(range(start + 1, end))))
+        more = read(Piece(node.value, tuple(range(start, end + 1))))
         self.found.script.commands += more.commands
         self.found.script.settings += [s for s in more.settings if s.form in ("prefix", "export")]
 

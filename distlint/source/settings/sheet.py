@@ -169,6 +169,9 @@ def _read_yaml(sheet: Sheet) -> None:
     if not isinstance(root, Mapping):
         return
     if {"distributed_type", "compute_environment"} & root.keys:
+        if parsed.second is not None:
+            message = "a second document begins here, and Accelerate reads files of one"
+            raise Malformed(message, parsed.second).error(sheet.document)
         sheet.configs.append(Config("accelerate", root))
         sheet.script.statements += [
             (entry.start, entry.end) for entry in root.entries if not entry.merged

@@ -22,6 +22,14 @@ class _Unknown:
 UNKNOWN: Final = _Unknown()
 
 
+def whole(text: str, base: int = 10) -> Any:
+    """An integer; unknown where Python refuses it, as it does for thousands of digits."""
+    try:
+        return int(text, base)
+    except ValueError:
+        return UNKNOWN
+
+
 @dataclass(frozen=True, slots=True)
 class Scalar:
     """A number, a string, a truth value or null; ``value`` may be ``UNKNOWN``."""
@@ -140,6 +148,8 @@ class Parsed:
     comments: list[Comment] = field(default_factory=list)
     extensions: list[tuple[str, int, int]] = field(default_factory=list)
     """What only some readers take: a word for it, and the offsets."""
+    second: int | None = None
+    """Where a second document begins, in YAML."""
 
 
 class Malformed(Exception):

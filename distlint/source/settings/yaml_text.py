@@ -17,6 +17,7 @@ from distlint.source.settings.values import (
     Parsed,
     Scalar,
     Sequence,
+    whole,
 )
 
 _BOOLS = {
@@ -31,6 +32,9 @@ _FLOAT = re.compile(r"[-+]?(?:[0-9][0-9_]*)?\.[0-9_]*(?:[eE][-+][0-9]+)?")
 _HOLE = re.compile(r"\$\{|\{\{|<%|\$[A-Za-z_]")
 _COMMENT = re.compile(r"(?:^|(?<=[\s]))#[^\r\n]*", re.MULTILINE)
 
+MOST_REPEATED = 20_000
+"""Values that aliases repeat; lists of aliases of lists of aliases come to billions."""
+
 
 def parse(text: str) -> Parsed:
     """Read the first document of a text.
@@ -39,9 +43,18 @@ def parse(text: str) -> Parsed:
         Malformed: with the offset at which it is no YAML.
     """
     found = _Converter(text)
-    root = next(_composed(text), None)
+    documents = _composed(text)
+    root = next(documents, None)
     node = found.node(root) if root is not None else None
-    return Parsed(node, list(_comments(text, found.strings)))
+    return Parsed(node, list(_comments(text, found.strings)), second=_second(documents))
+
+
+def _second(documents: Iterator[Any]) -> int | None:
+    try:
+        following = next(documents, None)
+    except Malformed as error:
+        return error.offset
+    return following.start_mark.index if following is not None else None
 
 
 def block_lines(text: str, node: Scalar) -> list[tuple[int, str]]:
@@ -82,11 +95,18 @@ class _Converter:
         self.strings: list[tuple[int, int]] = []
         """The offsets of quoted strings and blocks, in which ``#`` begins no comment."""
         self._open: list[Any] = []
+        self._known: set[int] = set()
+        self._repeated = 0
 
     def node(self, node: Any) -> Node:
         start, end = node.start_mark.index, node.end_mark.index
         if any(node is each for each in self._open):
             return Scalar(UNKNOWN, start, end)  # an anchor inside of itself
+        if id(node) in self._known:
+            self._repeated += 1
+            if self._repeated > MOST_REPEATED:
+                return Scalar(UNKNOWN, start, end)
+        self._known.add(id(node))
         if self.text.startswith("{{", start):
             return Scalar(UNKNOWN, start, end)  # a hole of a template
         kind = type(node).__name__
@@ -150,8 +170,9 @@ def resolved(text: str) -> Any:
         sign = -1 if digits[0] == "-" else 1
         digits = digits.lstrip("+-")
         octal = len(digits) > 1 and digits[0] == "0" and digits[1] not in "bx"
-        return sign * int(digits, 8 if octal else 0)
-    if text != "." and _FLOAT.fullmatch(text):
+        value = whole(digits, 8 if octal else 0)
+        return value if value is UNKNOWN else sign * value
+    if _FLOAT.fullmatch(text) and any(character.isdigit() for character in text):
         return float(text.replace("_", ""))
     return text
 

@@ -107,3 +107,9 @@ def test_nothing_else_than_a_mistake_comes_of_any_text(text: str) -> None:
 def test_a_key_that_stands_twice_is_seen() -> None:
     ((first, second),) = root('{"a": 1, "b": 2, "a": 3}').repeated()
     assert (first.start, second.start) == (1, 17)
+
+
+def test_a_number_of_thousands_of_digits_is_not_known() -> None:
+    root = parse('{"a": ' + "9" * 5000 + "}").root
+    assert isinstance(root, Mapping)
+    assert root.value("a") is UNKNOWN

@@ -12,7 +12,7 @@ from distlint.source.settings.yaml_text import block_lines, parse, resolved
 @pytest.mark.parametrize(
     "word",
     "no No NO yes on off true False null ~ 1 -3 0o7 010 0x1f 1_000 1.5 1e-5 1.0e-5 .5 a 'no' 1:30"
-    " 08 + .inf".split(),
+    " 08 + .inf -. ._".split(),
 )
 def test_plain_words_mean_what_pyyaml_makes_of_them(word: str) -> None:
     wanted = yaml.safe_load(f"a: {word}")["a"]
@@ -21,6 +21,10 @@ def test_plain_words_mean_what_pyyaml_makes_of_them(word: str) -> None:
     if word.startswith("'"):
         wanted = "'no'"
     assert resolved(word) == wanted or wanted == "'no'"
+
+
+def test_a_number_without_digits_is_not_known() -> None:
+    assert resolved("0b_") is UNKNOWN
 
 
 def test_positions_anchors_and_merge_keys() -> None:
@@ -73,3 +77,22 @@ def test_the_lines_of_a_block_are_where_they_stand() -> None:
     lines = block_lines(text, node)
     assert [line for _, line in lines] == ["one", "", "  two"]
     assert all(text[start : start + len(line)] == line for start, line in lines)
+
+
+def test_aliases_of_aliases_do_not_unfold_without_end() -> None:
+    """Nine lists of nine aliases each, of the list before: 387 million values."""
+    lines = ["a: &a [" + ", ".join("x" * 9) + "]"]
+    for name, before in zip("bcdefghij", "abcdefghi", strict=True):
+        lines.append(f"{name}: &{name} [" + ", ".join([f"*{before}"] * 9) + "]")
+    root = parse("\n".join([*lines, "num_processes: 4", ""])).root
+    assert isinstance(root, Mapping)
+    assert root.value("num_processes") == 4
+    assert root.value("b") == [["x"] * 9] * 9
+
+
+@pytest.mark.parametrize(
+    ("text", "second"),
+    [("a: 1\n", None), ("---\na: 1\n...\n", None), ("a: 1\n---\nb: 2\n", 9), ("a: 1\n---\n", 9)],
+)
+def test_a_second_document_is_seen(text: str, second: int | None) -> None:
+    assert parse(text).second == second
