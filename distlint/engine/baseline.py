@@ -59,10 +59,13 @@ def update(report: Report, resolver: Resolver) -> dict[Path, int]:
             path: Counter({key: n for key, n in entries.items() if not scope(path, key)})
             for path, entries in known.items()
         }
+        found: Entries = {}
         for item in report.reported:
             path = item.finding.place.path
             if _baseline_of(path, resolver) == baseline:
-                kept.setdefault(path, Counter())[_key(item)] += 1
+                found.setdefault(path, Counter())[_key(item)] += 1
+        for path, counts in found.items():  # a file that is broken keeps what it had
+            kept[path] = kept.get(path, Counter()) | counts
         _write(baseline, kept)
         written[baseline] = sum(entries.total() for entries in kept.values())
     if not written:

@@ -44,7 +44,7 @@ IGNORE_TEXT = "# Made by distlint.\n*\n"
 DAYS_KEPT = 30
 """How long results are kept that no run has asked for."""
 
-_NOT_FOR_RESULTS = frozenset({"exclude", "baseline", "cache_dir", "unsafe_fixes"})
+_NOT_FOR_RESULTS = frozenset({"exclude", "baseline", "cache_dir", "unsafe_fixes", "sources"})
 """Settings that decide which files are checked, or what is done with the results."""
 
 _DAMAGE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError)

@@ -94,10 +94,13 @@ class Session:
         self.projects: dict[tuple[Path | None, Path], Project] = {}
         self._beside: list[Path] = []
         """Files that rules about the file in hand have read beside it."""
+        self._apart = False
+        """Were programs in the file in hand looked at by themselves?"""
 
     def check_file(self, target: Target) -> FileResult:
         """Check a file on disk; whatever goes wrong becomes part of the result."""
         self._beside.clear()
+        self._apart = False
         settings = self.resolver.of_file(target.path)
         try:
             refusal = _refusal(target, settings)
@@ -108,10 +111,7 @@ class Session:
             notice = Notice("failed", f"cannot be read: {reason(error)}", target.path)
             return FileResult(target.path, notices=(notice,), checked=False)
         result = self.check_bytes(data, target.path, settings)
-        if not target.named:  # what was not named need not be of our language
-            told = tuple(notice for notice in result.notices if notice.kind != "nothing")
-            result = replace(result, notices=told)
-        if not self.caching or self._beside:
+        if not self.caching or self._beside or self._apart:
             return result
         return replace(result, content=digest(data))
 
@@ -133,11 +133,7 @@ class Session:
                     result = self._result(document, settings)
                 return replace(result, asked=tuple(dict.fromkeys(asked)))
         except DocumentError as error:
-            result = self._no_python(error, document.path, document, settings)
-            if isinstance(document, Notebook):  # what each cell passes and all together do not
-                located = tuple(_in_cell(item, document) for item in result.reported)
-                return replace(result, reported=located)
-            return result
+            return self._no_python(error, document.path, document, settings)
         except Exception as error:
             notice = _crash(error, document.path)
             return FileResult(document.path, notices=(notice,), checked=False)
@@ -280,7 +276,7 @@ class Session:
         return FileResult(path, reported=(_reported(finding, frame, None, settings),))
 
     def _check_notebook(self, notebook: Notebook, settings: Settings) -> FileResult:
-        """Check the cells as one program; what is found is told by cell."""
+        """Check the cells as one program, and the files that some write; all is told by cell."""
         path = notebook.path
         if notebook.language != PYTHON:
             what = f"nothing to check: a notebook in {notebook.language}"
@@ -288,7 +284,21 @@ class Session:
         if settings.max_file_size and len(notebook.code) > settings.max_file_size:
             notice = _too_large(path, len(notebook.code), settings)
             return FileResult(path, notices=(notice,), checked=False)
-        result = self._check(notebook, settings)
+        run, *files = notebook.programs
+        result = self._check_program(run, settings)
+        for file in files:
+            session = Session(self.resolver, self.buffers)  # modules go by their paths
+            session.proceed = self.proceed
+            self._apart = True
+            result = _joined(result, session._check_program(file, settings))
+        return result
+
+    def _check_program(self, notebook: Notebook, settings: Settings) -> FileResult:
+        """Check one program of a notebook."""
+        try:
+            result = self._check(notebook, settings)
+        except DocumentError as error:  # what each cell passes and all together do not
+            result = self._no_python(error, notebook.path, notebook, settings)
         broken = [
             replace(item, finding=replace(item.finding, message=cell.problem.message))
             for cell in notebook.cells
@@ -309,6 +319,19 @@ class Session:
         place = DocumentError(problem.message, problem.row + cell.row - 1, problem.column)
         found = self._no_python(place, notebook.path, notebook, settings).reported
         return [_in_cell(item, notebook) for item in found]
+
+
+def _joined(run: FileResult, file: FileResult) -> FileResult:
+    """The results of a notebook and of a file that it writes, whose comments nobody else needs."""
+    unused = [item for item, keys in file.unused if file.used.isdisjoint(keys)]
+    return replace(
+        run,
+        reported=(*run.reported, *file.reported, *unused),
+        notices=(*run.notices, *file.notices),
+        suppressed=run.suppressed + file.suppressed,
+        over_budget=run.over_budget + file.over_budget,
+        roots=run.roots + file.roots,
+    )
 
 
 class _Sieve:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -43,7 +43,29 @@ def screened(notebook: Notebook) -> Notebook:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # those of the checked code are for other tools
-        return notebook.with_cells([_screened(cell, problem_of) for cell in notebook.cells])
+        run, *files = notebook.groups
+        screened = [[_screened(cell, problem_of) for cell in run]]
+        screened += [_file_screened(cells, problem_of) for cells in files]
+        return notebook.with_groups(screened)
+
+
+def _file_screened(
+    cells: Sequence[Cell], problem_of: Callable[[str], DocumentError | None]
+) -> list[Cell]:
+    """The cells of a file that they write; none is Python if all together are not."""
+    problem = problem_of("\n\n".join(cell.python for cell in cells))
+    if problem is None:
+        return list(cells)
+    where = max((cell for cell in cells if cell.row <= problem.row), key=lambda cell: cell.row)
+    at = DocumentError(problem.message, problem.row - where.row + 1, problem.column)
+    return [
+        replace(
+            cell,
+            python=magics.blank(cell.source),
+            problem=at if cell.number == where.number else None,
+        )
+        for cell in cells
+    ]
 
 
 def _screened(cell: Cell, problem_of: Callable[[str], DocumentError | None]) -> Cell:

@@ -189,6 +189,16 @@ class Repairman:
         ``proposed`` are the findings of the whole run in it: comments that look unused in this file
         may be used by another, so that only those named there are removed.
         """
+        if not isinstance(document, Notebook):
+            return self._repaired(document, proposed)
+        after: Document = document
+        for program in document.programs:
+            if isinstance(after, Notebook):
+                own = [finding for finding in proposed if finding.place.cell in program.numbers]
+                after = self._repaired(after.program(program.number), own)
+        return after.program(0) if isinstance(after, Notebook) else after
+
+    def _repaired(self, document: Document, proposed: Sequence[Finding]) -> Document:
         state = self._analysed(document)
         unused = {
             _identity(finding, document, _row(finding, document))
@@ -304,10 +314,10 @@ def fixed(before: Document, after: Document, rounds: tuple[Round, ...] = ()) -> 
     """What became of a document, for people: the cells that changed, if it is a notebook."""
     cells = []
     if isinstance(before, Notebook) and isinstance(after, Notebook):
-        new = {cell.number: cell.source for cell in after.cells}
+        new = {cell.number: cell.source for cell in after.every_cell}
         cells = [
             (cell.number, cell.source, new.get(cell.number, ""))
-            for cell in before.cells
+            for cell in before.every_cell
             if new.get(cell.number, "") != cell.source
         ]
     return Fixed(before.path, before.text, after.text, rounds, tuple(cells))

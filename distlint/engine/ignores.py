@@ -84,7 +84,16 @@ def _commented(
     Raises:
         NotWritten: if they would change more than comments.
     """
-    return document_with(document, comments(document, items, resolver, reason))
+    if not isinstance(document, Notebook):
+        return document_with(document, comments(document, items, resolver, reason))
+    items = list(items)
+    after: Document = document
+    for program in document.programs:
+        own = [item for item in items if item.finding.place.cell in program.numbers]
+        if own and isinstance(after, Notebook):
+            now = documents.screened(after).program(program.number)
+            after = document_with(now, comments(now, own, resolver, reason))
+    return after
 
 
 def comments(

@@ -99,6 +99,8 @@ class Settings:
     allow_env: tuple[str, ...]
     own_packages: frozenset[str] = frozenset()
     """Import roots that entries of the user's own in the catalogue speak about."""
+    sources: tuple[Path, ...] = ()
+    """The configuration files that were read: the one in force, and what it extends."""
 
     def ignored_in(self, path: Path) -> frozenset[str]:
         """The codes that ``per-file-ignores`` switches off for a file."""
@@ -228,6 +230,7 @@ def build(config_path: Path | None, root: Path, overrides: Overrides, cwd: Path)
         max_file_size=_get(config, "max-file-size", DEFAULT_MAX_FILE_SIZE),
         allow_env=_get(config, "allow-env", ()),
         own_packages=_own_packages(catalogue, config_path),
+        sources=config.sources,
     )
 
 

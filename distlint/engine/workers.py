@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol
 
@@ -75,7 +76,15 @@ def check_files(
     finally:
         if cache is not None:
             cache.save()
-    return [results[target] for target in targets]
+    return [_told(results[target], target) for target in targets]
+
+
+def _told(result: FileResult, target: Target) -> FileResult:
+    """A result without a word about a file that need not be of our language: it was not named."""
+    if target.named:
+        return result
+    kept = tuple(notice for notice in result.notices if notice.kind != "nothing")
+    return result if kept == result.notices else replace(result, notices=kept)
 
 
 def _analysed(

@@ -6,7 +6,7 @@ import os
 from functools import lru_cache
 from pathlib import Path
 
-from distlint.source.document import NEWLINE, Document, DocumentError
+from distlint.source.document import Document, DocumentError
 from distlint.source.finding import Place
 from distlint.source.notebook import Notebook
 from distlint.source.notebook_file import rows_in_file
@@ -56,9 +56,7 @@ def source_lines(path: Path, cell: int = 0) -> tuple[str, ...]:
     """The lines of a file, or of a cell of one, as it is now; none when it cannot be read."""
     try:
         if cell:
-            notebook = Notebook.from_bytes(path.read_bytes(), path)
-            sources = (each.source for each in notebook.cells if each.number == cell)
-            return tuple(NEWLINE.split(next(sources, "")))
+            return tuple(Notebook.from_bytes(path.read_bytes(), path).lines_of(cell))
         return tuple(Document.read(path).lines)
     except (OSError, ValueError, DocumentError):
         return ()

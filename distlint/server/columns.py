@@ -6,7 +6,11 @@ from collections.abc import Sequence
 
 from lsprotocol import types
 
+from distlint.source.document import NEWLINE
+from distlint.source.edits import Lines
 from distlint.source.finding import Span
+
+Change = types.TextDocumentContentChangeEvent
 
 
 class Columns:
@@ -28,8 +32,13 @@ class Columns:
         )
 
     def place(self, lines: Sequence[str], position: types.Position) -> tuple[int, int]:
-        """The row and the column, from 1, at which a position of the protocol lies."""
-        row = min(position.line, len(lines) - 1)
+        """The row and the column, from 1, at which a position of the protocol lies.
+
+        One behind the last line stands for the end of the text.
+        """
+        row = position.line
+        if row >= len(lines):
+            return len(lines), len(lines[-1]) + 1
         units = 0
         for column, character in enumerate(lines[row], 1):
             units += self._units(character)
@@ -41,5 +50,15 @@ class Columns:
         if text.isascii() or self.encoding == types.PositionEncodingKind.Utf32:
             return len(text)
         if self.encoding == types.PositionEncodingKind.Utf8:
-            return len(text.encode("utf-8", "replace"))
+            return len(text.encode("utf-8", "surrogatepass"))
         return len(text) + sum(character > "\uffff" for character in text)
+
+
+def changed(text: str, change: Change, columns: Columns) -> str:
+    """A text after a change that the editor told, of a part or of all of it."""
+    if not isinstance(change, types.TextDocumentContentChangePartial):
+        return change.text
+    lines, offsets = NEWLINE.split(text), Lines(text)
+    start = offsets.offset(*columns.place(lines, change.range.start))
+    end = offsets.offset(*columns.place(lines, change.range.end))
+    return text[:start] + change.text + text[end:]

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from distlint.engine import documents
 from distlint.engine.baseline import applied
@@ -18,15 +19,17 @@ from distlint.engine.discovery import Discovered
 from distlint.engine.errors import ConfigError, Superseded
 from distlint.engine.run import merge
 from distlint.engine.settings import Overrides, Resolver, Settings
+from distlint.server.disk import Disk, Stamp, stamp
 from distlint.source.document import Document
 from distlint.source.notebook import Notebook
 from distlint.source.report import Notice, Report, Reported
 from distlint.source.trace import Trace
 
 if TYPE_CHECKING:
-    from distlint.analyzer.project import Project
+    from distlint.analyzer.project import Module, Project
 
 _serials = count(1)
+_named: WeakKeyDictionary[Module, tuple[str, ...]] = WeakKeyDictionary()
 
 Content = str | tuple[tuple[int, str], ...]
 """The text of a file, or the code cells of a notebook by their numbers."""
@@ -67,8 +70,12 @@ class Desk:
         self._open: dict[Path, _Open] = {}
         self._buffers: dict[Path, Document] = {}
         self._sessions: dict[Path, Session] = {}
-        self._stamps: dict[Path, dict[Path, int | None]] = {}
-        self._traces: dict[tuple[int, str | None], list[Trace]] = {}
+        self._stamps: dict[Path, dict[Path, Stamp]] = {}
+        self._traces: dict[tuple[int, str, str | None], list[Trace]] = {}
+        self._disks: dict[Path, Disk] = {}
+        self._noticed = False
+        self.watched = False
+        """Does the editor tell of files that change on the disk?"""
 
     def post(self, path: Path, content: Content | None, version: int = 0) -> None:
         """A file was opened or edited, or closed (``content`` is None)."""
@@ -101,6 +108,8 @@ class Desk:
         document, version = opened.document, opened.version
         try:
             session = self._session(path)
+            if not self.watched and self._is_outdated(session, path):
+                session = self._session(path)
             settings = session.resolver.of_file(path)
             session.proceed = self._look_up
             try:
@@ -109,7 +118,14 @@ class Desk:
                 session.proceed = None
         except ConfigError as error:
             return Analysis(document, version, None, None, problem=str(error))
+        if not self.watched:
+            self._disks[self._folder_of(path)].look_at(session)
         return Analysis(document, version, settings, session, report.reported, report.notices)
+
+    def noticed(self) -> bool:
+        """Were files found to have changed on the disk, since this was asked last?"""
+        noticed, self._noticed = self._noticed, False
+        return noticed
 
     def concerned(self, path: Path) -> list[Path]:
         """The other open files that import a file, at any remove."""
@@ -140,24 +156,40 @@ class Desk:
             analysis.session.forget(path)
         return analysis.document, after, analysis.version
 
-    def traces(self, analysis: Analysis, function: str | None) -> list[Trace]:
-        """What each group of ranks does in the script, or in one of its functions."""
+    def traces(self, analysis: Analysis, cell: int, function: str | None) -> list[Trace]:
+        """What each group of ranks does in the script, or in one of its functions.
+
+        In a notebook, that is the program of the cell.
+
+        Raises:
+            Superseded: if an edit comes meanwhile.
+        """
         from distlint.engine.tracing import trace_document
 
         self._take()
         now = self._buffers.get(analysis.document.path)
-        if now is None or now.text != analysis.document.text:
+        if now is None:
             return []
-        key = (analysis.serial, function)
+        if now.text != analysis.document.text:
+            raise Superseded
+        document, session = analysis.document, analysis.session
+        if isinstance(document, Notebook):
+            document = document.program_with(cell) or document
+            if document.number and session is not None:
+                session = Session(session.resolver, self._buffers)
+        key = (analysis.serial, document.text, function)
         if key not in self._traces:
             if len(self._traces) > 32:
                 self._traces.clear()
             found: list[Trace] = []
-            if analysis.session is not None:
+            if session is not None:
+                session.proceed = self._look_up
                 try:
-                    found = trace_document(analysis.document, function, None, analysis.session)
+                    found = trace_document(document, function, None, session)
                 except ConfigError:  # it does not parse, or the function is none of the module's
                     found = []
+                finally:
+                    session.proceed = None
             self._traces[key] = found
         return self._traces[key]
 
@@ -178,9 +210,22 @@ class Desk:
                 continue
 
     def _look_up(self) -> None:
-        """Something that was posted meanwhile comes first."""
-        if self._posted:
+        """What has changed meanwhile comes first."""
+        if self._posted or self._stale or self._reset:
             raise Superseded
+
+    def _is_outdated(self, session: Session, path: Path) -> bool:
+        """Has the disk changed so that the session has to begin anew? It forgets single files."""
+        folder = self._folder_of(path)
+        disk = self._disks[folder]
+        changed = disk.changed()
+        for each in changed:
+            session.forget(each)
+        leads_elsewhere = disk.leads_elsewhere(session)
+        if leads_elsewhere:
+            del self._sessions[folder]
+        self._noticed |= bool(changed) or leads_elsewhere
+        return leads_elsewhere
 
     def _report(self, document: Document, session: Session, settings: Settings) -> Report:
         path = document.path
@@ -223,22 +268,23 @@ class Desk:
 
     def _session(self, path: Path) -> Session:
         folder = self._folder_of(path)
-        if any(_stamp(file) != was for file, was in self._stamps.get(folder, {}).items()):
-            del self._sessions[folder]
-            del self._stamps[folder]
+        if any(stamp(file) != was for file, was in self._stamps.get(folder, {}).items()):
+            self._sessions.pop(folder, None)
+            self._noticed = True
         if folder not in self._sessions:
             overrides = self._folders.get(folder, self._overrides)
             resolver = Resolver(overrides, cwd=folder)
             self._sessions[folder] = Session(resolver, self._buffers)
             self._stamps[folder] = {}
+            self._disks[folder] = Disk(self._buffers)
         session = self._sessions[folder]
         stamps = self._stamps[folder]
         for file in _decisive(path, None):
             if file not in stamps:
-                stamps[file] = _stamp(file)
+                stamps[file] = stamp(file)
         for file in _decisive(path, session.resolver.of_file(path)):
             if file not in stamps:
-                stamps[file] = _stamp(file)
+                stamps[file] = stamp(file)
         return session
 
     def _folder_of(self, path: Path) -> Path:
@@ -259,35 +305,39 @@ def _decisive(path: Path, settings: Settings | None) -> Iterator[Path]:
             yield folder / FILE_NAME
             yield folder / PYPROJECT
         return
+    yield from settings.sources
     if settings.baseline is not None:
         yield settings.baseline
     yield from settings.rules
     yield from (entry for entry in settings.catalogue if isinstance(entry, Path))
 
 
-def _stamp(path: Path) -> int | None:
-    try:
-        return os.stat(path).st_mtime_ns
-    except OSError:
-        return None
-
-
 def _imports(project: Project, start: Path) -> set[Path]:
     """The files of a project that a file imports, and what these import."""
-    from distlint.analyzer import ir
-
     found: set[Path] = set()
     pending = [project.by_key(str(start))]
     while pending:
         module = pending.pop()
-        for statement in module.statements() if module is not None else ():
-            if not isinstance(statement, ir.Import):
-                continue
-            for _, dotted, attr in statement.bindings:
-                below = f"{dotted}{'' if dotted.endswith('.') else '.'}{attr}"
-                for name in (dotted, *([below] if attr else [])):
-                    path = project.find(name, module.path) if module is not None else None
-                    if path is not None and path not in found:
-                        found.add(path)
-                        pending.append(project.module(path))
+        for name in _named_in(module) if module is not None else ():
+            path = project.find(name, module.path) if module is not None else None
+            if path is not None and path not in found:
+                found.add(path)
+                pending.append(project.module(path))
     return found
+
+
+def _named_in(module: Module) -> tuple[str, ...]:
+    """What could be a module among all that a module imports."""
+    from distlint.analyzer import ir
+
+    if module not in _named:
+        bindings = [
+            binding
+            for statement in module.statements()
+            if isinstance(statement, ir.Import)
+            for binding in statement.bindings
+        ]
+        names = [dotted for _, dotted, _ in bindings]
+        names += [f"{d}{'' if d.endswith('.') else '.'}{attr}" for _, d, attr in bindings if attr]
+        _named[module] = tuple(dict.fromkeys(names))
+    return _named[module]

@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from distlint.engine.explain import rule_text
-from distlint.engine.settings import Resolver
+from distlint.engine.settings import Resolver, Settings
 from distlint.engine.suppression import Suppressions
 from distlint.server.desk import Analysis
 from distlint.server.translate import explanation
+from distlint.source.document import Document
 from distlint.source.finding import Place, Span
 from distlint.source.notebook import Notebook
 from distlint.source.trace import Trace
@@ -24,14 +25,20 @@ Tracer = Callable[[str | None], Iterable[Trace]]
 
 def text(analysis: Analysis, cell: int, row: int, column: int, traces: Tracer) -> str:
     """Markdown about a place in a file, or in a cell of a notebook, or nothing."""
-    parts = [*_ranks(analysis, cell, row, column, traces)]
+    document: Document | None = analysis.document
+    if isinstance(document, Notebook):
+        document = document.program_with(cell)
+    if document is None:  # a cell that is no Python
+        return ""
+    in_text = row + (document.first_row(cell) - 1 if isinstance(document, Notebook) else 0)
+    parts = [*_ranks(document, cell, row, column, in_text, traces)]
     codes = []
     for item in analysis.reported:
         finding = item.finding
         if _is_in(finding.place, analysis, cell) and _holds(finding.place.span, row, column):
             parts.append(explanation(finding))
             codes.append(finding.code)
-    codes += _commented(analysis, _in_text(analysis, cell, row), column)
+    codes += _commented(document, analysis.settings, in_text, column)
     resolver = analysis.session.resolver if analysis.session is not None else Resolver()
     for code in dict.fromkeys(codes):
         rule = rule_text(code, resolver)
@@ -65,29 +72,23 @@ def _is_in(place: Place, analysis: Analysis, cell: int) -> bool:
     return place.path == analysis.document.path and place.cell == cell
 
 
-def _in_text(analysis: Analysis, cell: int, row: int) -> int:
-    """A row of a cell as one of the program."""
-    document = analysis.document
-    first = document.first_row(cell) if isinstance(document, Notebook) else 1
-    return first + row - 1
-
-
-def _ranks(analysis: Analysis, cell: int, row: int, column: int, traces: Tracer) -> Iterator[str]:
-    """Which ranks come to the collective under the cursor."""
-    in_text = _in_text(analysis, cell, row)
-    line = analysis.document.lines[in_text - 1]
+def _ranks(
+    document: Document, cell: int, row: int, column: int, in_text: int, traces: Tracer
+) -> Iterator[str]:
+    """Which ranks come to the collective under the cursor, ``in_text`` being its row there."""
+    line = document.lines[in_text - 1]
     name = next((m[0] for m in _NAME.finditer(line) if m.start() < column <= m.end() + 1), None)
     if name is None:
         return
-    for function in (None, _function(analysis.document.text, in_text)):
-        places = reached(traces(function), analysis.document.path, cell)
+    for function in (None, _function(document.text, in_text)):
+        places = reached(traces(function), document.path, cell)
         spans = [span for span in places if _holds(span, row, column)]
         if spans:
             span = max(spans)
             where = "the script" if function is None else f"`{function}`"
             yield f"`{name}` is reached by **{places[span]}** as {where} is traced"
             return
-        if function is None and _function(analysis.document.text, in_text) is None:
+        if function is None and _function(document.text, in_text) is None:
             return
 
 
@@ -107,11 +108,11 @@ def _function(text: str, row: int) -> str | None:
     return None
 
 
-def _commented(analysis: Analysis, row: int, column: int) -> list[str]:
+def _commented(document: Document, settings: Settings | None, row: int, column: int) -> list[str]:
     """The code in a suppression comment under the cursor."""
-    if analysis.settings is None:
+    if settings is None:
         return []
-    found = Suppressions(analysis.document, analysis.settings.known)
+    found = Suppressions(document, settings.known)
     return [
         item.code
         for directive in found.directives

@@ -7,9 +7,7 @@ from dataclasses import dataclass, field
 
 from lsprotocol import types
 
-from distlint.server.columns import Columns
-from distlint.source.document import NEWLINE
-from distlint.source.edits import Lines
+from distlint.server.columns import Columns, changed
 
 LANGUAGE = "python"
 
@@ -61,7 +59,7 @@ class Sheet:
         for content in cells.text_content or ():
             uri = content.document.uri
             for change in content.changes:
-                self.texts[uri] = _changed(self.texts.get(uri, ""), change, columns)
+                self.texts[uri] = changed(self.texts.get(uri, ""), change, columns)
         return gone
 
     @property
@@ -83,12 +81,3 @@ class Sheet:
             self.languages[document.uri] = str(
                 getattr(document.language_id, "value", document.language_id)
             )
-
-
-def _changed(text: str, change: types.TextDocumentContentChangeEvent, columns: Columns) -> str:
-    if not isinstance(change, types.TextDocumentContentChangePartial):
-        return change.text
-    lines, offsets = NEWLINE.split(text), Lines(text)
-    start = offsets.offset(*columns.place(lines, change.range.start))
-    end = offsets.offset(*columns.place(lines, change.range.end))
-    return text[:start] + change.text + text[end:]

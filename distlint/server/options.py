@@ -29,6 +29,8 @@ class Options:
 def read(given: object, folder: Path | None) -> Options:
     """The settings that an editor sent; None and an empty table leave all as it is.
 
+    Some editors send those of all servers, each below its name.
+
     Raises:
         ConfigError: naming the setting that is unknown or of the wrong kind.
     """
@@ -36,9 +38,11 @@ def read(given: object, folder: Path | None) -> Options:
         return Options()
     if not isinstance(given, Mapping):
         raise ConfigError(f"the editor's settings are no table: {given!r}")
-    table = {key: value for key, value in given.items() if value is not None}
-    if set(table) == {SECTION} and isinstance(table[SECTION], Mapping):
-        return read(table[SECTION], folder)
+    if isinstance(given.get(SECTION), Mapping):
+        return read(given[SECTION], folder)
+    # no setting of ours is a table: one is a section of another server's
+    none = (type(None), Mapping)
+    table = {key: value for key, value in given.items() if not isinstance(value, none)}
     for key in table:
         if key not in (*LISTS, *FLAGS, *TEXTS):
             hint = did_you_mean(str(key), (*LISTS, *FLAGS, *TEXTS))

@@ -10,12 +10,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import logging
 import os
 import threading
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -23,6 +24,7 @@ from typing import TypeVar
 from lsprotocol import types
 from pygls import uris
 from pygls.lsp.server import LanguageServer
+from pygls.workspace import Workspace
 
 from distlint import __version__
 from distlint.engine.errors import ConfigError, Superseded
@@ -30,6 +32,7 @@ from distlint.engine.ignores import comments, document_with
 from distlint.engine.writing import NotWritten
 from distlint.server import hover, options
 from distlint.server.columns import Columns
+from distlint.server.columns import changed as changed_text
 from distlint.server.desk import Analysis, Desk
 from distlint.server.notebooks import SYNCHRONISED, Sheet
 from distlint.server.options import Options
@@ -42,6 +45,7 @@ from distlint.source.notebook import Notebook, relative
 FIX_ALL = f"{types.CodeActionKind.SourceFixAll.value}.distlint"
 FIX_ALL_CELLS = f"notebook.{FIX_ALL}"
 WATCHED = ("**/*.toml", "**/*.py", "**/requirements*.txt")
+FILES = "distlint-files"
 STACK = 64 * 1024 * 1024
 """Bytes of address space for the thread of the engine, which recurses as deep as programs nest."""
 COLLECTED_WHEN_IDLE, MOST_UNCOLLECTED = 8, 40
@@ -52,6 +56,13 @@ PATIENCE = 5.0
 T = TypeVar("T")
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Mark:
+    """A file is to be analysed; ``own`` when its own text has changed. Each change makes one."""
+
+    own: bool
+
+
 class Server(LanguageServer):
     """distlint as a language server."""
 
@@ -59,7 +70,7 @@ class Server(LanguageServer):
         super().__init__(
             "distlint",
             __version__,
-            text_document_sync_kind=types.TextDocumentSyncKind.Full,
+            text_document_sync_kind=types.TextDocumentSyncKind.Incremental,
             notebook_document_sync=SYNCHRONISED,
         )
         self.desk = Desk()
@@ -68,12 +79,14 @@ class Server(LanguageServer):
         self.initial: object = None
         self.uris: dict[Path, str] = {}
         self.versions: dict[Path, int] = {}
+        self.texts: dict[Path, str] = {}
+        """Those of open files."""
         self.sheets: dict[Path, Sheet] = {}
         self.cells: dict[str, Path] = {}
         """The notebooks of cells, by the URI of the cell."""
         self.analyses: dict[Path, Analysis] = {}
-        self.dirty: dict[Path, bool] = {}
-        """Files to be analysed, the most urgent last, and whether their own text has changed."""
+        self.dirty: dict[Path, Mark] = {}
+        """Files to be analysed, the most urgent last."""
         self.working: asyncio.Task[None] | None = None
         self.news = asyncio.Event()
         self.configured = asyncio.Event()
@@ -124,15 +137,11 @@ class Server(LanguageServer):
 
     # --- what changes
 
-    def edited(self, uri: str) -> None:
+    def edited(self, path: Path, text: str, version: int) -> None:
         """A file was opened or changed."""
-        path = _path(uri)
-        if path is None:
-            return
-        document = self.workspace.get_text_document(uri)
-        self.uris[path] = uri
-        self.versions[path] = document.version or 0
-        self.desk.post(path, document.source, self.versions[path])
+        self.texts[path] = text
+        self.versions[path] = version
+        self.desk.post(path, text, version)
         self.mark(path, own=True)
 
     def arranged(self, path: Path, sheet: Sheet) -> None:
@@ -162,11 +171,11 @@ class Server(LanguageServer):
 
     def closed(self, uri: str) -> None:
         path = _path(uri)
-        if path is None or path not in self.uris or path in self.sheets:
+        if path is None or path not in self.texts:
             return
         self.desk.post(path, None)
-        unsaved = path in self.analyses and not _on_disk(self.analyses[path].document)
-        for table in (self.uris, self.versions, self.analyses, self.dirty):
+        unsaved = not _on_disk(path, self.texts[path])
+        for table in (self.uris, self.versions, self.texts, self.analyses, self.dirty):
             table.pop(path, None)
         self.announce()
         if not self.pulls:
@@ -176,17 +185,19 @@ class Server(LanguageServer):
 
     def mark(self, path: Path, *, own: bool) -> None:
         """A file is to be analysed anew: first if its own text has changed, else after others."""
-        before = self.dirty.pop(path, False)
-        if own or before:
-            self.dirty[path] = True
+        before = self.dirty.pop(path, None)
+        mark = Mark(own or (before is not None and before.own))
+        if mark.own:
+            self.dirty[path] = mark
         else:
-            self.dirty = {path: False, **self.dirty}
+            self.dirty = {path: mark, **self.dirty}
         if self.working is None or self.working.done():
             self.working = asyncio.get_running_loop().create_task(self.work())
 
-    def mark_all(self) -> None:
+    def mark_all(self, but: Path | None = None) -> None:
         for path in self.uris:
-            self.mark(path, own=False)
+            if path != but:
+                self.mark(path, own=False)
         self.ask_to_pull()
 
     def announce(self) -> None:
@@ -199,39 +210,48 @@ class Server(LanguageServer):
         await self.configured.wait()
         while self.dirty:
             self.analysed += 1
-            path, own = next(reversed(self.dirty.items()))
-            await self.analyse(path)
-            if own and path not in self.dirty and path in self.uris:
-                concerned = await self.run(partial(self.desk.concerned, path))
-                for other in concerned:
-                    if other in self.uris:
-                        self.mark(other, own=False)
-                if concerned:
-                    self.ask_to_pull()
+            path, mark = next(reversed(self.dirty.items()))
+            try:
+                await self.analyse(path, mark)
+                if mark.own and path not in self.dirty and path in self.uris:
+                    await self.spread(path)
+            except Superseded:
+                continue  # the file is still dirty
+            except Exception as error:  # a mistake of ours ends one analysis and not the server
+                self.failed(path, error)
+                self.analyses.pop(path, None)
+                self.done(path, mark)
             if self.analysed >= (MOST_UNCOLLECTED if self.dirty else COLLECTED_WHEN_IDLE):
                 self.analysed = 0
                 await self.run(gc.collect)
 
-    async def analyse(self, path: Path) -> None:
-        version = self.versions.get(path)
-        try:
-            analysis = await self.run(lambda: self.desk.check(path))
-        except Superseded:
-            return  # the file is still dirty
-        except Exception as error:  # a mistake of ours ends one analysis and not the server
-            self.dirty.pop(path, None)
-            self.announce()
-            self.say(f"{path}: internal error: {type(error).__name__}: {error}")
-            self.log("".join(traceback.format_exception(error)))
-            return
-        if path not in self.uris:
-            self.dirty.pop(path, None)
-        elif self.versions.get(path) == version:
-            self.dirty.pop(path, None)
-            if analysis is not None and analysis.version == version:
-                self.analyses[path] = analysis
-                self.publish(path, analysis)
+    async def analyse(self, path: Path, mark: Mark) -> None:
+        """Look at a file, unless it is marked anew meanwhile."""
+        analysis = await self.run(lambda: self.desk.check(path))
+        if self.dirty.get(path) is mark and analysis is not None:
+            self.analyses[path] = analysis
+            self.publish(path, analysis)
+        self.done(path, mark)
+        if self.desk.noticed():
+            self.mark_all(but=path)
+
+    def done(self, path: Path, mark: Mark) -> None:
+        if self.dirty.get(path) is mark:
+            del self.dirty[path]
         self.announce()
+
+    async def spread(self, path: Path) -> None:
+        """Mark the open files that import a file which was edited."""
+        concerned = await self.run(partial(self.desk.concerned, path))
+        for other in concerned:
+            if other in self.uris:
+                self.mark(other, own=False)
+        if concerned:
+            self.ask_to_pull()
+
+    def failed(self, path: Path, error: Exception) -> None:
+        self.say(f"{path}: internal error: {type(error).__name__}: {error}")
+        self.log("".join(traceback.format_exception(error)))
 
     async def run(self, job: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self.engine, job)
@@ -244,6 +264,15 @@ class Server(LanguageServer):
         while path in self.dirty:
             await self.news.wait()
         return self.analyses.get(path)
+
+    async def told_of(self, uri: str, tell: Callable[[Analysis], T]) -> T | None:
+        """What is to be said of the newest version of a text; an edit meanwhile comes first."""
+        while True:
+            analysis = await self.settled(uri)
+            if analysis is None:
+                return None
+            with contextlib.suppress(Superseded):
+                return await self.run(partial(tell, analysis))
 
     # --- what is told
 
@@ -333,7 +362,7 @@ class Server(LanguageServer):
             watchers = [types.FileSystemWatcher(pattern) for pattern in WATCHED]
             wanted.append(
                 types.Registration(
-                    "distlint-files",
+                    FILES,
                     types.WORKSPACE_DID_CHANGE_WATCHED_FILES,
                     types.DidChangeWatchedFilesRegistrationOptions(watchers),
                 )
@@ -349,6 +378,7 @@ class Server(LanguageServer):
         if wanted:
             with contextlib.suppress(Exception):
                 await self.client_register_capability_async(types.RegistrationParams(wanted))
+                self.desk.watched = any(each.id == FILES for each in wanted)
 
     # --- code actions
 
@@ -399,6 +429,8 @@ class Server(LanguageServer):
     ) -> list[Change]:
         """The edit that writes a suppression comment; none where no comment can."""
         document = analysis.document
+        if isinstance(document, Notebook):
+            document = document.program_with(_number(data.get("cell"))) or document
         items = [
             item
             for item in analysis.reported
@@ -446,6 +478,8 @@ class Server(LanguageServer):
         if result is None:
             return None
         before, after, version = result
+        if self.versions.get(path) != version:
+            return None  # of a text that is no longer there
         edits = list(_differences(before, after))
         return self.edit(version, self.translator.edits(before, edits)) if edits else None
 
@@ -463,6 +497,9 @@ def make() -> Server:
 def _synchronise(server: Server) -> None:
     @server.feature(types.INITIALIZE)
     def initialize(params: types.InitializeParams) -> None:
+        # it warns of questions that are taken back when they have been answered
+        logging.getLogger("pygls.protocol.json_rpc").setLevel(logging.ERROR)
+        _keep_no_texts(server.workspace)
         server.initial = _raw(params.initialization_options)
         gc.freeze()
         gc.disable()  # a sixth of the time of an analysis; `work` collects in between
@@ -474,18 +511,28 @@ def _synchronise(server: Server) -> None:
 
     @server.feature(types.SHUTDOWN)
     def shutdown(*_: object) -> None:
+        server.dirty.clear()
+        if server.working is not None:
+            server.working.cancel()
         server.engine.shutdown(wait=False, cancel_futures=True)
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     async def opened(params: types.DidOpenTextDocumentParams) -> None:
-        if params.text_document.language_id == "python":
-            server.edited(params.text_document.uri)
+        document = params.text_document
+        path = _path(document.uri)
+        if path is not None and document.language_id == "python":
+            server.uris[path] = document.uri
+            server.edited(path, document.text, document.version)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
     async def changed(params: types.DidChangeTextDocumentParams) -> None:
         path = _path(params.text_document.uri)
-        if path in server.uris and path not in server.sheets:  # whose JSON may be shown as well
-            server.edited(params.text_document.uri)
+        if path is None or path not in server.texts:  # the JSON of a notebook, perhaps
+            return
+        text = server.texts[path]
+        for change in params.content_changes:
+            text = changed_text(text, change, server.translator.columns)
+        server.edited(path, text, params.text_document.version)
 
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
     async def saved(params: types.DidSaveTextDocumentParams) -> None:
@@ -569,41 +616,42 @@ def _report(server: Server) -> None:
 def _explain(server: Server) -> None:
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     async def hovered(params: types.HoverParams) -> types.Hover | None:
-        analysis = await server.settled(params.text_document.uri)
-        if analysis is None:
+        uri = params.text_document.uri
+
+        def text_of(analysis: Analysis) -> str:
+            cell = server.cell_of(uri)
+            lines = lines_of(analysis.document, cell)
+            row, column = server.translator.columns.place(lines, params.position)
+            tracer = partial(server.desk.traces, analysis, cell)
+            return hover.text(analysis, cell, row, column, tracer)
+
+        text = await server.told_of(uri, text_of)
+        if text is None:
             return None
-        cell = server.cell_of(params.text_document.uri)
-        lines = lines_of(analysis.document, cell)
-        row, column = server.translator.columns.place(lines, params.position)
-        text = await server.run(
-            lambda: hover.text(
-                analysis,
-                cell,
-                row,
-                column,
-                lambda function: server.desk.traces(analysis, function),
-            )
-        )
         markup = types.MarkupContent(types.MarkupKind.Markdown, text)
         return types.Hover(markup) if text else None
 
     @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
     async def hints(params: types.InlayHintParams) -> list[types.InlayHint] | None:
-        analysis = await server.settled(params.text_document.uri)
-        if analysis is None or not server.options_of(analysis.document.path).inlay_hints:
-            return None
-        traces = await server.run(lambda: server.desk.traces(analysis, None))
-        path, cell = analysis.document.path, server.cell_of(params.text_document.uri)
-        lines = lines_of(analysis.document, cell)
-        columns = server.translator.columns
-        first, last = params.range.start.line + 1, params.range.end.line + 1
-        return [
-            types.InlayHint(
-                columns.position(lines, span.end_row, span.end_column), who, padding_left=True
-            )
-            for span, who in sorted(hover.reached(traces, path, cell).items())
-            if first <= span.end_row <= last
-        ]
+        uri = params.text_document.uri
+
+        def hints_of(analysis: Analysis) -> list[types.InlayHint] | None:
+            path, cell = analysis.document.path, server.cell_of(uri)
+            if not server.options_of(path).inlay_hints:
+                return None
+            lines = lines_of(analysis.document, cell)
+            columns = server.translator.columns
+            reached = hover.reached(server.desk.traces(analysis, cell, None), path, cell)
+            first, last = params.range.start.line + 1, params.range.end.line + 1
+            return [
+                types.InlayHint(
+                    columns.position(lines, span.end_row, span.end_column), who, padding_left=True
+                )
+                for span, who in sorted(reached.items())
+                if first <= span.end_row <= last
+            ]
+
+        return await server.told_of(uri, hints_of)
 
 
 def _act(server: Server) -> None:
@@ -643,6 +691,13 @@ def _act(server: Server) -> None:
         return action
 
 
+def _keep_no_texts(workspace: Workspace) -> None:
+    """Leave what is edited to us: the library parts lines at form feeds, and then moves the ranges
+    that it hands on to where it takes them to be."""
+    for method in ("update_text_document", "update_notebook_document"):
+        setattr(workspace, method, lambda *_: None)
+
+
 def _resolves(capabilities: types.ClientCapabilities) -> bool:
     """Does the editor ask for the edit of an action only once it was chosen?"""
     text = capabilities.text_document
@@ -669,19 +724,23 @@ def _path(uri: str | None) -> Path | None:
 def _differences(before: Document, after: Document) -> Iterator[Edit]:
     """What makes one document another: edits of its lines, of a notebook in each cell."""
     if isinstance(before, Notebook) and isinstance(after, Notebook):
-        for cell, other in zip(before.cells, after.cells, strict=True):
+        for cell, other in zip(before.every_cell, after.every_cell, strict=True):
             for edit in difference(cell.source, other.source):
                 yield replace(edit, cell=cell.number)
     else:
         yield from difference(before.text, after.text)
 
 
-def _on_disk(document: Document) -> bool:
-    """Is a document saved as it is?"""
+def _on_disk(path: Path, text: str) -> bool:
+    """Is a text saved as it is?"""
     try:
-        return document.path.read_bytes() == document.data
+        return path.read_bytes() == Document.of_text(text, path).data
     except OSError:
         return False
+
+
+def _number(value: object) -> int:
+    return value if isinstance(value, int) else 0
 
 
 def _raw(value: object) -> object:

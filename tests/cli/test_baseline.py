@@ -150,6 +150,15 @@ class TestWhatWasNotLookedAt:
         assert distlint("check").returncode == 1
 
 
+def test_an_update_counts_a_mistake_once_however_often_it_is_made(
+    buggy: Path, distlint: Run
+) -> None:
+    buggy.write_text(BUGGY + "x = (\n")
+    for _ in range(3):
+        result = distlint("check", "--update-baseline")
+        assert result.stdout == f"{FILE} holds 2 findings now.\n"
+
+
 def test_the_file_named_on_the_command_line_wins(buggy: Path, distlint: Run) -> None:
     assert distlint("check", "--baseline", "own.json", "--update-baseline").returncode == 0
     assert (buggy.parent / "own.json").exists()

@@ -13,6 +13,7 @@ import pytest
 
 from distlint.output import formats
 from tests.cli.conftest import BUGGY, CLEAN, Run
+from tests.notebooks import notebook
 
 CACHE = ".distlint_cache"
 HELPER = """\
@@ -104,6 +105,17 @@ def test_a_comment_whose_use_hangs_on_another_file(project: Path, distlint: Run)
     (project / "helper.py").write_text(HELPER.replace("dist.barrier()", "dist.is_initialized()"))
     for _ in range(2):
         assert "caller.py:5:27: warning[DST001]" in distlint("check").stdout
+
+
+def test_what_is_said_of_files_that_were_named_is_not_remembered(
+    project: Path, distlint: Run
+) -> None:
+    names = [f"n{number}.ipynb" for number in range(9)]
+    for name in names:
+        (project / name).write_text(notebook("x <- 1", language="R"))
+    for _ in range(2):
+        assert "nothing to check" not in distlint("check").stderr
+        assert distlint("check", *names).stderr.count("nothing to check: a notebook in r") == 9
 
 
 def test_where_it_lies(tree: Path, distlint: Run) -> None:

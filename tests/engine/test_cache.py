@@ -257,7 +257,7 @@ class TestWhatIsNotKept:
         with monkeypatch.context() as patch:
             patch.setattr(find_module, "find", lambda document, project: 1 / 0)
             assert checked().failed
-        assert analysed() == ["a.py", "c.py", "d.py"]
+        assert analysed() == ["a.py", "b.py", "c.py", "d.py", "e.py"]
         assert not checked().failed
 
     def test_what_rests_on_a_file_that_was_written_meanwhile(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from pathlib import Path
 
@@ -257,3 +258,103 @@ class TestFixing:
         after = (project / "a.ipynb").read_text()
         old = BUG.replace("\n", "\\n")
         assert after == text.replace(old, "dist.all_reduce(x)\\ndist.barrier()")
+
+
+START = 'import torch\nimport torch.distributed as dist\n\ndist.init_process_group("gloo")\n'
+SCRIPT = f"{START}x = torch.ones(1)\n{BUG}\n"
+IGNORED = SCRIPT.replace("== 0:", "== 0:  # distlint: ignore[DST101]")
+
+
+class TestFilesThatCellsWrite:
+    def test_each_is_a_program_of_its_own(self, project: Path) -> None:
+        around = "x = 1\nif False:\n    dist.barrier()"
+        cells = [around, f"%%writefile train.py\n{SCRIPT}", "!torchrun train.py", "%%bash\nls"]
+        write(project, {"a.ipynb": notebook(*cells)})
+        report = run()
+        assert told(report) == ["a.ipynb:2:7:1 DST101"]
+        (item,) = report.reported
+        assert item.noqa_row == 7
+        assert item.frame is not None
+        assert (item.frame.first_row, item.frame.lines[2]) == (5, "if dist.get_rank() == 0:")
+        assert {each.place.cell for each in item.finding.related} == {2}
+
+    def test_two_files_know_nothing_of_each_other(self, project: Path) -> None:
+        first = f"%%writefile 'a b.py'\n{START}x = torch.ones(1)"
+        cells = [first, f"%%file other.py\n{BUG}", f"%%writefile src/c.py\n{SCRIPT}"]
+        write(project, {"a.ipynb": notebook(*cells)})
+        assert told(run()) == ["a.ipynb:3:7:1 DST101"]
+
+    def test_a_file_may_be_written_in_parts(self, project: Path) -> None:
+        parts = ["%%writefile t.py\n" + START + "class A:\n    def f(self, x):\n        pass"]
+        parts += ["y = 1", "%%writefile -a t.py\n    def g(self, x):\n        return x"]
+        parts += [f"\n%%writefile --append t.py\nx = torch.ones(1)\n{BUG}"]
+        write(project, {"a.ipynb": notebook(*parts)})
+        assert told(run()) == ["a.ipynb:4:4:1 DST101"]
+
+    def test_written_again_it_is_another_file(self, project: Path) -> None:
+        cells = [f"%%writefile t.py\n{START}", f"%%writefile t.py\n{BUG}"]
+        write(project, {"a.ipynb": notebook(*cells)})
+        assert told(run()) == []
+
+    def test_magics_are_none_in_it(self, project: Path) -> None:
+        cells = ["%%writefile t.py\nx = 1\n!ls", "%%writefile config.yaml\na: [", SETUP]
+        write(project, {"a.ipynb": notebook(*cells)})
+        assert told(run()) == ["a.ipynb:1:3:1 DST000"]
+
+    def test_a_mistake_is_told_once_and_where_it_is(self, project: Path) -> None:
+        cells = ["%%writefile t.py\nclass A:\n    x = 1", "%%writefile -a t.py\n    y = (\n"]
+        write(project, {"a.ipynb": notebook(*cells, SETUP + "\n" + BUG)})
+        found = told(run())
+        assert found == ["a.ipynb:2:2:9 DST000", "a.ipynb:3:5:1 DST101"]
+
+    def test_a_mistake_of_the_notebook_leaves_the_files_to_be_checked(self, project: Path) -> None:
+        cells = ["return 1", f"%%writefile train.py\n{SCRIPT}"]
+        write(project, {"a.ipynb": notebook(*cells)})
+        assert "a.ipynb:2:7:1 DST101" in told(run())
+
+    def test_comments_count_in_their_file(self, project: Path) -> None:
+        unused = IGNORED.replace("get_rank() == 0", "is_initialized()")
+        cells = [f"%%writefile {n}.py\n{text}" for n, text in enumerate((IGNORED, unused, SCRIPT))]
+        write(project, {"a.ipynb": notebook(*cells)})
+        assert told(run()) == ["a.ipynb:2:7:28 DST001", "a.ipynb:3:7:1 DST101"]
+
+    @pytest.mark.parametrize("indent", [None, 1, 4])
+    def test_fixes_of_all_of_them(self, project: Path, indent: int | None) -> None:
+        cells = [f"{START}x = torch.ones(1)\n{BUG}", markdown("# and"), "%%bash\ntorchrun train.py"]
+        cells += [f"%%writefile {n}.py\n{SCRIPT}" for n in range(2)]
+        text = notebook(*cells, indent=indent)
+        write(project, {"a.ipynb": text})
+        assert fixed() == []
+        after = (project / "a.ipynb").read_text()
+        assert run().findings == ()
+        plain = BUG.replace("if dist.get_rank() == 0:\n    ", "")
+        assert sources(after) == [each.replace(BUG, plain) for each in sources(text)]
+        assert after == _with_sources(text, sources(after), indent)
+
+    def test_comments_for_all_of_them(self, project: Path) -> None:
+        cells = [
+            f"{START}x = torch.ones(1)\n{BUG}",
+            *(f"%%writefile {n}.py\n{SCRIPT}" for n in "ab"),
+        ]
+        write(project, {"a.ipynb": notebook(*cells)})
+        added = add_ignores(run(), Resolver(), "", write=True)
+        assert (added.count, added.notices) == (3, [])
+        assert run().findings == ()
+
+    def test_a_change_in_what_it_imports_is_noticed(self, project: Path) -> None:
+        helper = "import torch.distributed as dist\ndef first():\n    return {}\n"
+        script = SCRIPT.replace("dist.get_rank() == 0", "helper.first()")
+        cell = f"%%writefile train.py\nimport helper\n{script}"
+        write(project, {"a.ipynb": notebook(cell), "helper.py": helper.format("True")})
+        for answer, expected in (("True", 0), ("dist.get_rank() == 0", 1), ("True", 0)):
+            write(project, {"helper.py": helper.format(answer)})
+            for _ in range(2):
+                report = check_paths([Path()], Resolver(), jobs=1, caching=True)
+                assert len(report.findings) == expected
+
+
+def _with_sources(text: str, wanted: list[str], indent: int | None) -> str:
+    content = json.loads(text)
+    for cell, source in zip(content["cells"], wanted, strict=True):
+        cell["source"] = source.splitlines(keepends=True)
+    return json.dumps(content, indent=indent, ensure_ascii=False) + "\n"

@@ -7,14 +7,14 @@ import queue
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 PATIENCE = 60.0
 """Seconds to wait for what has to come; machines that run tests can be slow."""
 
-RICH = {
+RICH: dict[str, Any] = {
     "general": {"positionEncodings": ["utf-16"]},
     "textDocument": {
         "publishDiagnostics": {"relatedInformation": True},
@@ -27,11 +27,18 @@ RICH = {
     },
 }
 
+PROGRAM = Path(sys.executable).with_name("distlint")
+"""As editors start it."""
+
 Json = Any
 
 
 class Editor:
-    """Starts a server and talks to it; ``settings`` is what it answers when asked for settings."""
+    """Starts a server and talks to it.
+
+    ``settings`` is what it answers when asked for settings, ``program`` the server if it is not
+    the one that is installed, ``errors`` the file for what that says on standard error.
+    """
 
     def __init__(
         self,
@@ -39,16 +46,20 @@ class Editor:
         capabilities: Mapping[str, object] = RICH,
         options: Mapping[str, object] | None = None,
         settings: Callable[[str | None], object] = lambda scope: None,
+        program: Sequence[str | Path] = (PROGRAM, "server"),
+        errors: IO[bytes] | None = None,
     ) -> None:
         self.process = subprocess.Popen(
-            [Path(sys.executable).with_name("distlint"), "server"],  # as editors start it
+            program,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            stderr=errors,
             cwd=folders[0],
         )
         self.settings = settings
         self.registered: list[Json] = []
         self.messages: list[str] = []
+        self.logged: list[str] = []
         self.refreshes = 0
         self.published: queue.Queue[Json] = queue.Queue()
         self.versions: dict[str, int] = {}
@@ -145,11 +156,14 @@ class Editor:
         return found
 
     def change(self, path: Path, text: str) -> None:
+        self.change_parts(path, [{"text": text}])
+
+    def change_parts(self, path: Path, changes: list[Json]) -> None:
         self.versions[path.as_uri()] += 1
         self.notify(
             "textDocument/didChange",
             textDocument={"uri": path.as_uri(), "version": self.versions[path.as_uri()]},
-            contentChanges=[{"text": text}],
+            contentChanges=changes,
         )
 
     def diagnostics(self, path: Path, version: int | None = None) -> list[Json]:
@@ -205,6 +219,8 @@ class Editor:
             self.published.put(params)
         elif method == "window/showMessage":
             self.messages.append(params["message"])
+        elif method == "window/logMessage":
+            self.logged.append(params["message"])
         elif method == "client/registerCapability":
             self.registered += params["registrations"]
         elif method == "workspace/diagnostic/refresh":

@@ -177,3 +177,36 @@ def test_notebooks_are_asked_for(path: Path) -> None:
         (selector,) = editor.server["notebookDocumentSync"]["notebookSelector"]
         assert selector == {"notebook": "jupyter-notebook", "cells": [{"language": "*"}]}
         assert json.dumps(editor.server["codeActionProvider"]).count("notebook.source.fixAll") == 1
+
+
+WRITTEN = f"%%writefile train.py\n{SETUP}\n{BUG.partition(chr(10))[2]}\n{UNUSED}\n"
+
+
+def test_a_file_that_a_cell_writes_is_a_program_of_its_own(path: Path) -> None:
+    with Editor(path.parent, options={"inlayHints": True}) as editor:
+        _, cell, shell = editor.open_notebook(path, SETUP, WRITTEN, f"%%bash\n{WRITTEN}\n" * 9)
+        diagnostics = editor.cell_diagnostics(3)[cell]
+        assert codes(diagnostics) == ["DST101", "DST001"]
+        assert "reached by **rank 0, not ranks 1-3**" in editor.hover(cell, 5, 10)
+        for line in (0, 5, 40):
+            assert editor.hover(shell, line, 10) == ""
+        whole = {"start": {"line": 0, "character": 0}, "end": {"line": 9, "character": 0}}
+        hints = editor.request("textDocument/inlayHint", textDocument={"uri": cell}, range=whole)
+        assert [each["position"]["line"] for each in hints] == [5]
+        ignored = changes(quick_fix(editor.actions(cell, diagnostics), "Ignore")["edit"])
+        assert "0:  # distlint: ignore[DST101]\n" in edited(WRITTEN, ignored[cell])
+        (action,) = editor.actions(cell, [], "notebook.source.fixAll")
+        edits = changes(editor.request("codeAction/resolve", **action)["edit"])
+        assert set(edits) == {cell}
+        assert edited(WRITTEN, edits[cell]) == WRITTEN.replace(UNUSED, "x = 1")
+
+
+def test_a_change_in_a_written_file_is_seen(path: Path) -> None:
+    with Editor(path.parent) as editor:
+        _, cell = editor.open_notebook(path, SETUP, WRITTEN)
+        for text, expected in ((WRITTEN.replace("== 0", ">= 0"), 0), (WRITTEN, 1)) * 2:
+            content = {"document": {"uri": cell, "version": 2}, "changes": [{"text": text}]}
+            editor.change_notebook(path, textContent=[content])
+            found = ["DST101"] * (1 - expected)
+            while found.count("DST101") != expected:
+                found = [str(code) for code in codes(editor.cell_diagnostics(2)[cell])]

@@ -38,6 +38,13 @@ def codes(diagnostics: list[dict[str, object]]) -> list[object]:
     return [each["code"] for each in diagnostics]
 
 
+def _range(start: tuple[int, int], end: tuple[int, int]) -> dict[str, dict[str, int]]:
+    return {
+        "start": {"line": start[0], "character": start[1]},
+        "end": {"line": end[0], "character": end[1]},
+    }
+
+
 def quick_fix(actions: list[dict[str, object]], word: str) -> dict[str, object]:
     return next(each for each in actions if word in str(each["title"]))
 
@@ -437,3 +444,112 @@ def test_questions_are_answered_while_an_analysis_runs(script: Path) -> None:
         answered = time.perf_counter() - before
         editor.diagnostics(script)
         assert answered < (time.perf_counter() - before) / 2
+
+
+IMPORTED = "import torch.distributed as dist\ndef first():\n    return {}\n"
+IMPORTS = f"import utils\n{BUGGY.replace('dist.get_rank() == 0', 'utils.first()')}"
+UNWATCHED = {**RICH, "workspace": {"configuration": True}}
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])
+def test_edits_of_parts_of_a_text(script: Path, encoding: str) -> None:
+    capabilities = {**RICH, "general": {"positionEncodings": [encoding]}}
+    wide = {"utf-8": 4, "utf-16": 2, "utf-32": 1}[encoding]
+    text = f"x = '\x0c😀'\r\n{CLEAN}y = ("  # a form feed ends no line
+    with Editor(script.parent, capabilities=capabilities) as editor:
+        editor.open(script, text)
+        assert codes(editor.diagnostics(script)) == ["DST000"]
+        guard = "\r\nif dist.get_rank() == 0:\r\n    dist.barrier()"
+        changes = [
+            {"range": _range((0, 7 + wide), (0, 7 + wide)), "text": "; y = 2"},
+            {"range": _range((3, 31), (4, 14)), "text": guard},
+            {"range": _range((7, 0), (9, 0)), "text": ""},  # beyond the end
+        ]
+        editor.change_parts(script, changes)
+        (found,) = editor.diagnostics(script)
+        assert (found["code"], found["range"]["start"]["line"]) == ("DST101", 4)
+        assert editor.hover(script, 5, 10).startswith("`dist.barrier` is reached by **rank 0")
+
+
+def test_a_file_that_changes_while_its_importer_is_analysed_is_not_missed(script: Path) -> None:
+    utils = script.with_name("utils.py")
+    utils.write_text(IMPORTED.format("True"))
+    with Editor(script.parent) as editor:
+        editor.open(script, IMPORTS)
+        assert editor.diagnostics(script) == []
+        for answer, expected in (("dist.get_rank() == 0", 1), ("True", 0)) * 2:
+            editor.change(script, f"{IMPORTS}{LONG}# {answer}\n")
+            time.sleep(0.3)
+            utils.write_text(IMPORTED.format(answer))
+            change = {"uri": utils.as_uri(), "type": 2}
+            editor.notify("workspace/didChangeWatchedFiles", changes=[change])
+            found = [each["range"]["start"]["line"] for each in editor.diagnostics(script)]
+            assert found.count(ROW + 1) == expected
+
+
+def test_without_a_watch_the_next_edit_brings_out_what_changed(script: Path) -> None:
+    utils = script.with_name("utils.py")
+    with Editor(script.parent, capabilities=UNWATCHED) as editor:
+        editor.open(script, IMPORTS)
+        assert editor.diagnostics(script) == []
+        for answer, expected in (("dist.get_rank() == 0", ["DST101"]), ("True", [])):
+            utils.write_text(IMPORTED.format(answer))  # the first time, it comes into being
+            editor.change(script, f"{IMPORTS}# {answer}\n")
+            assert codes(editor.diagnostics(script)) == expected
+        utils.unlink()
+        editor.change(script, IMPORTS.replace("utils.first()", "dist.get_rank() == 0"))
+        assert codes(editor.diagnostics(script)) == ["DST101"]
+
+
+def test_without_a_watch_what_a_configuration_extends_counts(script: Path) -> None:
+    shared = script.with_name("shared.toml")
+    shared.write_text("")
+    script.with_name("distlint.toml").write_text('extend = "shared.toml"\n')
+    with Editor(script.parent, capabilities=UNWATCHED) as editor:
+        editor.open(script)
+        assert codes(editor.diagnostics(script)) == ["DST101"]
+        shared.write_text('ignore = ["DST101"]\n')
+        editor.change(script, f"{BUGGY}\n")
+        assert editor.diagnostics(script) == []
+
+
+def test_closing_takes_back_what_was_never_saved_and_hardly_seen(script: Path) -> None:
+    utils = script.with_name("utils.py")
+    utils.write_text(IMPORTED.format("True"))
+    with Editor(script.parent) as editor:
+        editor.open(script, IMPORTS)
+        assert editor.diagnostics(script) == []
+        editor.open(utils)
+        editor.diagnostics(utils)
+        editor.change(utils, IMPORTED.format("dist.get_rank() == 0") + LONG)
+        editor.change(script, f"{IMPORTS}\n")  # which is analysed first, with that text
+        assert codes(editor.diagnostics(script)) == ["DST101"]
+        editor.notify("textDocument/didClose", textDocument={"uri": utils.as_uri()})
+        assert editor.diagnostics(script) == []
+
+
+def test_settings_may_come_among_those_of_other_servers(script: Path) -> None:
+    with Editor(script.parent, capabilities={}) as editor:
+        editor.open(script)
+        assert codes(editor.diagnostics(script)) == ["DST101"]
+        sent: dict[str, object] = {"pylsp": {"plugins": {}}, "distlint": {"ignore": ["DST101"]}}
+        editor.notify("workspace/didChangeConfiguration", settings=sent)
+        assert editor.diagnostics(script) == []
+        del sent["distlint"]
+        editor.notify("workspace/didChangeConfiguration", settings=sent)
+        assert codes(editor.diagnostics(script)) == ["DST101"]
+        assert editor.messages == []
+
+
+def test_hints_are_those_of_the_newest_text(script: Path) -> None:
+    with Editor(script.parent, options={"inlayHints": True}) as editor:
+        editor.open(script)
+        editor.diagnostics(script)
+        where = {"textDocument": {"uri": script.as_uri()}, "range": _range((0, 0), (9, 0))}
+        for text, expected in ((CLEAN, ["all ranks"]), (BUGGY, ["rank 0, not ranks 1-3"])) * 3:
+            before = editor.ask("textDocument/inlayHint", **where)
+            editor.change(script, text)
+            asked = editor.ask("textDocument/inlayHint", **where)
+            assert editor.answer(before) is not None
+            labels = [each["label"] for each in editor.answer(asked)]
+            assert labels[0] == expected[0]

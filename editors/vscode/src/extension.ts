@@ -79,8 +79,11 @@ class Extension implements vscode.Disposable {
   async stop(): Promise<void> {
     const client = this.#client;
     this.#client = undefined;
-    if (client) {
-      await client.dispose();
+    try {
+      await client?.dispose();
+    } catch (error) {
+      // one that could not be started cannot be stopped, and must not be in the way of the next
+      this.#log.debug(String(error));
     }
   }
 

@@ -1,0 +1,92 @@
+"""What a session has read from the disk, for editors that do not tell when it changes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from distlint.analyzer.finder import Finder, content_of
+from distlint.engine.lookups import Key
+
+if TYPE_CHECKING:
+    from distlint.analyzer.project import Project
+    from distlint.engine.check import Session
+
+Stamp = tuple[int, int] | None
+
+_OTHER = (0, 0)
+
+
+class Disk:
+    """The files and folders that a session has read, as they were then.
+
+    ``buffers`` are the files that are read from the editor instead.
+    """
+
+    def __init__(self, buffers: Collection[Path]) -> None:
+        self._buffers = buffers
+        self._files: dict[Path, Stamp] = {}
+        self._folders: dict[Path, Stamp] = {}
+        self._is_new = False
+        self._answers: dict[Key, dict[tuple[str, Path], Path | None]] = {}
+        """Where imports led; a project forgets those of a file that is edited."""
+
+    def look_at(self, session: Session) -> None:
+        """Take note of what was read since the last time."""
+        for key, project in session.projects.items():
+            known = self._answers.setdefault(key, {})
+            for importer, answers in project.answers.items():
+                known |= {(name, importer): answer for name, answer in answers.items()}
+            for path, state in project.contents.items():
+                if path not in self._files and path not in self._buffers:
+                    before = stamp(path)
+                    is_same = content_of(path)[0] == state  # and was not written to meanwhile
+                    self._files[path] = before if is_same else _OTHER
+                self._note(_folders_up(path, project.root))
+            self._note(project.src)
+
+    def _note(self, folders: Iterable[Path]) -> None:
+        for folder in folders:
+            if folder not in self._folders:
+                self._folders[folder] = stamp(folder)
+                self._is_new = True
+
+    def changed(self) -> list[Path]:
+        """The files that are not as they were; each is told once."""
+        outdated = [path for path, before in self._files.items() if stamp(path) != before]
+        for path in outdated:
+            del self._files[path]
+        return [path for path in outdated if path not in self._buffers]
+
+    def leads_elsewhere(self, session: Session) -> bool:
+        """Do imports lead to other files than they did, as some have come or gone?"""
+        now = {folder: stamp(folder) for folder in self._folders}
+        if now == self._folders and not self._is_new:
+            return False
+        self._folders, self._is_new = now, False
+        return any(self._is_other(key, project) for key, project in session.projects.items())
+
+    def _is_other(self, key: Key, project: Project) -> bool:
+        finder = Finder(project.root, project.src, self._buffers)
+        return any(
+            finder.find(name, str(importer)) != (None if answer is None else str(answer))
+            for (name, importer), answer in self._answers.get(key, {}).items()
+        )
+
+
+def _folders_up(path: Path, root: Path) -> Iterator[Path]:
+    for folder in path.parents:
+        yield folder
+        if folder == root:
+            return
+
+
+def stamp(path: Path) -> Stamp:
+    """When a file or a folder was written, and its size; None if it is not there."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size

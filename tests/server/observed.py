@@ -1,0 +1,34 @@
+"""``distlint server``, which besides tells the texts that it takes to be in the editor."""
+
+from __future__ import annotations
+
+from distlint.cli import server as command
+from distlint.server import server as module
+from distlint.server.desk import Desk
+from distlint.server.server import Server
+
+TEXTS = "test/texts"
+
+_make = module.make
+
+
+def texts_of(desk: Desk) -> dict[str, object]:
+    """What was posted last, taken up or not."""
+    open_ = {path: each.content for path, each in desk._open.items()}
+    posted = {path: each[0] if each else None for path, each in desk._posted.items()}
+    return {str(path): text for path, text in (open_ | posted).items() if text is not None}
+
+
+def make() -> Server:
+    server = _make()
+
+    @server.feature(TEXTS)
+    def texts(*_: object) -> dict[str, object]:
+        return texts_of(server.desk)
+
+    return server
+
+
+if __name__ == "__main__":
+    module.make = make
+    command.run([])
