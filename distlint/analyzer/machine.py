@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Any
 
 from distlint.analyzer import ir
@@ -547,7 +548,8 @@ class Machine(Calls):
         value = self.reduced(value)
         if not isinstance(value, (Unknown, v.Phi)):
             return False
-        then, orelse = (self.store_after(block) for block in (s.body, s.orelse))
+        then = self.store_where(value, True, s.body)
+        orelse = self.store_where(value, False, s.orelse)
         if then is None or orelse is None:
             self.rehearsal.unmergeable(s)
             return False
@@ -571,6 +573,22 @@ class Machine(Calls):
             if outcome is not None:
                 return const(outcome is not negated)
         return value
+
+    def store_where(self, test: Value, outcome: bool, block: ir.Block) -> Journal | None:
+        """The variables after an arm of a branch; None also if the arm aborts unless more holds.
+
+        What is assumed for the sake of one arm does not hold where the other one is taken.
+        """
+        known, assumptions = self.known, self.assumptions
+        self.known, self.assumptions = dict(known), []
+        try:
+            with suppress(RankMatters):
+                self.assume(test, outcome)
+            self.assumptions.clear()
+            journal = self.store_after(block)
+            return None if self.assumptions else journal
+        finally:
+            self.known, self.assumptions = known, assumptions
 
     def store_after(self, block: ir.Block) -> Journal | None:
         """The variables after a block of plain statements; None if it does more than assign."""

@@ -166,9 +166,9 @@ def _players(
     default: bool,
     guide: Guide | None,
 ) -> list[Player]:
-    once = guide is not None
+    once, agreed = guide is not None, dict[Any, bool]()
     return [
-        Player(rehearsal, start, rank, parting, others, default, once, guide)
+        Player(rehearsal, start, rank, parting, others, default, agreed, once, guide)
         for rank in range(rehearsal.cluster.size)
     ]
 
@@ -180,21 +180,16 @@ class Guide:
     """
 
     def __init__(self, players: Iterable[Player]) -> None:
-        self.decided: dict[int, dict[Any, bool]] = {}
-        self.agreed: dict[Any, bool] = {}
-        """What is the same on all ranks, whoever comes to it first."""
-        self.turned: dict[tuple[int, ir.While], bool] = {}
-        """What a rank is told at the next turn of a loop, which would have no end otherwise."""
-        for player in players:
-            self.decided[player.trace.rank] = {
+        self.decided = {
+            player.trace.rank: {
                 _spot(frame, site, turns, atom): outcome
                 for frame, site, turns, atom, outcome in _answers(player.trace)
             }
+            for player in players
+        }
 
     def answer(self, player: Player, need: Need) -> bool | None:
         """What was decided at the place where a rank is now."""
-        if need.key in self.agreed:
-            return self.agreed[need.key]
         machine, k = player.machine, player.machine.k
         if k is None or k.kind not in {"seq", "loop"}:
             return None
@@ -202,15 +197,9 @@ class Guide:
         spot = _spot(machine.frame, statement.site, machine.it, need.atom)
         answer = self.decided.get(player.trace.rank, {}).get(spot)
         if answer is None and isinstance(statement, ir.While):
-            turn = (player.trace.rank, statement)
-            answer = self.turned.get(turn, player.default)
-            self.turned[turn] = not answer
+            answer = player.turned.get(statement, player.default)
+            player.turned[statement] = not answer
         return _staying(statement) if answer is None else answer
-
-    def note(self, need: Need, answer: bool) -> None:
-        """All ranks get the same answer, unless it is about something of their own."""
-        if not isinstance(need.key, tuple):
-            self.agreed[need.key] = answer
 
 
 def _staying(statement: ir.Stmt) -> bool | None:
@@ -261,7 +250,7 @@ def run(
     once: bool = False,
 ) -> Trace:
     """One rank alone to its end; ``once`` runs each loop once."""
-    player = Player(rehearsal, start, rank, parting, others, default, once)
+    player = Player(rehearsal, start, rank, parting, others, default, {}, once)
     player.run_to(MAX_EVENTS)
     return player.trace
 
@@ -277,6 +266,7 @@ class Player:
         parting: Parting,
         others: str,
         default: bool,
+        agreed: dict[Any, bool],
         once: bool = False,
         guide: Guide | None = None,
     ) -> None:
@@ -293,6 +283,10 @@ class Player:
         self.default = default
         self.once = once
         self.guide = guide
+        self.agreed = agreed
+        """What is the same on all ranks, as decided by whoever comes to it first."""
+        self.turned: dict[ir.While, bool] = {}
+        """What it is told at the next turn of a loop, which would have no end otherwise."""
         self.common = 0
         """Collectives so far in which the partner takes part too."""
         self.at_end = False
@@ -333,24 +327,38 @@ class Player:
 
     def advance(self) -> Event | str:
         """Advance, answering open questions with the default."""
+        machine = self.machine
+        machine.known.update(self.agreed)
         for _ in range(MAX_QUESTIONS):
             try:
-                return self.machine.advance()
+                return machine.advance()
             except Need as need:
                 # the statement in hand is evaluated again
-                del self.trace.log[self.machine.mark :]
-                answer = self.recall(need)
-                if answer is None and self.guide is not None:
-                    answer = self.guide.answer(self, need)
-                if answer is None:
-                    answer = _answer(need.atom, self.default, self.once)
-                    self.trace.asked = True
-                if self.guide is not None:
-                    self.guide.note(need, answer)
-                self.machine.known[need.key] = answer
+                del self.trace.log[machine.mark :]
+                machine.known[need.key] = answer = self.answer(need)
+                machine.assumptions.append((need.key, answer))
             except Cut:
                 return ABORT
+            finally:
+                self.tell()
         return ABORT
+
+    def answer(self, need: Need) -> bool:
+        """What is assumed, or was decided at this place, or else the default."""
+        answer = self.recall(need)
+        if answer is None and self.guide is not None:
+            answer = self.guide.answer(self, need)
+        if answer is None:
+            answer = _answer(need.atom, self.default, self.once)
+            self.trace.asked = True
+        return answer
+
+    def tell(self) -> None:
+        """What has been decided holds for all ranks, unless it is about something of their own."""
+        for key, answer in self.machine.assumptions:
+            if not isinstance(key, tuple):
+                self.agreed[key] = answer
+        self.machine.assumptions.clear()
 
     def recall(self, need: Need) -> bool | None:
         """What was assumed about the same question where it stood for several, on joined ways."""

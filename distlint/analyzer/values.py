@@ -556,6 +556,7 @@ _MAY_BE_NONE = frozenset({"item", "result", "either", "caught", "param"})
 """Rank-local terms that may be None on one rank alone, such as an empty batch."""
 _SWAPPED = {">": "<", "<=": ">="}
 _COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">=", "in", "not in", "is", "is not"})
+_ARITHMETIC = frozenset({"+", "-", "*", "/", "//", "%"})
 _KNOWN_OBJECTS = (Obj, Instance, Func, Cls, ModuleRef, Partial, Group)
 
 
@@ -811,7 +812,10 @@ def _identity(op: str, left: Value, right: Value) -> Value | None:
         if (
             isinstance(other, Const)
             and other.value is None
-            and isinstance(known, (*_KNOWN_OBJECTS, Seq, Map, World))
+            and (
+                isinstance(known, (*_KNOWN_OBJECTS, Seq, Map, World))
+                or (isinstance(known, Unknown) and known.op in _ARITHMETIC)
+            )
         ):
             return const(not positive)
     if left is right and not left.local:

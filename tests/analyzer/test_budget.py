@@ -109,6 +109,9 @@ def test_one_rank_alone_in_a_call(tmp_path: Path, body: str, row: int, code: str
         "        if late.item() > 0:\n            break\n        evaluate(model)\n",
         "        if epoch > 5:\n            evaluate(model)\n"
         "        else:\n            dist.barrier()\n",
+        "        given = torch.cuda.is_available()\n"
+        "        if dist.get_rank() == 0:\n            assert not given\n"
+        "        if given:\n            evaluate(model)\n",
     ],
 )
 def test_all_ranks_in_the_same_calls(tmp_path: Path, body: str) -> None:
