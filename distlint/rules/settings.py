@@ -22,6 +22,9 @@ from distlint.source.settings.sheet import Config, Sheet, read
 _ABOVE = 3
 """In how many folders above its own a path of a launch line is looked up."""
 
+_FOREIGN = 8
+"""So many keys that a library does not know are no slips, where they are most of a file."""
+
 
 @dataclass
 class Page:
@@ -67,7 +70,18 @@ class Page:
 
     def of(self, library: str) -> list[Config]:
         """The configurations of a library in the document."""
-        return [config for config in self.sheet.configs if config.library == library]
+        found = [config for config in self.sheet.configs if config.library == library]
+        if library == "deepspeed":
+            return [config for config in found if not self._is_another_programs(config)]
+        return found
+
+    def _is_another_programs(self, config: Config) -> bool:
+        """Has a program its settings there, with DeepSpeed's keys among its own, such as NeoX?"""
+        if config.reader != "unknown":
+            return False
+        keys = config.root.keys
+        foreign = sum(not self.deepspeed.knows((key,)) for key in keys)
+        return foreign >= _FOREIGN and 2 * foreign > len(keys)
 
     def beside(self, name: str) -> tuple[Path, Config] | None:
         """The configuration in a file that the document names, seen from folders above it."""

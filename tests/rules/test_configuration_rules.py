@@ -211,3 +211,37 @@ def test_a_number_that_no_float_holds() -> None:
     big = "9" * 400
     text = f'{{"train_batch_size": {big}, "zero_optimization": {{"reduce_bucket_size": {big}}}}}'
     assert places("ds_config.json", text) == []
+
+
+def test_settings_of_a_program_that_hands_some_of_them_on_to_deepspeed() -> None:
+    own = {f"seq-length-{number}": number for number in range(8)}
+    assert places("neox.json", json.dumps({**own, **AUTO})) == []
+    few = dict(list(own.items())[:2])
+    assert [code for code, *_ in places("ds_config.json", json.dumps({**few, **AUTO}))] == [
+        "DST801",
+        "DST801",
+    ]
+
+
+@pytest.mark.parametrize(("enabled", "codes"), [(True, []), (False, ["DST808"])])
+def test_a_tuner_chooses_from_lists(enabled: bool, codes: list[str]) -> None:
+    config = {
+        "train_micro_batch_size_per_gpu": 1,
+        "autotuning": {"enabled": enabled},
+        "zero_optimization": {"stage": [0, 1, 2]},
+    }
+    assert [code for code, *_ in places("ds_config.json", json.dumps(config))] == codes
+
+
+@pytest.mark.parametrize(
+    ("lines", "codes"),
+    [
+        ("export NCCL_USE_SNAP=1\n", ["DST820"]),
+        ("export NCCL_USE_SNAP=1\nexport NCCL_TUNER_PLUGIN=libnccl-tuner.so\n", []),
+        ("export NCCL_FASTRAK_IFNAME=enp6s0\nexport NCCL_TUNER_CONFIG_PATH=/etc/a.textproto\n", []),
+        ("export NCCL_NET_PLUGIN=ofi\nexport NCCL_SOKET_IFNAME=eth0\n", ["DST820"]),
+    ],
+)
+def test_a_plugin_of_nccl_reads_names_of_its_own(lines: str, codes: list[str]) -> None:
+    found = places("launch.sh", lines + "torchrun --nproc_per_node=8 t.py\n")
+    assert [code for code, *_ in found] == codes

@@ -61,6 +61,7 @@ class BadDeepSpeedValue(SettingsRule):
 
     - `"auto"`, which DeepSpeed takes for "not given"; where that is wrong, DST809 says so.
     - Templates, and the parameters of optimizers and schedulers.
+    - Lists beside an `autotuning` that is enabled: the tuner chooses from them.
     """
 
     code = "DST808"
@@ -110,7 +111,11 @@ class BadDeepSpeedValue(SettingsRule):
 
     def check(self, page: Page) -> Iterable[Finding]:
         for config in page.of("deepspeed"):
+            autotuning = config.root.mapping("autotuning")
+            is_tuned = autotuning is not None and autotuning.value("enabled") is True
             for path, section, entry in entries(config.root):
+                if is_tuned and isinstance(entry.value, Sequence):
+                    continue  # what the tuner may choose from
                 yield from self._entry(page, (*path, entry.key), section, entry)
             yield from self._names(page, config)
 

@@ -13,7 +13,7 @@ from distlint.source.finding import Finding, Severity
 
 _CLOSED = ("NCCL_", "TORCH_NCCL_")
 _FAMILIES = (*_CLOSED, "TORCH_", "DS_", "DEEPSPEED_", "ACCELERATE_", "GLOO_", "PYTORCH_", "CUDA_")
-_OTHERS = (
+_PLUGINS = (
     "NCCL_OFI_",
     "NCCL_UCX_",
     "NCCL_UCC_",
@@ -21,8 +21,13 @@ _OTHERS = (
     "NCCL_PLUGIN_",
     "NCCL_GPUDIRECT",
     "NCCL_FASTRAK_",
+    "NCCL_SHIMNET_",
     "NCCL_TCPX_",
     "NCCL_NETDEVICE_",
+)
+_LOADS_PLUGIN = ("NCCL_NET_PLUGIN", "NCCL_TUNER_PLUGIN", "NCCL_PROFILER_PLUGIN", *_PLUGINS)
+_OTHERS = (
+    *_PLUGINS,
     "NCCL_TESTS_",
     "NCCL_LIB",
     "NCCL_INC",
@@ -66,8 +71,9 @@ class UnknownEnvironmentVariable(SettingsRule):
 
     ## When it is silent
 
-    - Variables of plugins (`NCCL_OFI_*`, `NCCL_SHARP_*` and others), and those that say where NCCL
-      is built or installed (`NCCL_HOME`, `NCCL_VERSION`).
+    - Variables of plugins (`NCCL_OFI_*`, `NCCL_SHARP_*` and others; any name where the document
+      sets up a plugin, which reads names of its own), and those that say where NCCL is built or
+      installed (`NCCL_HOME`, `NCCL_VERSION`).
     - Variables that a script keeps for itself, without `export`.
     - A script or program in the same document reads the name.
     """
@@ -109,7 +115,9 @@ torchrun --nproc_per_node=8 train.py
     def check(self, page: Page) -> Iterable[Finding]:
         known = variables()
         invented = invented_variables()
-        for setting in settings(page):
+        found = list(settings(page))
+        closed = _CLOSED if not any(s.name.startswith(_LOADS_PLUGIN) for s in found) else ()
+        for setting in found:
             name = setting.name
             if name in known or name in page.allow_env or not name.startswith(_FAMILIES):
                 continue
@@ -122,7 +130,7 @@ torchrun --nproc_per_node=8 train.py
             instead = invented.get(name)
             if instead in known:
                 meant, instead = instead, None
-            if meant is None and instead is None and not name.startswith(_CLOSED):
+            if meant is None and instead is None and not name.startswith(closed):
                 continue
             hint = f"; did you mean `{meant}`?" if meant else f": use {instead}" if instead else ""
             yield self.finding(
