@@ -319,6 +319,8 @@ class Collectives(Builtins):
             ranks = arguments.get("ranks", const(None))
             if isinstance(ranks, Const) and ranks.value is None:
                 ranks = const(tuple(sorted(self.cluster.everyone)))
+            elif self.is_each_alone(ranks):
+                ranks = const("each rank alone")  # with nobody to wait for
             elif _is_own_part(ranks):
                 ranks = v.ranked(list(range(self.cluster.size)))
             found = [pair for pair in found if pair[0] != "ranks"]
@@ -326,6 +328,17 @@ class Collectives(Builtins):
         if row.payload and row.name.startswith("torch.distributed."):
             found.append(("dtype", _dtype(arguments.get(row.payload))))
         return tuple(found)
+
+    def is_each_alone(self, ranks: Value) -> bool:
+        """Does every rank name a group of itself?"""
+        try:
+            named = v.vector(ranks, self.cluster.size)
+        except ValueError:
+            return False
+        return all(
+            isinstance(members, (list, tuple)) and list(members) == [rank]
+            for rank, members in enumerate(named)
+        )
 
     def argument_node(self, row: Any, param: str | None, node: ir.Call | None) -> ir.Expr | None:
         """The source of an argument, so that its variable can be given the result."""

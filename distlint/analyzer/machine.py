@@ -543,7 +543,7 @@ class Machine(Calls):
 
     def merge(self, s: ir.If, value: Value, k: Cont) -> bool:
         """Run both arms of an undecided branch and join what they leave, if they only assign."""
-        if not self.rehearsal.mergeable(s):
+        if not (self.joins and self.rehearsal.mergeable(s)):
             return False
         value = self.reduced(value)
         if not isinstance(value, (Unknown, v.Phi)):
@@ -652,7 +652,9 @@ class Machine(Calls):
 
     def merge_turns(self, s: ir.For, iterable: Value, k: Cont) -> bool:
         """Run a loop of unknown length that only assigns, and join what each count leaves."""
-        if not self.rehearsal.mergeable(s) or self.exact_items(iterable) is not None:
+        if not (self.joins and self.rehearsal.mergeable(s)):
+            return False
+        if self.exact_items(iterable) is not None:
             return False
         atoms = [self.trip_atom(iterable, index) for index in range(LOOP_BOUND)]
         if any(self.assumed(atom) is not None for atom in atoms):

@@ -17,6 +17,7 @@ from distlint.analyzer.values import Unknown
 
 MAX_EVENTS = 120
 MAX_QUESTIONS = 200
+_KNOWN = (v.Const, v.Ranked, v.World, v.Seq, v.Map)
 
 
 @dataclass
@@ -88,6 +89,8 @@ def probe(
         if number == 0:
             assumed += _own_questions(players[0].trace)
         if heads is None or ranks is None or _is_hearsay(rehearsal, players):
+            continue
+        if _unlike(players, ranks):
             continue
         if ranks != parting.ranks:
             parting = replace(parting, ranks=ranks)
@@ -228,7 +231,9 @@ def _replayed(
             break
         players = _players(rehearsal, start, parting, others, default, guide)
         heads = _stuck(players)
-        if heads is not None and not _is_hearsay(rehearsal, players):
+        if heads is not None and not (
+            _is_hearsay(rehearsal, players) or _unlike(players, parting.ranks)
+        ):
             return players, heads
     return players, None
 
@@ -277,6 +282,7 @@ class Player:
         self.machine.known = dict(parting.assumed)
         self.assumed = parting.assumed
         self.machine.log = []
+        self.machine.joins = guide is None  # a question about several ways is none of the parts'
         self.trace = Trace(rank, log=self.machine.log)
         self.partner = second if rank == first else first
         self.names = parting.names if side == "B" else {}
@@ -444,6 +450,37 @@ def _is_hearsay(rehearsal: Rehearsal, players: list[Player]) -> bool:
         if source not in ranks:
             return True
     return False
+
+
+def _unlike(players: list[Player], ranks: tuple[int, int]) -> bool:
+    """Do the ranks part by two things of which nobody knows anything, one on each of them?
+
+    A layer that one stage has and another has not, what a function returns for other arguments:
+    nothing speaks for it that they differ.
+    """
+    first, second = (
+        {
+            _spot(frame, site, turns, atom): (atom, outcome)
+            for frame, site, turns, atom, outcome in _answers(players[rank].trace)
+            if not atom.local
+        }
+        for rank in ranks
+    )
+    return any(
+        spot in second and outcome is not second[spot][1] and _are_peers(atom, second[spot][0])
+        for spot, (atom, outcome) in first.items()
+    )
+
+
+def _are_peers(one: Any, other: Any) -> bool:
+    """Are two terms the same, or is neither known where they differ?"""
+    if one is other:
+        return True
+    if not (isinstance(one, Unknown) and isinstance(other, Unknown)):
+        return not isinstance(one, _KNOWN) and not isinstance(other, _KNOWN)
+    if one.op != other.op or one.op not in v.TRANSPARENT:
+        return True
+    return all(map(_are_peers, one.args, other.args))
 
 
 def _answer(atom: Unknown, default: bool, once: bool) -> bool:

@@ -557,6 +557,12 @@ _MAY_BE_NONE = frozenset({"item", "result", "either", "caught", "param"})
 _SWAPPED = {">": "<", "<=": ">="}
 _COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">=", "in", "not in", "is", "is not"})
 _ARITHMETIC = frozenset({"+", "-", "*", "/", "//", "%"})
+TRANSPARENT = (
+    _ARITHMETIC
+    | _COMPARISONS
+    | {"not", "either", "min", "max", "any", "all", "number", "trip", "range"}
+)
+"""Terms in which what is known of their parts counts; of the result of a call nothing is known."""
 _KNOWN_OBJECTS = (Obj, Instance, Func, Cls, ModuleRef, Partial, Group)
 
 

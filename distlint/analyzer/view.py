@@ -57,6 +57,8 @@ class View:
         self.quiet = 0
         self.chosen = False
         """Has a comprehension been seen to filter by what is this rank's own?"""
+        self.joins = True
+        """May both arms of a branch be run, and what they leave be joined?"""
         self.rejoin: Cont | None = None
         """Where a machine for all ranks stops, so that its ways can join."""
         self.asking: list[int] = []

@@ -112,6 +112,12 @@ def test_one_rank_alone_in_a_call(tmp_path: Path, body: str, row: int, code: str
         "        given = torch.cuda.is_available()\n"
         "        if dist.get_rank() == 0:\n            assert not given\n"
         "        if given:\n            evaluate(model)\n",
+        "        flags = torch.load('flags.pt')\n"
+        "        if isinstance(flags, tuple) and len(flags) == 2:\n            first = False\n"
+        "        elif isinstance(flags, tuple):\n            first = flags[1]\n"
+        "        else:\n            first = False\n"
+        "        if first:\n            dist.barrier()\n"
+        "        if isinstance(flags, tuple):\n            dist.all_reduce(model[0])\n",
     ],
 )
 def test_all_ranks_in_the_same_calls(tmp_path: Path, body: str) -> None:
