@@ -494,6 +494,9 @@ class Builtins(Expressions):
         site: int,
     ) -> Value:
         attribute = self.unknown_attribute(receiver, name)
+        if isinstance(attribute, v.Ranked) and _is_called_a_group(receiver):
+            numbers = self.coordinates("group", None, receiver)
+            return attribute if numbers is None else v.ranked(numbers)
         if isinstance(attribute, (v.Func, v.Ranked, v.Partial, v.Obj)):
             return (
                 attribute
@@ -689,6 +692,12 @@ class Builtins(Expressions):
         node: ir.Call | None,
     ) -> Value:
         raise NotImplementedError
+
+
+def _is_called_a_group(value: Unknown) -> bool:
+    """Is it a process group by its name, as a parameter or an attribute?"""
+    name = value.args[-1] if value.op in {"param", "attr"} else ""
+    return isinstance(name, str) and name.endswith(("group", "pg"))
 
 
 def node_has_no_items(iterable: Value) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 from distlint.analyzer import hooks, ir
 from distlint.analyzer import values as v
-from distlint.analyzer.collectives import Collectives
+from distlint.analyzer.collectives import BUILT_WITH_GROUP, WORLD, Collectives
 from distlint.analyzer.expressions import is_seldom_uneven
 from distlint.analyzer.relevance import fails_alone
 from distlint.analyzer.state import OPAQUE, Enter, Frame
@@ -674,12 +674,16 @@ class Calls(Collectives):
                     marks.add(SELDOM_UNEVEN)
         if any(each.shared for each in self.catalogue.classes(entry.name)):
             return v.obj(self.catalogue.canonical(entry.name), self.number("shared", entry.name))
-        return v.obj(
+        made = v.obj(
             self.catalogue.canonical(entry.name),
             self.number("new", self.here(site), entry.name),
             inner,
             frozenset(marks),
         )
+        group = arguments.get("process_group", arguments.get("group", const(None)))
+        if not (isinstance(group, Const) and group.value is None):
+            self.store[(made.oid, BUILT_WITH_GROUP)] = group
+        return made
 
     def returned(
         self,
@@ -869,7 +873,13 @@ class Calls(Collectives):
             return done
         if all(("nosync", oid) in self.store for oid in wrapped):
             return const(None)
-        raise self.for_all("torch.Tensor.backward", ("backward",), site, key, value=const(None))
+        groups = {self.store.get((oid, BUILT_WITH_GROUP)) for oid in wrapped}
+        group = groups.pop() if len(groups) == 1 else None
+        members = self.members_of(self.settle(group)) if group is not None else WORLD
+        if members[0] is not None and self.rank not in members[0]:
+            return const(None)
+        name = "torch.Tensor.backward"
+        raise self.for_all(name, ("backward",), site, key, value=const(None), members=members)
 
 
 def is_cached(function: ir.Function) -> bool:

@@ -17,6 +17,13 @@ from distlint.catalogue.entries import position as position_of
 UNDER = "under"
 """Operator of the atoms that say whether a strategy is in use."""
 
+BUILT_WITH_GROUP = "[group]"
+"""Where an object keeps the process group that its constructor was given."""
+
+Membership = tuple["frozenset[int] | None", Any, str, bool]
+"""The ranks that take part (None: all), a key, a text, and whether the ranks are certain."""
+WORLD: Membership = (None, "world", "", True)
+
 
 class Collectives(Builtins):
     """The part of a machine that meets other ranks."""
@@ -221,15 +228,17 @@ class Collectives(Builtins):
                 return False
         return self.decide(unknown(UNDER, *tags))
 
-    def group_of(
-        self, row: Any, arguments: dict[str, Value], receiver: Value | None
-    ) -> tuple[frozenset[int] | None, Any, str, bool]:
-        """Members, key, text, and whether the members are certain."""
+    def group_of(self, row: Any, arguments: dict[str, Value], receiver: Value | None) -> Membership:
+        """Who takes part in a collective."""
         if row.group is not None and row.group in arguments:
             return self.members_of(self.settle(arguments[row.group]))
         kind = row.group_kind
+        if kind == "receiver" and isinstance(receiver, v.Obj):
+            built_with = self.store.get((receiver.oid, BUILT_WITH_GROUP))
+            if built_with is not None:
+                return self.members_of(self.settle(built_with))
         if kind in {None, "world", "receiver"}:
-            return None, "world", "", True
+            return WORLD
         if kind == "node":
             mine = self.rank // self.cluster.local
             members = frozenset(
@@ -240,12 +249,12 @@ class Collectives(Builtins):
             return None, ("unknown", kind), kind, False
         return self.members_of(v.group("axis", kind))
 
-    def members_of(self, group: Value) -> tuple[frozenset[int] | None, Any, str, bool]:
+    def members_of(self, group: Value) -> Membership:
         if isinstance(group, Const) and group.value is None:
-            return None, "world", "", True
+            return WORLD
         if isinstance(group, v.Group):
             if group.kind == "world":
-                return None, "world", "", True
+                return WORLD
             if group.kind == "ranks":
                 return (
                     group.detail,
@@ -365,17 +374,19 @@ class Collectives(Builtins):
         value: Value | None = None,
         tags: tuple[str, ...] = (),
         note: str = "",
+        members: Membership = WORLD,
     ) -> Emit:
-        """What is due when all ranks of the job have to come; its kind is the first to match."""
+        """What is due when all members have to come; its kind is the first to match."""
+        ranks, group, text, is_known = members
         return Emit(
             Event(
                 name=name,
                 kind=match[0],
                 match=match,
-                members=self.cluster.everyone,
-                group="world",
-                group_text="",
-                certain=certain,
+                members=self.cluster.everyone if ranks is None else ranks,
+                group=group,
+                group_text=text,
+                certain=certain and is_known,
                 site=site,
                 module=self.frame.module.key,
                 result_key=key,

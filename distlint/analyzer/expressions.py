@@ -278,7 +278,8 @@ class Expressions(Lookup):
                 found: Value = base.items[index.value]
                 return found
             if v.is_ranked(index):
-                rows = v.vector(index, self.cluster.size)
+                # what is for two ranks is for ranks like them in a cluster of more
+                rows = [row % len(base.items) for row in v.vector(index, self.cluster.size)]
                 try:
                     return v.ranked(
                         [
@@ -289,7 +290,7 @@ class Expressions(Lookup):
                 except ValueError:
                     mine: Value = base.items[rows[self.rank]]
                     return mine
-        except (IndexError, TypeError):
+        except (IndexError, TypeError, ZeroDivisionError):
             pass
         return None
 
