@@ -19,7 +19,7 @@ from distlint.fixers import names, statements
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._steps import backwards
-from distlint.rules.training import loops_around
+from distlint.rules.training import DDP, loops_around
 from distlint.source.finding import Finding, Fix, Severity
 
 if TYPE_CHECKING:
@@ -38,6 +38,12 @@ _AUTO = "auto_find_batch_size"
 _LOADER = re.compile(r"loader$", re.IGNORECASE)
 _ITEMS = "num_items_in_batch"
 _SCALES = re.compile(r"^div_?$|^mul_?$|normali[sz]e|scale_grad|grad_scale|reduction|^lr_scale$")
+_UNTOLD = "model_accepts_loss_kwargs"
+_SENT_BY_BACKWARD = re.compile(
+    r"fsdp|fully_?shard|sharded_?d|deepspeed|megatron|parallelism", re.IGNORECASE
+)
+"""Wrappers whose ``no_sync`` is asked when gradients are sent, not in the forward."""
+
 _BLOCKS = (ir.If, ir.For, ir.While, ir.With, ir.Try, ir.Define, ir.DefineClass)
 _MANAGED = frozenset({"accumulate", "no_backward_sync", "deepspeed", "manual_backward"})
 
@@ -47,8 +53,8 @@ class GradAccumulation(SourceRule):
 
     ## What it finds
 
-    - `no_sync()` around the backward alone: it takes effect where the wrapped model is called, so
-      that every micro-batch is sent all the same.
+    - `no_sync()` of a `DistributedDataParallel` around the backward alone: it takes effect where
+      the wrapped model is called, so that every micro-batch is sent all the same.
     - A step at `step % n == 0` with a count from zero: the first window has a single batch, and
       every other one is shifted.
     - `auto_find_batch_size=True` with `gradient_accumulation_steps` above one: the batch size falls
@@ -85,8 +91,11 @@ class GradAccumulation(SourceRule):
 
     ## When it is silent
 
-    - The forward is inside of `no_sync()` as well.
+    - The forward is inside of `no_sync()` as well, or another wrapper is asked, such as FSDP, whose
+      `no_sync()` counts in the backward.
     - `(index + 1) % n`, a count from one, and a window of one batch.
+    - What fills no window is passed over: `if index // n >= steps: continue`.
+    - A Trainer that is told to divide all the same: `self.model_accepts_loss_kwargs = False`.
     - A framework counts: `accelerator.accumulate`, DeepSpeed, Lightning.
     - Nothing about the division where the loss may be a sum, or is scaled in any way.
 
@@ -119,6 +128,48 @@ for index, batch in enumerate(batches):
     if last:
         optimizer.step()
         optimizer.zero_grad()
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="Batches that fill no window are passed over",
+            ranks=1,
+            code="""\
+import torch
+from torch.utils.data import DataLoader
+
+model = torch.nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+loader = DataLoader(torch.ones(6, 2), batch_size=1)
+n, windows, left = 4, 1, 0
+for index, batch in enumerate(loader):
+    window = index // n
+    if window >= windows:
+        continue
+    (model(batch).mean() / n).backward()
+    left += 1
+    if (index + 1) % n == 0:
+        optimizer.step()
+        optimizer.zero_grad()
+        left = 0
+assert left == 0
+""",
+        ),
+        Example(
+            title="FSDP asks in the backward",
+            effect="static",
+            why_static="it needs a GPU",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.distributed.fsdp import FullyShardedDataParallel as FSDP
+
+dist.init_process_group("nccl")
+model = FSDP(torch.nn.Linear(2, 1).cuda())
+losses = [model(batch.cuda()).mean() for batch in torch.ones(2, 1, 2)]
+with model.no_sync():
+    losses[0].backward()
+losses[1].backward()
 dist.destroy_process_group()
 """,
         ),
@@ -334,7 +385,7 @@ assert waiting == 0, f"{waiting} batches are lost"
         """Losses of a Trainer's own that are told the number of items, and do not divide by it."""
         for cls in objects.subclasses_of("transformers.Trainer", "transformers.Seq2SeqTrainer"):
             method = cls.methods.get("compute_loss")
-            if method is None or not _makes_its_own(method):
+            if method is None or not _makes_its_own(method) or _UNTOLD in module.tokens:
                 continue
             finding = self.finding(
                 message="this loss is told the number of items of all the batches that are added "
@@ -377,7 +428,7 @@ class _Mistake:
 def _mistakes(backward: Backward, objects: Objects) -> Iterator[_Mistake]:
     point = backward.site.point
     for here in point.around:
-        if isinstance(here.owner, ir.With) and _is_no_sync(here.owner.context):
+        if isinstance(here.owner, ir.With) and _is_no_sync(here.owner.context, point, objects):
             if not _runs_forward(here.owner):
                 yield _Mistake(
                     here.owner.site,
@@ -502,8 +553,18 @@ def _makes_its_own(method: ir.Function) -> bool:
     )
 
 
-def _is_no_sync(context: ir.Expr) -> bool:
-    return isinstance(context, ir.Call) and ir.last_name(context.func) == "no_sync"
+def _is_no_sync(context: ir.Expr, point: Point, objects: Objects) -> bool:
+    """Is it ``no_sync()`` of a wrapper that asks for it in the forward?"""
+    if not isinstance(context, ir.Call) or ir.last_name(context.func) != "no_sync":
+        return False
+    if not isinstance(context.func, ir.Attribute):
+        return True
+    made = [o.site for o in objects.origins(context.func.value, point) if o.site is not None]
+    if any(objects.is_call_to(site, *DDP) for site in made):
+        return True
+    if any(isinstance(objects.callee(site), ir.Class) for site in made):
+        return False  # a wrapper of the file's own
+    return not any(map(_SENT_BY_BACKWARD.search, objects.module.words))
 
 
 def _runs_forward(block: ir.With) -> bool:
@@ -542,6 +603,7 @@ def _window_mistakes(backward: Backward, loop: ir.For, objects: Objects) -> Iter
     tokens = ir.tokens_of(statement.test)
     if (
         not flushed
+        and not _passes_over_the_rest(loop, index)
         and isinstance(statement.test, ir.Compare)
         and not any(map(_LAST.search, tokens))
     ):
@@ -553,6 +615,25 @@ def _window_mistakes(backward: Backward, loop: ir.For, objects: Objects) -> Iter
             partial(_with_the_last, loop, statement, objects),
             preview=True,
         )
+
+
+def _passes_over_the_rest(loop: ir.For, index: str) -> bool:
+    """Does the loop go on at once with batches behind the last window, by its number?"""
+    windows = {
+        ir.last_name(target)
+        for statement in loop.body
+        if isinstance(statement, ir.Assign)
+        and isinstance(statement.value, ir.Binary)
+        and statement.value.op == "//"
+        and path_of(statement.value.left) == (index,)
+        for target in statement.targets
+    }
+    return any(
+        isinstance(statement, ir.If)
+        and isinstance(statement.body[-1], (ir.Continue, ir.Break))
+        and not windows.isdisjoint(ir.tokens_of(statement.test))
+        for statement in loop.body
+    )
 
 
 def _with_forward(block: ir.With, draft: Draft) -> Fix:
