@@ -48,6 +48,11 @@ def backend_of(objects: Objects, init: CallSite) -> str:
     return value if isinstance(value, str) else ""
 
 
+def is_alone(objects: Objects, init: CallSite) -> bool:
+    """Is it a group of one process, by a constant?"""
+    return objects.constant(objects.argument(init, "world_size", 3), init.point) == 1
+
+
 def surely_before(first: Point, second: Point) -> bool:
     """Has a statement of the same scope run, in any case, when another one is reached?"""
     if first.scope is not second.scope or first.statement.site >= second.statement.site:

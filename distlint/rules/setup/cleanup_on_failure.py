@@ -10,6 +10,7 @@ from distlint.analyzer.bindings import Point
 from distlint.analyzer.names import Around, calls_of, nodes_of, placed
 from distlint.analyzer.objects import CallSite, objects_of
 from distlint.rules.base import Example, SourceRule
+from distlint.rules.setup._order import inits, is_alone
 from distlint.source.finding import Finding, Severity
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ class CleanupOnFailure(SourceRule):
     - The handler raises again before it meets anybody, or exits.
     - The exception comes on all ranks or on none: `KeyboardInterrupt`, `ImportError`.
     - A test of `sys.exc_info()` or of a flag around the call.
+    - The function makes a group of one process.
     """
 
     code = "DST510"
@@ -79,6 +81,26 @@ finally:
     log.clear()
 dist.barrier()
 dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="Nobody else is there",
+            effect="static",
+            why_static="no process meets another one",
+            code="""\
+import torch
+import torch.distributed as dist
+
+
+def alone():
+    dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    try:
+        dist.all_reduce(torch.ones(1))
+    finally:
+        dist.destroy_process_group()
+
+
+alone()
 """,
         ),
         Example(
@@ -160,8 +182,11 @@ main({}, print)
             if isinstance(statement, ir.Try)
         ]
         locator = locators.of(module.key)
+        made = list(inits(objects))
+        alone = {init.point.scope for init in made if is_alone(objects, init)}
+        alone -= {init.point.scope for init in made if not is_alone(objects, init)}
         for scope, statement, around in tries:
-            if not _does_work(statement.body):
+            if not _does_work(statement.body) or scope in alone:
                 continue
             for block in _cleanups(statement):
                 for site in _calls_in(block, Point(scope, around)):

@@ -14,7 +14,7 @@ from distlint.analyzer.objects import CallSite, Objects, objects_of
 from distlint.fixers import imports, statements
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.setup._order import inits
+from distlint.rules.setup._order import inits, is_alone
 from distlint.source.finding import Finding, Fix, Severity
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ class MissingDestroy(SourceRule):
 
     - Accelerate, DeepSpeed, Lightning and transformers, which own the group.
     - The file is a library: nothing runs when it is imported.
+    - The file is a test, whose group a fixture or a base class owns; a group of one process.
 
     In preview: in the 71 findings in 58 repositories nothing destroys the group, and none is
     known to have hung.
@@ -80,6 +81,17 @@ import torch.distributed as dist
 dist.init_process_group("gloo")
 dist.barrier()
 dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="A group of one process",
+            effect="static",
+            why_static="no process meets another one",
+            code="""\
+import torch.distributed as dist
+
+dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+dist.barrier()
 """,
         ),
         Example(
@@ -135,12 +147,14 @@ if __name__ == "__main__":
         if (
             not {"init_process_group", "init_device_mesh"} & words
             or "destroy_process_group" in words
+            or document.is_test
         ):
             return
         if not _OTHERS.isdisjoint(module.imported_roots):
             return
         objects = objects_of(module, catalogue)
-        found = [*inits(objects), *objects.calls_to("torch.distributed.init_device_mesh")]
+        made = [*inits(objects), *objects.calls_to("torch.distributed.init_device_mesh")]
+        found = [init for init in made if not is_alone(objects, init)]
         if not found or not _is_script(objects, found):
             return
         if any("destroy_process_group" in other.tokens for other in module.imports):
