@@ -39,6 +39,12 @@ _CHILDREN = frozenset(
 _NO_TRAFFIC = frozenset(
     {"init", "group_creation", "mesh_creation", "destroy", "backward", "forward"}
 )
+_OF_COMMUNICATORS = frozenset(
+    {"NCCL_ALGO", "NCCL_PROTO", "NCCL_COLLNET_ENABLE", "NCCL_SHARP_DISABLE"}
+)
+"""What NCCL reads for each communicator, and so again for a group that is made later."""
+
+_MORE_GROUPS = frozenset({"group_creation", "mesh_creation"})
 _WRAPS = ("torch.nn.parallel.DistributedDataParallel", "torch.distributed.fsdp.fully_shard")
 
 
@@ -73,6 +79,8 @@ class EnvAfterUse(SourceRule):
 
     - The file starts other processes, which read it when they start.
     - Something else may come first: another function, a branch.
+    - NCCL reads it for each communicator (`NCCL_ALGO`, `NCCL_PROTO`, `NCCL_COLLNET_ENABLE`,
+      `NCCL_SHARP_DISABLE`), and the file makes groups later, for which it counts.
     """
 
     code = "DST508"
@@ -94,6 +102,21 @@ import torch.distributed as dist
 
 dist.init_process_group("gloo")
 assert dist.get_debug_level() == dist.DebugLevel.INFO
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="For the communicators of later groups",
+            code="""\
+import os
+
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+dist.barrier()
+os.environ["NCCL_COLLNET_ENABLE"] = "0"
+pairs = dist.new_group([0, 1])
+dist.barrier(group=pairs)
 dist.destroy_process_group()
 """,
         ),
@@ -187,6 +210,8 @@ def _reader(objects: Objects, written: Written) -> int | None:
     if written.name in _AT_INIT or written.name.startswith("TORCH_NCCL_"):
         return _first_before(written, inits(objects))
     if written.name.startswith("NCCL_"):
+        if written.name in _OF_COMMUNICATORS and _groups_follow(objects, written):
+            return None
         return _first_before(written, _collectives(objects))
     if written.name in _AT_CUDA:
         return _first_before(written, _cuda(objects))
@@ -212,13 +237,27 @@ def _import_of_torch(objects: Objects, written: Written) -> int | None:
 def _collectives(objects: Objects) -> Iterator[CallSite]:
     """What makes NCCL start: the first collective, or a wrap that sends the weights."""
     yield from objects.calls_to(*_WRAPS)
+    for site, kind in _of_torch(objects):
+        if kind not in _NO_TRAFFIC:
+            yield site
+
+
+def _groups_follow(objects: Objects, written: Written) -> bool:
+    """May a group be made when a variable is set already?"""
+    return any(
+        kind in _MORE_GROUPS and not surely_before(site.point, written.point)
+        for site, kind in _of_torch(objects)
+    )
+
+
+def _of_torch(objects: Objects) -> Iterator[tuple[CallSite, str]]:
+    """What the catalogue knows of torch.distributed, and of which kind it is."""
     for point in objects.points:
         for call in calls_of(point.statement):
             entry = objects.names.entry(call.func, point.scope)
-            if entry is not None and entry.collective is not None:
-                known = entry.collective
-                if known.framework == "torch" and known.kind not in _NO_TRAFFIC:
-                    yield CallSite(call, point)
+            known = entry.collective if entry is not None else None
+            if known is not None and known.framework == "torch":
+                yield CallSite(call, point), known.kind
 
 
 def _cuda(objects: Objects) -> Iterator[CallSite]:
