@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.bindings import Point
-from distlint.analyzer.names import nodes_of
+from distlint.analyzer.names import expressions_in, nodes_of
 from distlint.analyzer.objects import CallSite, objects_of
 from distlint.rules.base import Example, SourceRule
 from distlint.source.finding import Finding, Severity
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _COUNT = ("torch.cuda.device_count",)
 _SHARES = re.compile(r"batch|accum|grad|world|steps|lr$|learning_rate", re.IGNORECASE)
 _OTHERS = frozenset({"DataParallel", "spawn", "start_processes"})
+_NODE = re.compile(r"\bnode\b", re.IGNORECASE)
 
 
 class DeviceCountAsWorldSize(SourceRule):
@@ -52,6 +53,7 @@ class DeviceCountAsWorldSize(SourceRule):
 
     - The file knows no `WORLD_SIZE`, or uses `DataParallel` or `mp.spawn`.
     - The count is used for a number of processes, of workers or of devices.
+    - The help of the option says that it is meant for a node.
     """
 
     code = "DST513"
@@ -59,6 +61,26 @@ class DeviceCountAsWorldSize(SourceRule):
     severity = Severity.WARNING
 
     good = (
+        Example(
+            title="The batch of a node",
+            effect="static",
+            why_static="it reads options",
+            code="""\
+import argparse
+import os
+
+import torch
+import torch.distributed as dist
+
+parser = argparse.ArgumentParser()
+parser.add_argument("-b", "--batch-size", type=int, help="of all GPUs " "of this node")
+args = parser.parse_args()
+print(os.environ["WORLD_SIZE"])
+dist.init_process_group("nccl")
+args.batch_size = int(args.batch_size / torch.cuda.device_count())
+dist.destroy_process_group()
+""",
+        ),
         Example(
             title="The world size",
             code="""\
@@ -134,7 +156,7 @@ dist.destroy_process_group()
             return
         objects = objects_of(module, catalogue)
         for point in objects.points:
-            if _divides(objects, point):
+            if _divides(objects, point) and not _is_of_node(objects, point):
                 yield self.finding(
                     message="the GPUs of this node are not the ranks of the job",
                     severity=Severity.WARNING,
@@ -142,6 +164,18 @@ dist.destroy_process_group()
                     effect="on several nodes, or on fewer GPUs, the effective batch is another one",
                     advice="Take the world size.",
                 )
+
+
+def _is_of_node(objects: Objects, point: Point) -> bool:
+    """Does an option that a statement reads say of itself that it is meant for a node?"""
+    said = ir.tokens_of(point.statement)
+    for site in objects.calls({"add_argument", "option"}):
+        texts = [each.value for each in expressions_in(site.call) if isinstance(each, ir.Literal)]
+        words = [text for text in texts if isinstance(text, str)]
+        named = {text.lstrip("-").replace("-", "_") for text in words if " " not in text}
+        if not named.isdisjoint(said) and any(_NODE.search(text) for text in words):
+            return True
+    return False
 
 
 def _divides(objects: Objects, point: Point) -> bool:
