@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.bindings import Point
-from distlint.analyzer.names import nodes_of
+from distlint.analyzer.names import expressions_in, nodes_of
 from distlint.analyzer.objects import objects_of
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._tensors import applied, same
@@ -19,8 +19,11 @@ if TYPE_CHECKING:
     from distlint.analyzer.positions import Locators
     from distlint.analyzer.project import Module
     from distlint.catalogue.catalogue import Catalogue
+    from distlint.rules.gradients._tensors import Applied
     from distlint.source.document import Document
 _HALF = frozenset({"half", "float16"})
+_NORMS = ("norm", "std", "vector_norm")
+_RANDOM = frozenset(f"torch.{name}" for name in ("rand", "randn", "rand_like", "randn_like"))
 _LEAST = 6e-8
 """What is smaller is 0 in float16."""
 
@@ -51,6 +54,8 @@ class NormNoEps(SourceRule):
 
     - Something is added to the divisor, or it is clamped.
     - The divisor is not the norm or deviation of what is divided.
+    - What is divided is random, or the function tests a norm against 0.
+    - The file is a test.
 
     In preview: the 40 findings in 58 repositories divide by a norm that nothing keeps from 0,
     and in none of them is a row of zeros known to occur: features of networks, mostly.
@@ -72,6 +77,27 @@ x = torch.zeros(2, 4)
 unit = x / (x.norm(dim=-1, keepdim=True) + 1e-6)
 other = x / x.norm(dim=-1, keepdim=True).clamp(min=1e-6)
 assert torch.isfinite(unit).all() and torch.isfinite(other).all()
+""",
+        ),
+        Example(
+            title="A norm that is no 0 there",
+            ranks=1,
+            code="""\
+import torch
+
+probe = torch.randn(2, 4)
+probe = probe / probe.norm(dim=-1, keepdim=True)
+
+
+def largest(matrix):
+    size = matrix.norm()
+    if size == 0:
+        return size
+    column = matrix[:, 0] + matrix.sum()
+    return (matrix @ (column / torch.linalg.vector_norm(column))).norm()
+
+
+assert torch.isfinite(probe).all() and largest(torch.zeros(2, 2)) == 0
 """,
         ),
     )
@@ -116,43 +142,74 @@ assert torch.isfinite(unit(torch.zeros(2, 4))).all()
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
-        if module.tokens.isdisjoint(("norm", "std", "vector_norm")):
+        if module.tokens.isdisjoint(_NORMS) or document.is_test:
             return
         objects = objects_of(module, catalogue)
         for point in objects.points:
             for node in nodes_of(point.statement):
-                if (
-                    isinstance(node, ir.Binary)
-                    and node.op == "/"
-                    and _may_be_0(objects, node, point)
-                ):
-                    yield self.finding(
-                        message="this divides by a norm that is 0 for a row of zeros",
-                        severity=Severity.WARNING,
-                        place=locators.of(module.key).place(point.statement.site),
-                        effect="NaN, and with it the gradients of all ranks",
-                        advice="Add 1e-6, or use F.normalize in float32.",
-                    )
+                norm = _divisor(objects, node, point)
+                if norm is None or _is_random(objects, norm.operand, point):
+                    continue
+                if _is_tested(objects, point):
+                    continue
+                spread = norm.name == "std"
+                yield self.finding(
+                    message="this divides by a deviation that is 0 where all values are the same"
+                    if spread
+                    else "this divides by a norm that is 0 for a row of zeros",
+                    severity=Severity.WARNING,
+                    place=locators.of(module.key).place(point.statement.site),
+                    effect="NaN, and with it the gradients of all ranks",
+                    advice="Add 1e-6." if spread else "Add 1e-6, or use F.normalize in float32.",
+                )
 
 
-def _may_be_0(objects: Objects, node: object, point: Point) -> bool:
+def _is_random(objects: Objects, node: ir.Expr, point: Point) -> bool:
+    """Is a tensor drawn at random, so that it is not 0?"""
+    sites = [origin.site for origin in objects.origins(node, point)]
+    return bool(sites) and all(s is not None and objects.called(s) in _RANDOM for s in sites)
+
+
+def _is_tested(objects: Objects, point: Point) -> bool:
+    """Does the function ask whether a norm is 0, and do something else then?"""
+    points = objects.points_in(point.scope)
+    norms = {
+        ir.last_name(target)
+        for each in points
+        if isinstance(each.statement, ir.Assign)
+        and applied(objects, each.statement.value, each, *_NORMS) is not None
+        for target in each.statement.targets
+    }
+    return any(
+        isinstance(test, ir.Compare)
+        and isinstance(test.rights[0], ir.Literal)
+        and test.rights[0].value == 0
+        and (
+            ir.last_name(test.left) in norms
+            or applied(objects, test.left, each, *_NORMS) is not None
+        )
+        for each in points
+        if isinstance(each.statement, ir.If)
+        for test in expressions_in(each.statement.test)
+    )
+
+
+def _divisor(objects: Objects, node: object, point: Point) -> Applied | None:
+    """The norm by which a tensor is divided that it is the norm of."""
     if not isinstance(node, ir.Binary) or node.op != "/":
-        return False
+        return None
     divisor = node.right
     if isinstance(divisor, ir.Binary) and divisor.op == "+":
         added = divisor.right.value if isinstance(divisor.right, ir.Literal) else None
         function = point.scope.function
         half = function is not None and not _HALF.isdisjoint(function.tokens)
         if not (isinstance(added, float) and 0 < added < _LEAST and half):
-            return False
+            return None
         divisor = divisor.left
-    norm = applied(objects, divisor, point, "norm", "std", "vector_norm")
+    norm = applied(objects, divisor, point, *_NORMS)
     if norm is None:
-        return False
-    if same(norm.operand, node.left):
-        return True
-    return (
-        isinstance(node.left, ir.Binary)
-        and node.left.op == "-"
-        and same(norm.operand, node.left.left)
-    )
+        return None
+    left = node.left
+    if isinstance(left, ir.Binary) and left.op == "-" and not same(norm.operand, left):
+        left = left.left
+    return norm if same(norm.operand, left) else None
