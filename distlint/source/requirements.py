@@ -84,6 +84,18 @@ def asks_for_older(file: Path, library: str, version: str) -> bool:
     return any(_excludes(bounds, version) for bounds in bounds_of(file, library))
 
 
+@_question
+def runs_on_older(file: Path, library: str, version: str) -> bool:
+    """Does the project promise to run with versions of a library that are older than this one?
+
+    Nothing that names no lowest version is no such promise.
+    """
+    lowest = [
+        _numbers(text) for bounds in bounds_of(file, library) for text in _AT_LEAST.findall(bounds)
+    ]
+    return any(each < _numbers(version) for each in lowest)
+
+
 def bounds_of(file: Path, library: str) -> tuple[str, ...]:
     """What follows the name of a library in the nearest requirement files that name it."""
     named = re.compile(

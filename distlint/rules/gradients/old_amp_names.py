@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache, partial
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -15,10 +14,11 @@ from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._autocast import written_name
 from distlint.source.finding import Finding, Fix, Severity
-from distlint.source.requirements import asks_for_older
+from distlint.source.requirements import asks_for_older, runs_on_older
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from distlint.analyzer.positions import Locators
     from distlint.analyzer.project import Module
@@ -32,8 +32,11 @@ _DEVICES = {
         ("grad_scaler.", "GradScaler"),
     )
 }  # fmt: skip
-_SINCE = "2.4"
+_WARNS = "2.4"
 """The version of torch that warns about the old names."""
+
+_SINCE = {"autocast": "1.10", "GradScaler": "2.3"}
+"""The versions of torch that have the new ones."""
 
 
 class OldAmpNames(SourceRule):
@@ -59,7 +62,8 @@ class OldAmpNames(SourceRule):
 
     ## When it is silent
 
-    - The requirements of the project allow a torch before 2.4.
+    - The requirements of the project leave out torch 2.4 and later ones, which alone warn.
+    - They allow a torch that has no new name: before 2.3 for `GradScaler`, 1.10 for `autocast`.
     """
 
     code = "DST607"
@@ -110,30 +114,30 @@ scaler.scale(loss).backward()
         if not {"autocast", "GradScaler"} & words:
             return
         objects = objects_of(module, catalogue)
-        old: bool | None = None
-        for site in objects.calls({"autocast", "GradScaler"}):
+        older: dict[str, bool] = {}
+        for site in objects.calls(_SINCE.keys()):
             written = written_name(objects, site.call.func, site.point.scope)
             if written not in _DEVICES:
                 continue
-            if old is None:
-                old = _is_for_older(document.path.parent)
-            if old:
-                return
+            name = written.rpartition(".")[2]
+            if name not in older:
+                older[name] = _is_for_older(document.path, name)
+            if older[name]:
+                continue
             locator = locators.of(module.key)
             yield self.finding(
-                message=f"`{written}` has the new name `torch.amp.{written.rpartition('.')[2]}`",
+                message=f"`{written}` has the new name `torch.amp.{name}`",
                 severity=Severity.INFO,
                 place=locator.place(site.call.site),
                 effect="a FutureWarning on every rank",
-                advice=f'Call torch.amp.{written.rpartition(".")[2]}("{_DEVICES[written]}", ...).',
+                advice=f'Call torch.amp.{name}("{_DEVICES[written]}", ...).',
                 fix=partial(_fix, site, _DEVICES[written], Draft(locator, module, catalogue)),
             )
 
 
-@lru_cache(maxsize=256)
-def _is_for_older(folder: Path) -> bool:
-    """Do the requirements above a folder allow a torch without the new names?"""
-    return asks_for_older(folder / "any.py", "torch", _SINCE)
+def _is_for_older(file: Path, name: str) -> bool:
+    """Do the requirements of a file speak of a torch that does not warn, or has no new name?"""
+    return asks_for_older(file, "torch", _WARNS) or runs_on_older(file, "torch", _SINCE[name])
 
 
 def _fix(site: CallSite, device: str, draft: Draft) -> Fix:
