@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 _ALL_REDUCE = "torch.distributed.all_reduce"
 _GATHER = "accelerate.Accelerator.gather"
 _LIGHTNING = frozenset({"lightning", "pytorch_lightning"})
+_MADE_OF_NUMBERS = frozenset(
+    f"torch.{name}" for name in ("tensor", "as_tensor", "zeros", "ones", "full", "empty")
+)
 _FILLS = frozenset({"append", "extend"})
 _JOINS = frozenset({"cat", "concat", "concatenate", "stack", "vstack", "hstack"})
 _AT_THE_END = re.compile(r"^(?:on_)?(?:validation|test|train|training)_epoch_end$")
@@ -71,6 +74,8 @@ class LocalMetricAsGlobal(SourceRule):
 
     - What is reduced is made anew in each turn.
     - The gathered tensors are cut to the length of the data set.
+    - Each rank gathers one value: a loss, a sum or a mean, a tensor that is made of numbers. Of
+      those `gather_for_metrics` would drop whole ranks.
     - The function reduces or gathers something, or a method that it calls does.
     """
 
@@ -94,6 +99,32 @@ for step in range(3):
 dist.all_reduce(total)
 assert total.item() == 3 * dist.get_world_size()
 dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="One number of each rank",
+            needs=("accelerate",),
+            code="""\
+import torch
+from accelerate import Accelerator
+from torch.utils.data import DataLoader, TensorDataset
+
+
+@torch.no_grad()
+def evaluate(accelerator, loader):
+    count = torch.zeros(1, dtype=torch.int)
+    counts, losses = [], []
+    for (batch,) in loader:
+        count[0] = len(batch)
+        counts.append(accelerator.gather(count))
+        losses.append(accelerator.gather(batch.mean()))
+    return counts, losses
+
+
+accelerator = Accelerator(cpu=True)
+loader = accelerator.prepare(DataLoader(TensorDataset(torch.ones(5)), batch_size=2))
+counts, losses = evaluate(accelerator, loader)
+assert len(counts[-1]) == accelerator.num_processes
 """,
         ),
         Example(
@@ -360,10 +391,28 @@ def _gathers(objects: Objects) -> Iterator[CallSite]:
         if objects.called(site) != _GATHER:
             continue
         loop = next((h.owner for h in reversed(site.point.around) if _is_loop(h.owner)), None)
-        if not isinstance(loop, ir.For) or _is_cut(objects, site):
+        if not isinstance(loop, ir.For) or _is_cut(objects, site) or _is_one_value(objects, site):
             continue
         if _is_evaluation_loop(loop, site.point):
             yield site
+
+
+def _is_one_value(objects: Objects, site: CallSite) -> bool:
+    """Is it a value of each rank that is gathered, and not one of each sample?"""
+    given = objects.argument(site, "tensor", 0).value
+    origins = list(objects.origins(given, site.point)) if given is not None else []
+    return bool(origins) and all(
+        (bool(origin.attributes) and origin.attributes[-1] == "loss")
+        or (isinstance(origin.node, ir.Attribute) and origin.node.attr == "loss")
+        or (origin.site is not None and _makes_one(objects, origin.site))
+        for origin in origins
+    )
+
+
+def _makes_one(objects: Objects, made: CallSite) -> bool:
+    if objects.called(made) in _MADE_OF_NUMBERS:
+        return True
+    return made.name in ("sum", "mean") and not made.call.args
 
 
 def _is_evaluation_loop(loop: ir.For, point: Point) -> bool:
