@@ -84,6 +84,7 @@ class AttributeOfWrapper(SourceRule):
 
     - The model may be unwrapped there because it came another way, or a test stands around it that
       is about the same as that of the wrap.
+    - In a test that wraps in a branch: which cases come together is the test's own choice.
     - The attribute was set on the wrapper in the file.
     - The wrapper is a class of the project's own.
     - Accelerate may wrap in another way: the file speaks of FSDP, DeepSpeed or Megatron.
@@ -215,7 +216,7 @@ dist.destroy_process_group()
                     continue
                 if ir.last_name(node.value) not in held or node.attr.startswith("_"):
                     continue
-                wrap = _wrapped(objects, node.value, point)
+                wrap = _wrapped(objects, node.value, point, by_choice=not document.is_test)
                 prepared = None if wrap else _prepared(objects, node.value, point)
                 wrap = wrap or prepared
                 if wrap is None or _is_asked(point, node.attr):
@@ -280,13 +281,18 @@ def _set_on(objects: Objects) -> frozenset[str]:
     return frozenset(found)
 
 
-def _wrapped(objects: Objects, node: ir.Expr, point: Point) -> ir.Call | None:
-    """The call that has wrapped an object, if nothing else can have made it."""
+def _wrapped(objects: Objects, node: ir.Expr, point: Point, *, by_choice: bool) -> ir.Call | None:
+    """The call that has wrapped an object, if nothing else can have made it.
+
+    ``by_choice``: also one that is made on some runs only.
+    """
     sites = [origin.site for origin in objects.origins(node, point)]
     wraps = [site for site in sites if site is not None and objects.is_call_to(site, *DDP)]
     if not wraps:
         return None
     if len(wraps) < len(sites):  # wrapped on some runs: then it fails on those
+        if not by_choice:
+            return None
         where = wraps[0].point
         if None in sites or where.scope is not point.scope or not _is_behind_branch(where, point):
             return None
