@@ -6,6 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
+from distlint.analyzer.guards import asks_rank
+from distlint.analyzer.objects import objects_of
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.checkpoints._all_ranks import on_all_ranks
 from distlint.rules.training import loops_around
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from distlint.analyzer.project import Module
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
+_OPTIONS = frozenset({None, "sep", "end", "file", "flush"})
 _SAYS_WHO = re.compile(r"rank|gpu|process|device|worker", re.IGNORECASE)
 
 
@@ -48,7 +51,9 @@ class UnguardedPrint(SourceRule):
     ## When it is silent
 
     - A test of the rank stands around it, or the line names the rank or the device.
-    - The module defines its own `print`, or replaces it.
+    - It is printed in the other case of a test under which rank 0 alone prints.
+    - The module or one that it imports defines its own `print` or replaces it, or `print` is called
+      with an option that Python's does not have (`force=True`).
 
     In preview: the 17 findings in 58 repositories are printed by all ranks; 3 of them are about
     what this one rank met.
@@ -75,6 +80,47 @@ for step in range(2):
     print(f"rank {rank}: {loss.item()}")
     if rank == 0:
         print("step", step)
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="The lines of a run of one process",
+            code="""\
+import torch
+import torch.distributed as dist
+
+sharded = True
+dist.init_process_group("gloo")
+rank = dist.get_rank()
+weight = torch.ones(1, requires_grad=True)
+for step in range(2):
+    loss = (weight * 2).sum()
+    loss.backward()
+    if sharded:
+        if rank == 0:
+            print("step", step)
+    else:
+        print("step", step)
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="A print of the project's own",
+            effect="static",
+            why_static="the module that replaces print is not there",
+            code="""\
+import quiet
+import torch
+import torch.distributed as dist
+
+quiet.only_rank_0_prints()
+dist.init_process_group("gloo")
+weight = torch.ones(1, requires_grad=True)
+for step in range(2):
+    loss = (weight * 2).sum()
+    if loss.isnan():
+        print("no number", force=True)
+    loss.backward()
 dist.destroy_process_group()
 """,
         ),
@@ -107,18 +153,50 @@ dist.destroy_process_group()
             return
         if "print" in module.definitions or "__builtin__" in module.words:
             return
-        if {"builtins", "setup_for_distributed"} & module.words:
+        if {"builtins", "setup_for_distributed"} & module.words or _is_replaced(module, catalogue):
             return
         for site, guards in on_all_ranks(module, catalogue, frozenset({"print"})):
+            if _is_for_one_process(site):
+                continue
             if isinstance(site.call.func, ir.Name) and _is_in_step(guards, site):
                 if not any(_SAYS_WHO.search(token) for token in _said(site.call)):
                     yield self.finding(
                         message="every rank prints this line",
                         severity=Severity.INFO,
                         place=locators.of(module.key).place(site.call.site),
-                        effect="each line as often as there are ranks, with the loss of each",
+                        effect="each line as often as there are ranks, in any order",
                         advice="Print on rank 0.",
                     )
+
+
+def _is_replaced(module: Module, catalogue: Catalogue) -> bool:
+    """Is ``print`` another function: by an option of its own, or by a file that is imported?"""
+    calls = objects_of(module, catalogue).calls({"print"})
+    if any(argument.keyword not in _OPTIONS for site in calls for argument in site.call.args):
+        return True
+    return any(
+        isinstance(target, ir.Attribute) and target.attr == "print"
+        for other in module.imports
+        if "print" in other.tokens and {"builtins", "__builtin__"} & other.words
+        for statement in other.statements()
+        if isinstance(statement, ir.Assign)
+        for target in statement.targets
+    )
+
+
+def _is_for_one_process(site: CallSite) -> bool:
+    """Is it the other case of a test under which rank 0 alone prints?"""
+    own = {id(here.block) for here in site.point.around}
+    return any(
+        isinstance(statement, ir.If)
+        and asks_rank(statement.test)
+        and "print" in ir.tokens_of(statement)
+        for here in site.point.around
+        if isinstance(here.owner, ir.If)
+        for block in (here.owner.body, here.owner.orelse)
+        if id(block) not in own
+        for statement in block
+    )
 
 
 def _is_in_step(guards: Guards, site: CallSite) -> bool:
