@@ -194,7 +194,10 @@ dist.destroy_process_group()
                 else "every rank writes event files into this folder",
                 severity=Severity.WARNING,
                 place=locators.of(module.key).place(site.call.site),
-                effect="as many runs as ranks" if run else "the curves of all ranks are one zigzag",
+                effect="as many runs as ranks"
+                if run
+                else "what the ranks write is read as one curve; those that write nothing leave "
+                "empty files",
                 advice="Do it on rank 0 alone.",
                 fix=partial(
                     on_rank_0_only, site, Draft(locators.of(module.key), module, catalogue)
