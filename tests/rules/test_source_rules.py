@@ -537,3 +537,162 @@ def test_a_loss_of_a_trainer_that_leaves_out_the_number_of_items(
         "        return loss\n"
     )
     assert bool(asked(source, "DST308", SCRIPT)) is found
+
+
+# ---- what other wrappers, versions and settings make right
+
+OLD_NAMES = """\
+import torch
+
+scaler = torch.cuda.amp.GradScaler()
+with torch.cuda.amp.autocast():
+    pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("asks", "rows"),
+    [
+        ("torch", [3, 4]),
+        ("torch>=2.4", [3, 4]),
+        ("torch>=2.1", [4]),
+        ("torch>=1.8", []),
+        ("torch==2.2.0", []),
+    ],
+)
+def test_the_new_names_of_mixed_precision_are_there(
+    tmp_path: Path, asks: str, rows: list[int]
+) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "requirements.txt").write_text(asks + "\n")
+    found = asked(OLD_NAMES, "DST607", tmp_path / "train.py")
+    assert [each.place.span.row for each in found] == rows
+
+
+PREFERENCES = """\
+from transformers import Trainer
+
+
+class Preferences(Trainer):
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        {setting}
+
+    def compute_loss(self, model, inputs, return_outputs=False, **kwargs):  # expect: DST308
+        better, worse = model(**inputs)
+        loss = -(better - worse).mean()
+        return (loss, better) if return_outputs else loss
+"""
+
+
+def test_a_trainer_that_divides_all_the_same() -> None:
+    check(PREFERENCES.format(setting="self.beta = 0.1"), "DST308")
+    silent = PREFERENCES.format(setting="self.model_accepts_loss_kwargs = False")
+    assert reported(silent, "DST308") == []
+
+
+@pytest.mark.parametrize(
+    ("wrap", "rows"),
+    [
+        ("DistributedDataParallel(net)", [8]),
+        ("FullyShardedDataParallel(net)", []),
+        ("deepspeed.initialize(model=net)[0]", []),
+    ],
+)
+def test_whose_no_sync_it_is(wrap: str, rows: list[int]) -> None:
+    source = (
+        "import deepspeed\n"
+        "from torch.nn.parallel import DistributedDataParallel\n"
+        "from fairscale.nn import FullyShardedDataParallel\n\n"
+        f"model = {wrap}\n"
+        "first, second = model(one).mean(), model(two).mean()\n"
+        "print(first, second)\n"
+        "with model.no_sync():\n"
+        "    first.backward()\n"
+        "second.backward()\n"
+    )
+    assert reported(source, "DST308") == [(row, "DST308") for row in rows]
+
+
+CHOICE = (
+    HEAD + "from torch.nn.parallel import DistributedDataParallel as DDP\n\n"
+    "def run(sharded, frozen, net):\n"
+    "    if sharded:\n"
+    "        net = shard(net)\n"
+    "    else:\n"
+    "        net = DDP(net)\n"
+    "    if frozen:\n"
+    "        print(net.trunk)\n"
+)
+
+
+def test_the_cases_of_a_test_are_of_its_own_choice(tmp_path: Path) -> None:
+    for name, count in (("train.py", 1), ("test_trunk.py", 0)):
+        assert len(asked(CHOICE, "DST619", tmp_path / name)) == count
+
+
+PRINTED = """\
+import quiet
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+for batch in range(2):
+    loss = model(batch).mean()
+    loss.backward()
+    print("step", batch)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("import builtins\ndef setup(say):\n    builtins.print = say\n", 0),
+        ("import builtins\ndef setup(say):\n    builtins.input = say\n    print(say)\n", 1),
+    ],
+)
+def test_a_print_that_another_file_replaces(tmp_path: Path, text: str, count: int) -> None:
+    (tmp_path / "quiet.py").write_text(text)
+    assert len(asked(PRINTED, "DST902", tmp_path / "train.py")) == count
+
+
+@pytest.mark.parametrize(
+    ("meeting", "rows"),
+    [
+        ("", [4]),
+        (", init_method='env://'", [4]),
+        (", init_method=f'file://{PLACE}', rank=0, world_size=2", []),
+        (", init_method='tcp://10.0.0.1:2900', rank=0, world_size=2", []),
+    ],
+)
+def test_the_summary_of_torchrun_is_for_scripts_that_it_starts(
+    meeting: str, rows: list[int]
+) -> None:
+    source = (
+        "import os\nimport torch.distributed as dist\nPLACE = os.environ['LOCAL_RANK']\n"
+        f"def main():\n    dist.init_process_group('gloo'{meeting})\n"
+        "if __name__ == '__main__':\n    main()\n"
+    )
+    assert reported(source, "DST501") == [(row, "DST501") for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("given", "reports"),
+    [
+        ("outputs.logits", True),
+        ("outputs.logits.argmax(-1)", True),
+        ("loss.repeat(8)", True),
+        ("outputs.loss", False),
+        ("loss", False),
+        ("outputs.logits.mean()", False),
+        ("torch.tensor([len(batch)])", False),
+    ],
+)
+def test_one_value_of_each_rank_is_no_sample(given: str, reports: bool) -> None:
+    source = (
+        "import torch\nfrom accelerate import Accelerator\n\naccelerator = Accelerator()\n"
+        "model, eval_loader = accelerator.prepare(model, eval_loader)\nmodel.eval()\n"
+        "for batch in eval_loader:\n"
+        "    outputs = model(**batch)\n    loss = outputs.loss\n"
+        f"    print(accelerator.gather({given}))\n"
+    )
+    assert reported(source, "DST617") == ([(10, "DST617")] if reports else [])
