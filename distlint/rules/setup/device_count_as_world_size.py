@@ -73,7 +73,13 @@ import torch
 import torch.distributed as dist
 
 parser = argparse.ArgumentParser()
-parser.add_argument("-b", "--batch-size", type=int, help="of all GPUs " "of this node")
+parser.add_argument(
+    "-b",
+    "--batch-size",
+    type=int,
+    help="how many samples of the data set all the GPUs together take "
+    "in each step on the node that they are part of",
+)
 args = parser.parse_args()
 print(os.environ["WORLD_SIZE"])
 dist.init_process_group("nccl")
