@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
@@ -10,16 +9,19 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
+from distlint.analyzer.guards import asks_rank, guards_of
 from distlint.analyzer.objects import CallSite, Objects, objects_of
 from distlint.fixers import imports, names, ranks, statements
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.data._differences import difference
+from distlint.rules.setup._order import tests_around
 from distlint.source.finding import Finding, Fix, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from distlint.analyzer.guards import Guards
     from distlint.analyzer.positions import Locators
     from distlint.analyzer.project import Module
     from distlint.catalogue.catalogue import Catalogue
@@ -35,7 +37,7 @@ _FOLDERS: dict[str, tuple[str, int | None]] = {
 """What takes the folder of a run on all ranks, and by which parameter."""
 
 _MAKES = {"os.makedirs": ("name", 0), "os.mkdir": ("path", 0)}
-_ONE_RANK = re.compile(r"rank|main_process|is_main|is_master|local_zero|global_zero")
+_MAKERS = frozenset(name.rpartition(".")[2] for name in _MAKES)
 _ON_PURPOSE = frozenset(
     {
         "the rank", "`getpid`", "`gethostname`", "`uname`", "`node`", "`mkdtemp`",
@@ -72,7 +74,9 @@ class RunPathDiffers(SourceRule):
 
     ## When it is silent
 
-    - The name went through a broadcast, or is made on one rank only.
+    - The name went through a broadcast.
+    - The folder is made on one rank only: a test of the rank around the call or before it, in the
+      callers of its function, or a decorator for one rank.
     - It holds the rank, the process id or the host, or is temporary: then a folder for each process
       is meant.
     - The time is written without its seconds.
@@ -97,6 +101,30 @@ dist.broadcast_object_list(names, src=0)
 folder = names[0]
 os.makedirs(folder, exist_ok=True)
 print("folder =", folder)
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="The master makes it",
+            code="""\
+import os
+import time
+import torch
+import torch.distributed as dist
+
+
+def keep(state):
+    os.makedirs(f"kept/{started}", exist_ok=True)
+    torch.save(state, f"kept/{started}/last.pt")
+
+
+dist.init_process_group("gloo")
+started = time.time_ns()
+master_process = dist.get_rank() == 0
+if master_process:
+    os.makedirs(f"logs/{started}", exist_ok=True)
+    keep({"step": 3})
+dist.barrier()
 dist.destroy_process_group()
 """,
         ),
@@ -152,10 +180,10 @@ accelerator.wait_for_everyone()
         wanted = {name.rpartition(".")[2] for name in (*_FOLDERS, *_MAKES)}
         if wanted.isdisjoint(module.words):
             return
-        objects = objects_of(module, catalogue)
+        objects, guards = objects_of(module, catalogue), guards_of(module, catalogue)
         for site, folder in _folders(objects):
             why = difference(objects, folder, site.point)
-            if why is not None and why not in _ON_PURPOSE and not _on_one_rank(site):
+            if why is not None and why not in _ON_PURPOSE and not _on_one_rank(guards, site):
                 yield self.finding(
                     message=f"each process names this folder by {why}, and comes to another name",
                     severity=Severity.WARNING,
@@ -216,9 +244,13 @@ def _own_name(objects: Objects, site: CallSite) -> str:
     return (objects.called(site) or site.name).rpartition(".")[2]
 
 
-def _on_one_rank(site: CallSite) -> bool:
-    return any(
-        isinstance(here.owner, ir.If)
-        and any(_ONE_RANK.search(token.lower()) for token in ir.tokens_of(here.owner.test))
-        for here in site.point.around
+def _on_one_rank(guards: Guards, site: CallSite) -> bool:
+    """Does a test of the rank, around a call or around those of its function, choose one rank?"""
+    if any(map(asks_rank, tests_around(site.point))):
+        return True
+    if site.name not in _MAKERS:
+        return False  # what all ranks make says much about ranks beside the folder
+    callers = list(guards.callers(site.point.scope))
+    return guards.may_be_some_ranks(site.point) or (
+        bool(callers) and all(guards.may_be_some_ranks(caller.point) for caller in callers)
     )
