@@ -73,6 +73,8 @@ class LoadAfterRank0Save(SourceRule):
     - Only the writer reads it again.
     - The ranks look for the file themselves, and wait until it is there.
     - The paths are not written alike.
+    - It is used in a function that is only defined behind the test; where it is called is not
+      looked for.
     """
 
     code = "DST408"
@@ -107,6 +109,28 @@ rank = dist.get_rank()
 if rank == 0:
     torch.save({"step": 3}, "run/state.pt")
 torch.save({"rank": rank}, f"run/rng_{rank}.pt")
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="A function that adds to the writer's file",
+            code="""\
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+is_first = dist.get_rank() == 0
+if is_first:
+    with open("events.txt", "w") as events:
+        events.write("begin\\n")
+
+
+def note(text):
+    if is_first:
+        with open("events.txt", "a") as events:
+            events.write(text)
+
+
+note("end\\n")
 dist.destroy_process_group()
 """,
         ),
@@ -274,8 +298,8 @@ def _used_behind(guards: Guards, write: CallSite, around: tuple[Around, ...]) ->
     makes = guards.objects.called(write) in _MAKES
     scope = write.point.scope
     for step in following(around):
-        if step.level and scope.function is None and step.guards:
-            continue
+        if step.role == "define" or (step.level and scope.function is None and step.guards):
+            continue  # what is in the body of a function runs where it is called
         for item in expressions_in(step.node):
             if not isinstance(item, ir.Call):
                 continue
