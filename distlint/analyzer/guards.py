@@ -176,6 +176,8 @@ class Guards:
         name = ir.last_name(flag)
         if isinstance(flag, ir.Name) and _is_param(name, scope):
             return "best" not in name
+        if (name, id(scope.function)) in self._raised:
+            return True
         for value, where in self._assigned.get(name, ()):
             if any(_RANK.search(t) or _MANY.search(t) for t in ir.tokens_of(value)):
                 return True
@@ -361,6 +363,18 @@ class Guards:
             self._own(argument.value, caller.point.scope, depth - 1, seen)
             for caller in self.callers(scope)
             for argument in caller.call.args
+        )
+
+    @cached_property
+    def _raised(self) -> frozenset[tuple[str, int]]:
+        """Flags of a function: what it sets to a constant behind a test of the rank."""
+        return frozenset(
+            (target.id, id(scope.function))
+            for scope in self.names.scopes
+            for statement, around in placed(scope.body)
+            if isinstance(statement, ir.Assign) and isinstance(statement.value, ir.Literal)
+            for target in statement.targets
+            if isinstance(target, ir.Name) and self._behind_rank_test(around)
         )
 
     @cached_property

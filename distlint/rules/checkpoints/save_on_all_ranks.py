@@ -76,8 +76,8 @@ class SaveOnAllRanks(SourceRule):
 
     ## When it is silent
 
-    - A test of the rank around the call, an early return of the other ranks, a decorator such as
-      `@rank_zero_only`, or a guard in the function's callers.
+    - A test of the rank around the call, or of a flag that is set behind one; an early return of
+      the other ranks, a decorator such as `@rank_zero_only`, or a guard in the function's callers.
     - The path has the rank, a process id or a random name in it, or is a buffer in memory.
     - The save decides by itself who writes: `accelerator.save`, `trainer.save_checkpoint`,
       `torch.distributed.checkpoint`.
@@ -100,6 +100,26 @@ dist.init_process_group("gloo")
 model = torch.nn.Linear(2, 2)
 if dist.get_rank() == 0:
     torch.save(model.state_dict(), "model.pt")
+dist.barrier()
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="A flag that rank 0 alone sets",
+            code="""\
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+parts, owns_all = [], False
+for seed in range(2):
+    gathered = [None] * dist.get_world_size()
+    dist.all_gather_object(gathered, seed + dist.get_rank())
+    if dist.get_rank() == 0:
+        parts.append(gathered)
+        owns_all = True
+if owns_all:
+    torch.save(parts, "parts.pt")
 dist.barrier()
 dist.destroy_process_group()
 """,
