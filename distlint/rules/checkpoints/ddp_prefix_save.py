@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -31,6 +32,8 @@ _SAVES = frozenset({"torch.save", "accelerate.Accelerator.save", "xm.save"})
 _STATE = "state_dict"
 _STRIPS = frozenset({"consume_prefix_in_state_dict_if_present", "strip_prefixes"})
 _LOADS = frozenset({"load_state_dict"})
+_LOADERS = re.compile(r"(?:^|_)(?:load|reload|resum|restor|restart)", re.IGNORECASE)
+"""Names of functions that put a checkpoint into the model that they are given."""
 
 
 class DdpPrefixSave(SourceRule):
@@ -63,7 +66,9 @@ class DdpPrefixSave(SourceRule):
 
     ## When it is silent
 
-    - The file is loaded into the wrapper again, or its prefix is taken off, in the same module.
+    - The file is loaded into the wrapper again, or its prefix is taken off, in the same module;
+      also when the wrapper is handed to a function that is called `load_...`, `resume_...` or
+      `restore_...`.
     - The model is taken out first, also by `hasattr(model, "module")` or a function for it.
     - FSDP models and DeepSpeed engines: their names have no such prefix.
     - It is not known whether the model is wrapped.
@@ -106,6 +111,31 @@ if os.path.exists("last.pt"):
 dist.barrier()
 if dist.get_rank() == 0:
     torch.save(model.state_dict(), "last.pt")
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="Resumed into the wrapper by a function of the project",
+            code="""\
+import os
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+
+def resume_from(path, **parts):
+    if os.path.exists(path):
+        state = torch.load(path, map_location="cpu", weights_only=True)
+        for name, part in parts.items():
+            part.load_state_dict(state[name])
+
+
+dist.init_process_group("gloo")
+head = DDP(torch.nn.Linear(2, 2))
+resume_from("head.pt", head=head)
+dist.barrier()
+if dist.get_rank() == 0:
+    torch.save({"head": head.state_dict()}, "head.pt")
 dist.destroy_process_group()
 """,
         ),
@@ -343,7 +373,9 @@ def _fits(objects: Objects, wrapper: Wrapper) -> bool:
             if into is not None and into.prefix == wrapper.prefix:
                 if not _comes_before_wrap(objects, site):
                     return True
-    return False
+    return wrapper.made is not None and any(
+        _LOADERS.search(site.name) for site, _ in objects.passed_to(wrapper.made)
+    )
 
 
 def _comes_before_wrap(objects: Objects, load: CallSite) -> bool:
