@@ -63,6 +63,7 @@ class UncheckedNonstrictLoad(SourceRule):
     - The result is kept, or the prefix is taken care of in the module.
     - The state is put together in the program: adapters, parts of another model.
     - A weight is taken out of the state by its name, so that the names are known.
+    - It is what a handler does after a strict load has failed.
     - Nothing in the file wraps a model.
     """
 
@@ -87,6 +88,28 @@ dist.barrier()
 state = torch.load("model.pt", map_location="cpu", weights_only=True)
 missing, unexpected = net.load_state_dict(state, strict=False)
 assert not unexpected
+model = DDP(net)
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="A strict load comes first",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+dist.init_process_group("gloo")
+net = torch.nn.Linear(2, 2)
+if dist.get_rank() == 0:
+    torch.save({"bias": net.bias.data}, "trained.pt")
+dist.barrier()
+state = torch.load("trained.pt", map_location="cpu", weights_only=True)
+try:
+    net.load_state_dict(state)
+except RuntimeError as error:
+    print("only the trained weights are in the file:", error)
+    net.load_state_dict(state, strict=False)
 model = DDP(net)
 dist.destroy_process_group()
 """,
@@ -149,7 +172,7 @@ assert (fresh.weight == 7.0).all(), "still random"
             if objects.constant(objects.argument(site, "strict", 1), site.point, True) is not False:
                 continue
             state = site.call.args[0].value if site.call.args else None
-            if state is None or _is_known_by_name(objects, state, site):
+            if state is None or _is_known_by_name(objects, state, site) or _was_strict(site):
                 continue
             if _from_file(objects, state, site):
                 yield self.finding(
@@ -195,6 +218,16 @@ def _is_known_by_name(objects: Objects, state: ir.Expr, site: CallSite) -> bool:
         for point in objects.points
         if point.scope is site.point.scope
         for item in nodes_of(point.statement)
+    )
+
+
+def _was_strict(site: CallSite) -> bool:
+    """Does it handle the error of a strict load, which has named what did not fit?"""
+    return any(
+        isinstance(here.owner, ir.Try)
+        and any(here.block is handler.body for handler in here.owner.handlers)
+        and "load_state_dict" in ir.block_tokens(here.owner.body)
+        for here in site.point.around
     )
 
 
