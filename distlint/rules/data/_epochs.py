@@ -52,7 +52,8 @@ def set_epoch(epochs: Epochs, draft: Draft, *, always: bool) -> None:
     first = statements.statement_of(draft, draft.locator.node(loop.body[0].site))
     if path[0] != "self" and not names.available(draft, path[0], first):
         raise Doubt("the loader may not be there yet")
-    held = f"{'.'.join(path)}.sampler"
+    between = "" if epochs.loader.option("batch_sampler").absent else ".batch_sampler"
+    held = f"{'.'.join(path)}{between}.sampler"
     lines = [f"{held}.set_epoch({draft.text(node.target)})"]
     if not always:
         lines = [f'if hasattr({held}, "set_epoch"):', f"    {lines[0]}"]

@@ -260,6 +260,27 @@ assert trainer.seen[:8] != trainer.seen[8:], "both epochs had the same order"
 """,
         ),
         Example(
+            title="Behind a batch sampler",
+            effect="fail",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.utils.data import BatchSampler, DataLoader, DistributedSampler, TensorDataset
+
+dist.init_process_group("gloo")
+data = TensorDataset(torch.arange(16.0))
+order = DistributedSampler(data)  # expect: DST203
+loader = DataLoader(data, batch_sampler=BatchSampler(order, 4, drop_last=True))
+orders = []
+for epoch in range(2):
+    seen = []
+    for (batch,) in loader:
+        seen += batch.tolist()
+    orders.append(seen)
+assert orders[0] != orders[1], "both epochs had the same order"
+""",
+        ),
+        Example(
             title="Told when the epoch is over",
             effect="fail",
             code="""\
@@ -456,7 +477,8 @@ def _is_behind(site: CallSite, late: CallSite) -> bool:
 
 def _told(epochs: Epochs, sampler: Made, draft: Draft) -> Fix:
     made = epochs.loader.origins("sampler")
-    set_epoch(epochs, draft, always=all(origin.call is sampler.call for origin in made))
+    sure = bool(made) and all(origin.call is sampler.call for origin in made)
+    set_epoch(epochs, draft, always=sure)
     return draft.fix("unsafe", "Tell the sampler the epoch")
 
 
