@@ -24,7 +24,7 @@ class LoaderDefaults(SourceRule):
 
     ## What it finds
 
-    `DataLoader(...)` with `num_workers` 0 or not given, in a distributed script that uses CUDA.
+    `DataLoader(...)` without `num_workers`, in a distributed script that uses CUDA.
 
     ## Why it matters
 
@@ -42,7 +42,8 @@ class LoaderDefaults(SourceRule):
 
     ## When it is silent
 
-    - `num_workers` is not a constant, or the data are a `TensorDataset`.
+    - `num_workers` is given, also as 0, which somebody has then decided; or the data are a
+      `TensorDataset`.
     - The loader is for evaluation, by its name.
 
     In preview: of 134 findings in 58 repositories 30 were read; most are examples on data that
@@ -66,6 +67,21 @@ dist.init_process_group("gloo")
 device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 data = TensorDataset(torch.arange(8.0))
 loader = DataLoader(data, batch_size=2, sampler=DistributedSampler(data))
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="None, and it says so",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.utils.data import DataLoader, DistributedSampler
+
+dist.init_process_group("gloo")
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+data = [torch.full((2,), float(each)) for each in range(8)]
+sampler = DistributedSampler(data)
+loader = DataLoader(data, batch_size=2, sampler=sampler, num_workers=0)
 dist.destroy_process_group()
 """,
         ),
@@ -107,7 +123,7 @@ def main(path, device="cuda"):
         if document.is_test:
             return
         for loader in loaders(objects_of(module, catalogue)):
-            if loader.constant("num_workers", 0) != 0 or not loader.option("num_workers").known:
+            if not loader.option("num_workers").absent:
                 continue
             if any(is_evaluation(name) for name in names_of(loader.site)):
                 continue
