@@ -292,6 +292,25 @@ def test_a_training_function_of_another_file_is_looked_into(tmp_path: Path) -> N
         assert [each.code for each in found if each.code == "DST203"] == expected
 
 
+def test_a_trainer_of_the_project_seeds_what_its_heirs_draw(tmp_path: Path) -> None:
+    """Where its base, in another file, is a Trainer of transformers."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import numpy as np\n"
+        "import transformers\n"
+        "from accelerate import Accelerator\n"
+        "from base import Base\n"
+        "class Probing(Base):\n"
+        "    def probe(self, data):\n"
+        "        return data.select(np.random.choice(len(data), size=(9,)))\n"
+    )
+    for base, expected in (("Trainer", []), ("object", ["DST212"])):
+        text = f"from transformers import Trainer\nclass Base({base}):\n    pass\n"
+        (tmp_path / "base.py").write_text(text)
+        found = find(Document.read(script), Project(tmp_path)).findings
+        assert [each.code for each in found if each.code == "DST212"] == expected
+
+
 def test_a_loader_that_may_keep_its_last_batch_is_left_alone() -> None:
     source = (
         SAMPLED + "train = DataLoader(data, batch_size=4, sampler=sampler)\n"

@@ -94,6 +94,7 @@ class UnseededSplit(SourceRule):
     - The file seeds generators with a value that does not depend on the rank.
     - The call has its own generator or seed, or only one rank makes it, or the result is broadcast.
     - What is shuffled does not become a data set.
+    - It is drawn by a Trainer of transformers, which seeds all generators alike when it is made.
 
     Where the file is no script of its own, the caller may have set the seed: such findings are
     shown with `--preview` only.
@@ -134,6 +135,22 @@ random.shuffle(order)
 train, val = random_split(Subset(range(1000), order), [900, 100])
 print("val =", sorted(val.indices))
 dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="A Trainer, which is seeded when it is made",
+            effect="static",
+            why_static="needs transformers and a data set",
+            needs=("transformers",),
+            code="""\
+import numpy as np
+from transformers import Trainer
+
+
+class ProbingTrainer(Trainer):
+    def probe(self, data, count):
+        some = np.random.choice(len(data), size=(count,))
+        return self.evaluate(data.select(some))
 """,
         ),
         Example(
@@ -248,7 +265,11 @@ assert len(seen) == 64, f"of 64 samples the ranks drew {len(seen)}"
         if why is None:
             yield from self._in_samplers(objects, locators.of(module.key))
             return
+        seeding = set(_trainers(objects))
         for site in _draws(objects):
+            function = site.point.scope.function
+            if function is not None and function.owner in seeding:
+                continue
             if not _on_one_rank(site):
                 draft = Draft(locators.of(module.key), module, catalogue)
                 finding = self.finding(
@@ -277,6 +298,18 @@ assert len(seen) == 64, f"of 64 samples the ranks drew {len(seen)}"
                         effect="the ranks pick their batches from lists in different orders",
                         advice="Shuffle by a generator that is seeded by a constant and the epoch.",
                     )
+
+
+def _trainers(objects: Objects) -> Iterator[str]:
+    """The classes that derive from a Trainer of transformers, also by a class of the project."""
+    yield from (cls.name for cls in objects.subclasses_of("transformers.Trainer"))
+    if "transformers" not in objects.module.imported_roots:
+        return
+    for cls in objects.module.classes.values():
+        for base in cls.bases:
+            found = objects.module.imported_class(ir.last_name(base))
+            if found is not None and any(ir.last_name(each) == "Trainer" for each in found.bases):
+                yield cls.name
 
 
 def _on_request(site: CallSite) -> bool:
