@@ -116,15 +116,24 @@ def _leaves(draft: Draft, branch: cst.If) -> bool:
     return isinstance(last, (cst.Return, cst.Continue, cst.Break))
 
 
-def joins_later(draft: Draft, place: Statement) -> bool:
-    """Do the processes meet only behind a place, as far as its own function tells?"""
+def joins_later(draft: Draft, place: Statement, depth: int = 3) -> bool:
+    """Do the processes meet only behind a place, as far as its function and its callers tell?"""
+    if joined_before(draft, place):
+        return False
     scope = names.scope_of(draft, place)
-    joining = any(
-        isinstance(node, cst.Call) and _last(node) in (*_JOINS, "initialize")
-        for node in names.inside(scope)
-        if names.scope_of(draft, node) is scope
+    calls = [node for node in names.inside(draft.tree) if isinstance(node, cst.Call)]
+    if any(
+        _last(call) in (*_JOINS, "initialize") and names.scope_of(draft, call) is scope
+        for call in calls
+    ):
+        return True
+    if not isinstance(scope, cst.FunctionDef) or not depth:
+        return False
+    return any(
+        joins_later(draft, statements.statement_of(draft, call), depth - 1)
+        for call in calls
+        if _last(call) == scope.name.value and names.scope_of(draft, call) is not scope
     )
-    return joining and not joined_before(draft, place)
 
 
 def _last(call: cst.Call) -> str:

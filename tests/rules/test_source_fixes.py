@@ -209,6 +209,13 @@ from torch.nn.parallel import DistributedDataParallel as DDP
         ),
         pytest.param(
             "DST415",
+            "from torchvision.datasets import MNIST\n\n\ndef load():\n"
+            "    return MNIST('data', download=True)\n\n\ndef main(rank):\n    data = load()\n"
+            "    dist.init_process_group('nccl')\n    model = DDP(net)\n",
+            id="the processes meet when the function has returned",
+        ),
+        pytest.param(
+            "DST415",
             "import lightning as L\nfrom torchvision.datasets import MNIST\n"
             "data = MNIST('data', download=True)\nL.Trainer(devices=4).fit(model, data)\n",
             id="Lightning lets them meet later",

@@ -59,7 +59,8 @@ class DownloadOnAllRanks(SourceRule):
     Unsafe: the statement goes under `with main_process_first("node"):`, with Accelerate under that
     of the accelerator. One rank of each node then fetches, and the others, which wait for it, find
     the data. A plain fetch has to look for the file first, for it would write it again. Not offered
-    in front of `init_process_group`, or where Lightning joins the processes later.
+    in front of `init_process_group` (also where the function is called in front of it), or where
+    Lightning joins the processes later.
 
     ## When it is silent
 
