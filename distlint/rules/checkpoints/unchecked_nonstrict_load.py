@@ -179,8 +179,10 @@ assert (fresh.weight == 7.0).all(), "still random"
                     message="names that do not fit are passed over here, and nobody looks which",
                     severity=Severity.WARNING,
                     place=locators.of(module.key).place(site.call.site),
-                    effect="a file of a wrapped model fits nowhere, and the weights stay random",
-                    advice="keep what it returns, and refuse unexpected names",
+                    effect="if the names are others, as in a file of a wrapped model, nothing is "
+                    "loaded and the weights stay random",
+                    advice="keep what it returns, and refuse names that you do not expect; "
+                    "distlint.runtime.load_checkpoint refuses a file from which nothing fits",
                     fix=partial(
                         _fix, objects, site, Draft(locators.of(module.key), module, catalogue)
                     ),
