@@ -339,15 +339,12 @@ class Collectives(Builtins):
         return tuple(found)
 
     def is_each_alone(self, ranks: Value) -> bool:
-        """Does every rank name a group of itself?"""
+        """Does every rank name a group of one, as a rule of itself?"""
         try:
             named = v.vector(ranks, self.cluster.size)
         except ValueError:
             return False
-        return all(
-            isinstance(members, (list, tuple)) and list(members) == [rank]
-            for rank, members in enumerate(named)
-        )
+        return all(isinstance(members, (list, tuple)) and len(members) == 1 for members in named)
 
     def argument_node(self, row: Any, param: str | None, node: ir.Call | None) -> ir.Expr | None:
         """The source of an argument, so that its variable can be given the result."""

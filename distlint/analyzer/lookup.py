@@ -519,8 +519,11 @@ class Lookup(View):
             return unknown("param", param.name, local=True)
         if function.name in BATCH_END_HOOKS and function.owner and param.name in BATCH_PARAMS:
             return unknown("param", param.name, local=True)
-        if isinstance(param.default, ir.Literal) and param.default.value is None:
-            # "no rank given" is a choice of the caller: here the parameter names another rank
+        if isinstance(param.default, ir.Literal) and (
+            param.default.value is None or "get_rank" in function.tokens
+        ):
+            # "no rank given" is a choice of the caller: here the parameter names another rank, as
+            # it does where the function asks for its own
             hint = self.catalogue.hint(param.name)
             return v.obj(hint, self.number("hint", param.name)) if hint else otherwise
         if self.rehearsal.binds_device(function, param.name):

@@ -13,5 +13,10 @@ def main():
     dist.destroy_process_group()
 
 
+def wrap_expert(expert, group):
+    own = dist.new_group([group.rank()])
+    return expert.to_group(own)
+
+
 if __name__ == "__main__":
     main()
