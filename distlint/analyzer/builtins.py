@@ -50,6 +50,9 @@ _SAFE_METHODS = HARMLESS | frozenset(
 )
 """Methods that do not fail on one rank alone."""
 
+_ALIKE = frozenset("index remove pop split rsplit decode encode format partition".split())
+"""Methods that fail by their arguments alone: on all ranks, if these are the same there."""
+
 _STRING_METHODS = frozenset(
     [
         "lower",
@@ -507,12 +510,12 @@ class Builtins(Expressions):
         if kind is not None:
             made = v.obj(kind, self.number("telltale", receiver))
             return self.call_object_method(made, name, args, keywords, site, None)
-        if name not in _SAFE_METHODS:
+        values = [*args, *keywords.values()]
+        if name not in _SAFE_METHODS and not (name in _ALIKE and _are_uniform(receiver, *values)):
             self.may_fail(site)
         if name in {"items", "keys", "values", "named_parameters", "parameters"} and receiver.local:
             # the keys of rank-local data are the same everywhere as a rule
             return unknown("method", receiver, name, local=False, clean=True)
-        values = [*args, *keywords.values()]
         return unknown("method", receiver, name, *values, wrapped=self.run_inside(values))
 
     def run_inside(self, values: list[Value]) -> frozenset[int]:
@@ -692,6 +695,10 @@ class Builtins(Expressions):
         node: ir.Call | None,
     ) -> Value:
         raise NotImplementedError
+
+
+def _are_uniform(*values: Value) -> bool:
+    return not any(value.local or v.is_ranked(value) for value in values)
 
 
 def _is_called_a_group(value: Unknown) -> bool:
