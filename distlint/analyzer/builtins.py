@@ -516,6 +516,8 @@ class Builtins(Expressions):
         if name in {"items", "keys", "values", "named_parameters", "parameters"} and receiver.local:
             # the keys of rank-local data are the same everywhere as a rule
             return unknown("method", receiver, name, local=False, clean=True)
+        if name in {"get", "pop", "setdefault"} and values and v.is_process_id(values[0]):
+            return unknown("method", receiver, name, "process", clean=True)
         return unknown("method", receiver, name, *values, wrapped=self.run_inside(values))
 
     def run_inside(self, values: list[Value]) -> frozenset[int]:

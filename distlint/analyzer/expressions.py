@@ -224,6 +224,7 @@ class Expressions(Lookup):
                     pass
             # a stride leaves a remainder: some ranks get one item more
             strided = v.is_ranked(bounds[0]) and isinstance(bounds[1], Const)
+            strided = strided and not _is_cut_for_all(base)
             return unknown("shard", base, UNEVEN) if strided else unknown("part", base)
         if isinstance(base, v.Seq) and all(isinstance(bound, Const) for bound in bounds):
             lower, upper, step = (v.plain(bound) for bound in bounds)
@@ -270,6 +271,8 @@ class Expressions(Lookup):
         if base.local and isinstance(index, Unknown) and index.local and index.op in _MASKS:
             # how many items a mask lets through is this rank's own
             return unknown("index", base, index, UNEVEN)
+        if v.is_process_id(index) and not base.local:
+            return unknown("index", base, "process", clean=True)
         return unknown("index", base, index)
 
     def pick(self, base: v.Seq, index: Value) -> Value | None:
@@ -541,6 +544,32 @@ class Expressions(Lookup):
 
     def bind_target(self, target: ir.Expr, value: Value) -> None:
         raise NotImplementedError
+
+
+def _is_cut_for_all(value: Value) -> bool:
+    """Has something been cut into a multiple of the world size: ``tensor_split(n * world)``?"""
+    if not isinstance(value, Unknown) or value.op not in {"call", "method"} or len(value.args) < 3:
+        return False
+    name = value.args[value.op == "method"]
+    if not isinstance(name, str) or not name.endswith(("tensor_split", "array_split")):
+        return False
+    return any(
+        isinstance(leaf, v.World)
+        or (isinstance(leaf, Unknown) and leaf.op == "*" and _holds_world(leaf.args))
+        for leaf in v.leaves(value.args[2])
+    )
+
+
+def _holds_world(factors: tuple[Any, ...]) -> bool:
+    return any(
+        isinstance(factor, v.World)
+        or (isinstance(factor, Unknown) and any(map(_says_world_size, factor.args)))
+        for factor in factors
+    )
+
+
+def _says_world_size(part: Any) -> bool:
+    return isinstance(part, str) and "world_size" in part
 
 
 def is_seldom_uneven(value: Value) -> bool:

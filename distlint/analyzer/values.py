@@ -620,6 +620,11 @@ def is_plain(value: Value) -> bool:
     return isinstance(value, (Const, World, External))
 
 
+def is_process_id(value: Value) -> bool:
+    """Is it the number of the own process? Under it, each has its own of what all have."""
+    return isinstance(value, Unknown) and value.op == "call" and value.args[0] == "os.getpid"
+
+
 def is_known(value: Value) -> bool:
     """Is it a constant, or one of several?"""
     return value.known if isinstance(value, Phi) else isinstance(value, (Const, World))
@@ -844,6 +849,8 @@ def _compare_unknown(op: str, left: Value, right: Value) -> Value:
     if op == "is" and isinstance(left, Unknown) and left.op not in _MAY_BE_NONE:
         # whether there is a value at all is a matter of the program, not of the rank's data
         return unknown(op, left, right, local=False, clean=True)
+    if op == "in" and is_process_id(left) and not right.local:
+        return unknown(op, "process", right, clean=True)
     if op == "in" and isinstance(left, Const) and isinstance(right, Unknown) and right.wrapped:
         # so is which outputs a model has
         return unknown(op, left, right, local=False, clean=True)
