@@ -478,7 +478,9 @@ def _are_peers(one: Any, other: Any) -> bool:
         return True
     if not (isinstance(one, Unknown) and isinstance(other, Unknown)):
         return not isinstance(one, _KNOWN) and not isinstance(other, _KNOWN)
-    if one.op != other.op or one.op not in v.TRANSPARENT:
+    if one.op != other.op:
+        return False  # one may be what has been written on its rank
+    if one.op not in v.TRANSPARENT:
         return True
     return all(map(_are_peers, one.args, other.args))
 
