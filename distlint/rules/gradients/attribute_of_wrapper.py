@@ -82,8 +82,8 @@ class AttributeOfWrapper(SourceRule):
 
     ## When it is silent
 
-    - The model may be unwrapped there because it came another way, or a test stands around it that
-      is about the same as that of the wrap.
+    - The model may be unwrapped there because it came another way, or a test stands around it, or
+      an assertion before it, that is about the same as that of the wrap.
     - In a test that wraps in a branch: which cases come together is the test's own choice.
     - The attribute was set on the wrapper in the file.
     - The wrapper is a class of the project's own.
@@ -132,6 +132,24 @@ net = torch.nn.Sequential(torch.nn.Linear(2, 1))
 net.stride = 4
 model = DDP(net) if dist.get_world_size() > 8 else net
 print(model.stride)
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="An export that is for one process, as it asserts",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+dist.init_process_group("gloo")
+is_parallel, exports = dist.get_world_size() > 1, dist.get_world_size() == 1
+model = torch.nn.Linear(2, 1)
+if is_parallel:
+    model = DDP(model)
+if exports:
+    assert not is_parallel, "export works in one process"
+    print(model.in_features)
 dist.destroy_process_group()
 """,
         ),
@@ -341,11 +359,14 @@ def _is_behind_branch(wrap: Point, use: Point) -> bool:
     if use.around[0].index <= wrap.around[0].index:
         return False
     told = ir.tokens_of(wrap.around[-1].owner.test)
-    return all(
-        told.isdisjoint(ir.tokens_of(here.owner.test))
+    asked = [here.owner.test for here in use.around if isinstance(here.owner, ir.If)]
+    asked += [
+        earlier.test
         for here in use.around
-        if isinstance(here.owner, ir.If)
-    )
+        for earlier in here.block[: here.index]
+        if isinstance(earlier, ir.Assert)
+    ]
+    return all(told.isdisjoint(ir.tokens_of(test)) for test in asked)
 
 
 def _is_asked(point: Point, name: str) -> bool:
