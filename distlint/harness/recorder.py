@@ -108,7 +108,9 @@ def _describe(name: str, arguments: Mapping[str, Any]) -> dict[str, object] | No
         members = arguments.get("ranks")
         members = world if members is None else [int(rank) for rank in members]
         local = bool(arguments.get("use_local_synchronization"))
-        group, detail = (sorted(members) if local else world), str(members)
+        group = sorted(members) if local else world
+        # a rank that makes a group of itself waits for nobody, and finds nobody's messages
+        detail = "alone" if len(members) == 1 else str(members)
     else:
         handle = arguments.get("group")
         if handle is None:

@@ -8,7 +8,7 @@ from concurrent.futures import ProcessPoolExecutor
 from benchmarks.refactorings import REFACTORINGS, compare
 
 SEED = 2
-PROGRAMS = 40
+PROGRAMS = 30
 
 
 def compared(numbers: range) -> tuple[list[str], Counter[str]]:

@@ -1,7 +1,11 @@
 """Each stage reduces the gradient of its own copy of a weight: both copies are there, or none."""
 
 import torch.distributed as dist
-from trainer import Average, restore
+
+
+class Average:
+    def __init__(self, path):
+        self.path = path
 
 
 def reduce_shared_weight(model, group):
@@ -27,6 +31,6 @@ def broadcast_buffers(model, device):
 
 def resume(path, epochs):
     average = Average(path) if dist.get_rank() == 0 else None
-    first = restore(path, average, epochs)
-    for _ in range(first, epochs):
+    first = epochs.first_after(path, average)
+    for _ in range(first, epochs.last):
         dist.barrier()

@@ -1,4 +1,5 @@
 """A model and a sharded optimizer on every other rank, for a group of just these."""
+# needs: fairscale
 
 import torch
 import torch.distributed as dist
