@@ -320,9 +320,6 @@ for step, batch in enumerate(torch.ones(8, 1, 2)):
         optimizer.zero_grad()
         windows.append(size)
         size = 0
-if size:
-    optimizer.step()
-    windows.append(size)
 assert windows == [4, 4], f"windows of {windows}"
 """,
         ),
