@@ -58,6 +58,9 @@ LEVELS = ((DEEP, 16_000), (1, 3_000))
 FUNCTION_LEVELS = ((DEEP, 1_500), (1, 800))
 """The same for a function without a caller: a script runs from its module body."""
 
+REFUTED_BUDGET = 40_000
+"""Work that may go into replays of one root that prove nothing."""
+
 REPLAY_BUDGET = 6_000
 """Work that goes into proofs for a module before only the first proof is still looked for."""
 
@@ -182,9 +185,14 @@ class Rehearser:
                 self.spent += self.rehearsal.steps if self.rehearsal and function else 0
 
     def compare_ranks(self, rehearsal: Rehearsal, function: ir.Function | None) -> bool:
-        """Collect proofs; has all been walked that there is within the bounds?"""
+        """Collect proofs; has all been walked that there is within the bounds?
+
+        Raises:
+            OverBudget: when walking takes too many steps, or what proves nothing does.
+        """
         start = self.start(rehearsal, function)
         trials: Counter[Any] = Counter()
+        refuted = 0
         walk = Walk(rehearsal, start)
         for first, second in _pairs(rehearsal):
             found = 0
@@ -198,9 +206,13 @@ class Rehearser:
                 if is_known or (self.replayed > REPLAY_BUDGET and self.outcome.proofs):
                     trials["alike"] += 1
                 else:
+                    before = self.replayed
                     proven = self.prove(rehearsal, start, parting, function)
                     trials[kind, proven] += 1
                     found += proven
+                    refuted += 0 if proven else self.replayed - before
+                    if refuted > REFUTED_BUDGET:
+                        raise OverBudget
                 if found >= ENOUGH or trials["alike"] >= ENOUGH_TRIED:
                     break
         return walk.is_complete
@@ -309,6 +321,10 @@ class Rehearser:
             if steps:
                 body = hooks.called(call, steps)
                 store.update({(scope, step): v.external(step) for step in steps})
+        if isinstance(bound, v.Instance) and function.name == "__enter__":
+            # half of what happens: ranks that wait on the way in are let go on the way out
+            store[scope, "$manager"] = bound
+            body = (ir.With(ir.Name("$manager"), None, (), function.site),)
         return root_state(rehearsal, frame, body, store)
 
 

@@ -9,6 +9,7 @@ import pytest
 from distlint.analyzer import roots
 from distlint.engine.run import check_paths
 from distlint.engine.settings import Resolver
+from tests.support import ROOT
 
 PADDING = "".join(f"    value{number} = {number}\n" for number in range(15))
 HELPERS = f"""\
@@ -137,3 +138,12 @@ def test_loops_without_end_and_early_ways_out(
         "        if dist.get_rank() == 0:\n            evaluate(model)\n"
     )
     assert found(tmp_path, body) == [(17, "DST101")]
+
+
+def test_what_proves_nothing_is_given_up_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    path = ROOT / "tests" / "rules" / "silent" / "source_knows_what_it_sends.py"
+    assert check_paths([path], Resolver()).over_budget == 0
+    monkeypatch.setattr(roots, "REFUTED_BUDGET", 0)
+    outcome = check_paths([path], Resolver())
+    assert outcome.over_budget > 0
+    assert not outcome.findings
