@@ -48,7 +48,8 @@ class Collectives(Builtins):
             return done
         arguments = self.named(row.params, args, keywords)
         items = arguments.get(row.each) if row.each else None
-        if items is not None and items.local and self.inner[-1:] not in {("each",), ("another",)}:
+        is_inner = self.inner[-1:] in {("each",), ("another",)}
+        if items is not None and _may_differ_in_length(items) and not is_inner:
             with self.again("each"):
                 result = self.collective(entry, args, keywords, node, site, receiver, value)
             if self.is_one_more(items, site):
@@ -443,6 +444,18 @@ class Collectives(Builtins):
         if self.log is not None:
             self.log.append(("decide", self.frame, site, atom, outcome, self.it))
         return outcome
+
+
+def _may_differ_in_length(items: Value) -> bool:
+    """Has a collection been filled under conditions of this rank's own?
+
+    What a function returns for a batch of this rank has the same parts on all ranks as a rule.
+    """
+    if isinstance(items, v.Phi):
+        if items.test.local:
+            return True
+        return _may_differ_in_length(items.then) or _may_differ_in_length(items.orelse)
+    return isinstance(items, Unknown) and items.local and items.op in {v.EITHER, v.LOST}
 
 
 _STRATEGIES = ("fsdp", "deepspeed", "zero3", "zero_stage", "sharded", "fullysharded")

@@ -83,6 +83,8 @@ class Expressions(Lookup):
         if op in {"in", "not in"} and isinstance(right, v.Map):
             keys = v.seq("tuple", [key for key, _ in right.items])
             return v.binary(op, left, keys, self.cluster)
+        if op in {"==", "!="} and isinstance(left, v.Func) and isinstance(right, Const):
+            return const(op == "!=")  # a parameter that is missing, and a function of its name
         return v.binary(op, left, right, self.cluster)
 
     def both(self, left: Value, right: Value) -> Value:

@@ -520,7 +520,7 @@ class Lookup(View):
         if function.name in BATCH_END_HOOKS and function.owner and param.name in BATCH_PARAMS:
             return unknown("param", param.name, local=True)
         if isinstance(param.default, ir.Literal) and (
-            param.default.value is None or "get_rank" in function.tokens
+            param.default.value is None or _goes_beside_own_rank(module, function, param.name)
         ):
             # "no rank given" is a choice of the caller: here the parameter names another rank, as
             # it does where the function asks for its own
@@ -590,3 +590,16 @@ class Lookup(View):
 
     def group_from(self, source: Any, arguments: dict[str, Value], receiver: Value | None) -> Value:
         raise NotImplementedError
+
+
+def _goes_beside_own_rank(module: Module, function: ir.Function, name: str, depth: int = 3) -> bool:
+    """Does a function, or one to which it hands a parameter, ask for its own rank as well?"""
+    if "get_rank" in function.tokens:
+        return True
+    return depth > 0 and any(
+        called.name in function.tokens
+        and any(param.name == name and param.default is not None for param in called.params)
+        and _goes_beside_own_rank(module, called, name, depth - 1)
+        for called in module.functions
+        if called is not function
+    )

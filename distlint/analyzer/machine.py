@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -136,6 +136,8 @@ class Machine(Calls):
         if isinstance(payload, (Unknown, v.Phi)) and payload.local:
             # every name of the buffer, in this function and in its callers
             self.replace({payload: fresh})
+        for owner in _whose_buffer(payload):
+            self.synchronise_buffers(owner, place)
         if isinstance(payload, v.Seq) and event.payload is event.result_target:
             items = [
                 unknown("sync", place, index, fresh=True) for index in range(len(payload.items))
@@ -146,6 +148,13 @@ class Machine(Calls):
         self.note_told(event, fresh)
         self.assign_place(event.result_target, fresh)
         self.assign_in_callers(event.result_target, fresh)
+
+    def synchronise_buffers(self, owner: v.Instance, place: Place) -> None:
+        """One of ``self.buffers()`` is the same on all ranks: a loop passes over all of them."""
+        for name in self.rehearsal.buffers_of(owner.cls):
+            value = self.store.get((owner.oid, name))
+            if value is not None and value.local:
+                self.store[owner.oid, name] = unknown("sync", place, name, fresh=True)
 
     def note_told(self, event: Event, value: Value) -> None:
         """Note who has sent what all ranks hold from here on."""
@@ -240,6 +249,9 @@ class Machine(Calls):
         exact = self.exact_items(iterable)
         if exact is not None:
             more = index < len(exact)
+            if self.log is not None:
+                where = self.frame.function or self.frame.module.key
+                self.lengths[where, statement.site, outer] = len(exact)
             if self.log is not None and isinstance(iterable, v.Ranked):
                 self.log.append(("decide", self.frame, statement.site, iterable, more, self.it))
         else:
@@ -1084,6 +1096,15 @@ def _name_of(value: Value | None) -> str:
 def _those(store: dict[Key, Value], keys: Iterable[Key]) -> Variables:
     """Some variables of a store; None where they are unset."""
     return {key: store.get(key) for key in keys}
+
+
+def _whose_buffer(payload: Value | None) -> Iterator[v.Instance]:
+    """The modules of which a value is one of the buffers: ``for each in self.buffers()``."""
+    for atom in payload.atoms if isinstance(payload, Unknown) else ():
+        if atom.op == "call" and isinstance(atom.args[0], Unknown):
+            owner, *name = atom.args[0].args
+            if name == ["buffers"] and isinstance(owner, v.Instance):
+                yield owner
 
 
 def _argument_for(function: ir.Function, name: str, k: Cont) -> ir.Expr | None:

@@ -174,6 +174,18 @@ class Module:
         return tuple(found)
 
     @cached_property
+    def counters(self) -> frozenset[str]:
+        """Variables of the module that functions count up or down, such as the depth of nesting."""
+        return frozenset(
+            statement.target.id
+            for function in self.functions
+            for statement in function.body
+            if isinstance(statement, ir.AugAssign)
+            and isinstance(statement.target, ir.Name)
+            and statement.target.id in function.outer & self.definitions.keys()
+        )
+
+    @cached_property
     def classes(self) -> dict[str, ir.Class]:
         return {
             definition.node.name: definition.node

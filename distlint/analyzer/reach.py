@@ -20,12 +20,15 @@ from distlint.analyzer.relevance import (
 )
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from distlint.catalogue.catalogue import Catalogue, Entry
 
-_EVENT, _RANK, _LOCAL, _EXIT, _WRAP, _CHANGE = 1, 2, 4, 8, 16, 32
+_EVENT, _RANK, _LOCAL, _EXIT, _WRAP, _CHANGE, _COUNT = 1, 2, 4, 8, 16, 32, 64
 """What a name may be a sign of; ``_WRAP`` is a wrapped model, whose outputs differ by rank.
 
-``_CHANGE`` is a variable of an outer scope that the function writes.
+``_CHANGE`` is a variable of an outer scope that the function writes, and ``_COUNT`` one with which
+functions of its module count.
 """
 
 GENERIC = frozenset(
@@ -106,6 +109,15 @@ class Reach:
         """May a function, or one that it calls, communicate?"""
         return bool(self.signs(function) & _EVENT)
 
+    def asks_count(self, function: ir.Function) -> bool:
+        """Does it, or one that it calls, depend on a count that its module keeps?"""
+        return bool(self.signs(function) & _COUNT)
+
+    def counts(self, function: ir.Function) -> bool:
+        """Does it name a variable with which its module counts?"""
+        module = self.project.by_key(function.module)
+        return module is not None and not module.counters.isdisjoint(function.tokens)
+
     def may_part(self, function: ir.Function) -> bool:
         """Could ranks part ways in a function, or in what it calls?"""
         return _parts(self.signs(function))
@@ -166,7 +178,8 @@ class Reach:
 
         def enter(item: ir.Function) -> None:
             order[item] = low[item] = len(order)
-            mine[item] = self.own_signs(item.module, item.tokens) | bool(item.outer) * _CHANGE
+            mine[item] = self.own_signs(item.module, item.tokens)
+            mine[item] |= bool(item.outer) * _CHANGE | self.counts(item) * _COUNT
             path.append(item)
             work.append((item, iter(self.called_by(item))))
 
@@ -401,21 +414,23 @@ class Reach:
             below = self.project.submodule(path, imported.attr)
             if below is not None:
                 found.append(self.project.module(below))
-            elif found[0] is not None:
-                found.extend(self.reexported(found[0], imported.attr))
+            else:
+                found.extend(self.reexported(path, imported.attr))
         return [item for item in found if item is not None]
 
-    def reexported(self, package: Module, name: str, depth: int = 0) -> list[Module]:
+    def reexported(self, path: Path, name: str, depth: int = 0) -> Iterator[Module | None]:
         """Where a package's ``__init__`` takes a name from."""
-        found: list[Module] = []
+        # it may have nothing in it but where names come from
+        is_package = path.name == "__init__.py"
+        package = self.project.by_key(str(path)) if is_package else self.project.module(path)
+        if package is None or depth > 3:
+            return
         for definition in package.definitions.get(name, ()):
-            if isinstance(definition.node, Imported) and depth < 4:
-                path = self.project.find(definition.node.dotted, package.path)
-                origin = self.project.module(path) if path is not None else None
+            if isinstance(definition.node, Imported):
+                origin = self.project.find(definition.node.dotted, package.path)
                 if origin is not None:
-                    found.append(origin)
-                    found.extend(self.reexported(origin, name, depth + 1))
-        return found
+                    yield self.project.module(origin)
+                    yield from self.reexported(origin, definition.node.attr or name, depth + 1)
 
 
 def _evidence(

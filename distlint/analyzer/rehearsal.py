@@ -92,6 +92,7 @@ class Rehearsal:
         self._mro: dict[ir.Class, tuple[ir.Class | str, ...]] = {}
         self._handed_on: dict[ir.Function, int | None] = {}
         self._devices: dict[ir.Function, frozenset[str]] = {}
+        self._buffers: dict[ir.Class, frozenset[str]] = {}
         self._meets: dict[ir.Block, bool] = {}
         self._short: dict[ir.Function, bool] = {}
         self._raises: dict[ir.Function, bool] = {}
@@ -272,8 +273,11 @@ class Rehearsal:
         return self.reach.matters(function)
 
     def does_something(self, function: ir.Function) -> bool:
-        """Does a function, or one that it calls, more than work out a value?"""
-        return self.reach.does_something(function)
+        """Does a function, or one that it calls, more than work out a value?
+
+        What it works out may be another each time, by a count that its module keeps.
+        """
+        return self.reach.does_something(function) or self.reach.asks_count(function)
 
     def raises(self, function: ir.Function) -> bool:
         """Does a function raise an exception of its own?"""
@@ -394,6 +398,20 @@ class Rehearsal:
                     table.setdefault(name, []).append((function, value, index))
             self._assignments[cls] = table
         return table.get(attr, [])
+
+    def buffers_of(self, cls: ir.Class) -> frozenset[str]:
+        """The names that a class gives its buffers: ``self.register_buffer("name", tensor)``."""
+        if cls not in self._buffers:
+            self._buffers[cls] = frozenset(
+                node.args[0].value.value
+                for method in cls.methods.values()
+                for node in _own_nodes(method.body)
+                if isinstance(node, ir.Call)
+                and ir.last_name(node.func) == "register_buffer"
+                and node.args
+                and isinstance(node.args[0].value, ir.Literal)
+            )
+        return self._buffers[cls]
 
     def hands_on(self, function: ir.Function) -> int | None:
         """The parameter whose items a generator yields as they are, one by one; None if none is."""

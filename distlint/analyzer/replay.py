@@ -458,18 +458,49 @@ def _unlike(players: list[Player], ranks: tuple[int, int]) -> bool:
     A layer that one stage has and another has not, what a function returns for other arguments:
     nothing speaks for it that they differ.
     """
-    first, second = (
-        {
-            _spot(frame, site, turns, atom): (atom, outcome)
-            for frame, site, turns, atom, outcome in _answers(players[rank].trace)
-            if not atom.local
-        }
-        for rank in ranks
-    )
-    return any(
-        spot in second and outcome is not second[spot][1] and _are_peers(atom, second[spot][0])
-        for spot, (atom, outcome) in first.items()
-    )
+    first, second = (players[rank] for rank in ranks)
+    answers = _uniform_answers(first), _uniform_answers(second)
+    if any(
+        spot in answers[1]
+        and outcome is not answers[1][spot][1]
+        and _are_peers(atom, answers[1][spot][0])
+        for spot, (atom, outcome) in answers[0].items()
+    ):
+        return True
+    one, other = (player.machine.lengths for player in (first, second))
+    return _may_be_as_long(*answers, one, other) or _may_be_as_long(*answers[::-1], other, one)
+
+
+Answers = dict[tuple[Any, ...], tuple[Unknown, bool]]
+
+
+def _uniform_answers(player: Player) -> Answers:
+    return {
+        _spot(frame, site, turns, atom): (atom, outcome)
+        for frame, site, turns, atom, outcome in _answers(player.trace)
+        if not atom.local
+    }
+
+
+def _may_be_as_long(
+    answers: Answers, others: Answers, own: dict[Any, int], known: dict[Any, int]
+) -> bool:
+    """Is a collection of unknown length taken for shorter or longer than one that has items?
+
+    As where one stage has the losses of the model, whatever they are, and the others stand-ins.
+    """
+    guessed = {
+        spot: outcome
+        for spot, (atom, outcome) in answers.items()
+        if atom.op == "trip" and spot not in others
+    }
+    for (where, site, turns, turn), more in guessed.items():
+        # asked at the end of the turn before
+        length = known.get((where, site, turns[:-1] if turn else turns))
+        if length and more is not (turn < length):
+            return True
+    none = any(not more and spot[-1] == 0 for spot, more in guessed.items())
+    return none and any(length == 0 and known.get(place) for place, length in own.items())
 
 
 def _are_peers(one: Any, other: Any) -> bool:

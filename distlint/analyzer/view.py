@@ -52,6 +52,8 @@ class View:
         self.inner: tuple[Any, ...] = ()
         self.site = 0
         self.log: list[tuple[Any, ...]] | None = None
+        self.lengths: dict[tuple[Any, ...], int] = {}
+        """How long the known collections were over which loops have gone, while there is a log."""
         self.mark = 0
         """Length of the log when the statement in hand was begun."""
         self.quiet = 0

@@ -42,3 +42,19 @@ def may_meet(imports: str, body: str) -> bool:
     module = project.add(Document.from_bytes(text.encode(), path))
     reach = reach_of(project, project.catalogue_of(module))
     return reach.may_meet(next(item for item in module.functions if item.name == "f"))
+
+
+def test_a_package_that_only_passes_names_on_is_looked_through(tmp_path: Path) -> None:
+    inner = tmp_path / "text" / "inner"
+    inner.mkdir(parents=True)
+    (tmp_path / "text" / "__init__.py").write_text("from .inner import generate\n")
+    (inner / "__init__.py").write_text("from .api import generate\n")
+    (inner / "api.py").write_text(
+        "import torch.distributed as dist\n\ndef generate(x):\n    dist.broadcast(x, 0)\n"
+    )
+    path = tmp_path / "script.py"
+    text = f"{IMPORTS}from text import generate\n\ndef f(x):\n    generate(x)\n"
+    project = Project(tmp_path)
+    module = project.add(Document.from_bytes(text.encode(), path))
+    reach = reach_of(project, project.catalogue_of(module))
+    assert reach.may_meet(module.functions[0])
