@@ -26,6 +26,26 @@ _STEP = "training_step"
 _MODULES = frozenset({"lightning.pytorch.LightningModule"})
 _LOOPS = _MODULES | {"lightning.pytorch.Callback", "transformers.TrainerCallback"}
 
+_WITH_BATCH = frozenset({_STEP, "validation_step", "test_step", "predict_step"})
+"""Methods that a framework calls with the batch of this rank."""
+
+_AROUND_BATCH = frozenset(
+    f"on_{stage}_batch_{edge}"
+    for stage in ("train", "validation", "test", "predict")
+    for edge in ("start", "end")
+)
+_OF_BATCH = frozenset({"batch", "outputs"})
+"""Parameters of the hooks around a step that hold the batch of this rank, or what came of it."""
+
+
+def is_of_batch(function: ir.Function, param: ir.Param) -> bool:
+    """Does a framework pass the batch of this rank here, or what came of it?"""
+    if not function.owner:
+        return False
+    if function.name in _WITH_BATCH:
+        return param in function.params[1:2]
+    return function.name in _AROUND_BATCH and param.name in _OF_BATCH
+
 
 def following(function: ir.Function, owners: Iterable[object]) -> tuple[str, ...]:
     """What is done behind a hook of a class with these bases: names of builtin steps."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from distlint.analyzer import ir
+from distlint.analyzer import hooks, ir
 from distlint.analyzer import values as v
 from distlint.analyzer.project import Definition, Imported, Module
 from distlint.analyzer.state import (
@@ -19,21 +19,6 @@ from distlint.analyzer.state import (
 )
 from distlint.analyzer.values import UNEVEN, Const, Unknown, Value, const, unknown
 from distlint.analyzer.view import View
-
-if TYPE_CHECKING:
-    pass
-
-BATCH_HOOKS = frozenset({"training_step", "validation_step", "test_step", "predict_step"})
-"""Methods that a framework calls with the batch of this rank."""
-
-BATCH_END_HOOKS = frozenset(
-    f"on_{stage}_batch_{edge}"
-    for stage in ("train", "validation", "test", "predict")
-    for edge in ("start", "end")
-)
-
-BATCH_PARAMS = frozenset({"batch", "outputs"})
-"""Parameters of the hooks around a step that hold the batch of this rank, or what came of it."""
 
 _SHAPES = frozenset({"shape", "ndim", "dtype", "device"})
 """Attributes of a tensor that its values do not change."""
@@ -515,9 +500,7 @@ class Lookup(View):
         kind = self.hook_param(module, function, param.name)
         if kind is not None:
             return v.obj(kind, self.number("hook param", param.name))
-        if function.name in BATCH_HOOKS and function.owner and param is function.params[1]:
-            return unknown("param", param.name, local=True)
-        if function.name in BATCH_END_HOOKS and function.owner and param.name in BATCH_PARAMS:
+        if hooks.is_of_batch(function, param):
             return unknown("param", param.name, local=True)
         if isinstance(param.default, ir.Literal) and (
             param.default.value is None or _goes_beside_own_rank(module, function, param.name)

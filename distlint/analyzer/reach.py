@@ -7,7 +7,7 @@ from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from distlint.analyzer import ir
+from distlint.analyzer import hooks, ir
 from distlint.analyzer.outflow import Outflow
 from distlint.analyzer.project import Imported, Module, Project
 from distlint.analyzer.relevance import (
@@ -180,6 +180,7 @@ class Reach:
             order[item] = low[item] = len(order)
             mine[item] = self.own_signs(item.module, item.tokens)
             mine[item] |= bool(item.outer) * _CHANGE | self.counts(item) * _COUNT
+            mine[item] |= any(hooks.is_of_batch(item, param) for param in item.params) * _LOCAL
             path.append(item)
             work.append((item, iter(self.called_by(item))))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -165,7 +166,7 @@ class _Explainer:
             region=region[0] if region else None,
             region_event=facts[region[1]] if region else None,
             local=bool(local) or cause.kind == "local",
-            weak=bool(local) and all(_is_weak(e[3]) for e in local),
+            weak=bool(local) and (all(_is_weak(e[3]) for e in local) or _share_data(found)),
             call_place=self.call_place(tails),
             failure=failing
             or any(_operator(e[3]) == "exception" for e in decisions)
@@ -802,6 +803,16 @@ def _filled_by(function: ir.Function | None) -> set[str]:
 
 def _is_weak(value: Value) -> bool:
     return bool(getattr(value, "weak", False))
+
+
+_OF_ONE_MODEL = re.compile(
+    r"pipeline|tensor|model_?par|context_par|sequence_par|(?<![a-z])[tpc]p(?![a-z])", re.IGNORECASE
+)
+
+
+def _share_data(events: tuple[Event | None, Event | None]) -> bool:
+    """Are the collectives between the parts of one model? Its ranks work on the same batch."""
+    return all(event is None or _OF_ONE_MODEL.search(event.group_text) for event in events)
 
 
 def _decision_kind(value: Value, row: list[bool | None]) -> Any:

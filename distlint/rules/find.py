@@ -208,7 +208,7 @@ def _finding(rule: WitnessRule, witness: Witness, document: Document) -> Finding
             effect=witness.effect,
             advice=rule.advice(witness),
         ),
-        # files that are there on one node only: possible, and seldom so
+        # files that are there on one node only, other data on ranks that share a model: seldom so
         preview=witness.weak,
     )
     return _moved(finding, witness, document)

@@ -37,6 +37,13 @@ def test_a_file_that_may_be_on_one_node_only_is_for_preview(tmp_path: Path) -> N
     assert [finding.code for finding in shown] == ["DST103"]
 
 
+def test_data_that_may_differ_on_ranks_of_one_model_is_for_preview() -> None:
+    source = next(each for each in scripts("silent") if each.name == "request_to_a_pipeline").source
+    assert about_hangs(findings(source)) == [(15, "DST109")]
+    everywhere = source.replace("group=parallel_state.get_pipeline_model_parallel_group(),", "")
+    assert about_hangs(findings(everywhere, preview=False)) == [(15, "DST109")]
+
+
 def test_nothing_is_reported_behind_a_raise_on_all_ranks() -> None:
     """Whatever the option says, no rank comes to the collective."""
     script = """\
