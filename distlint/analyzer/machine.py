@@ -122,6 +122,9 @@ class Machine(Calls):
                 self.assign_place(event.result_target, value)
         elif event.result == "local" and event.value is None:
             value = unknown("result", place, local=True, fresh=True)
+        elif isinstance(value, v.Group) and value.kind == "ranks":
+            # one group, from wherever each rank has made it
+            value = v.group("ranks", value.detail, self.number("group", place))
         self.results[event.result_key] = value
         if event.kind == "forward":
             self.may_fail(event.site)

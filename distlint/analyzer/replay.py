@@ -9,7 +9,7 @@ from typing import Any
 
 from distlint.analyzer import ir
 from distlint.analyzer import values as v
-from distlint.analyzer.machine import ABORT, END, Machine
+from distlint.analyzer.machine import ABORT, END, Machine, Place
 from distlint.analyzer.product import Parting, alone, difference, resume
 from distlint.analyzer.rehearsal import Rehearsal
 from distlint.analyzer.state import OPAQUE, Cont, Cut, Event, Frame, Need, State
@@ -284,6 +284,7 @@ class Player:
         self.machine.log = []
         self.machine.joins = guide is None  # a question about several ways is none of the parts'
         self.trace = Trace(rank, log=self.machine.log)
+        self.first = first
         self.partner = second if rank == first else first
         self.names = parting.names if side == "B" else {}
         self.default = default
@@ -302,13 +303,13 @@ class Player:
         while self.common <= common and self.step() is not None:
             pass
 
-    def step(self) -> Event | None:
-        """The next collective; None at the end."""
+    def step(self, place: Place | None = None) -> Event | None:
+        """The next collective; None at the end. ``place`` names the last one on all its ranks."""
         trace = self.trace
         if self.at_end or len(trace.events) >= MAX_EVENTS:
             return None
         if trace.events:
-            self.leave(trace.events[-1])
+            self.leave(trace.events[-1], place)
         event = self.advance()
         if not isinstance(event, Event):
             trace.ended = event
@@ -323,11 +324,11 @@ class Player:
         self.common += self.partner in event.members
         return event
 
-    def leave(self, event: Event) -> None:
+    def leave(self, event: Event, place: Place | None) -> None:
         """Go on behind a collective."""
         if self.partner in event.members:
-            place = self.machine.place(event)
-            resume(self.machine, event, self.names.get(place, place))
+            own = self.machine.place(event)
+            resume(self.machine, event, place or self.names.get(own, own))
         else:
             alone(self.machine, event)
 
@@ -421,8 +422,11 @@ def _stuck(players: list[Player]) -> list[Event | None] | None:
             waiting = [head for head in heads if head is not None]
             is_stuck = bool(waiting) and all(head.kind != OPAQUE for head in waiting)
             return heads if is_stuck else None
+        # all go on under the name that the first rank of the parting has for it
+        namer = min(ready.members, key=lambda rank: (rank != players[rank].first, rank))
+        place = players[namer].machine.place(heads[namer] or ready)
         for rank in ready.members:
-            heads[rank] = players[rank].step()
+            heads[rank] = players[rank].step(place)
 
 
 def _is_hearsay(rehearsal: Rehearsal, players: list[Player]) -> bool:
