@@ -126,6 +126,60 @@ def check(body: str, code: str) -> None:
         ),
         pytest.param(
             """
+            import lightning.pytorch as pl
+
+            def main(cuda, model):
+                devices = 1 if cuda is None else [cuda]
+                trainer = pl.Trainer(devices=devices)
+                torch.save(trainer.predict(model), "a.pt")
+            """,
+            id="a trainer on one device, through a variable",
+        ),
+        pytest.param(
+            """
+            import lightning.pytorch as pl
+
+            def main(model):
+                trainer = pl.Trainer(devices=[0, 1])
+                torch.save(trainer.predict(model), "a.pt")  # expect: DST406
+            """,
+            id="a trainer on two devices",
+        ),
+        pytest.param(
+            """
+            import lightning.pytorch as pl
+
+            def convert(model, strategy):
+                trainer = pl.Trainer(accelerator="cpu", strategy=strategy)
+                torch.save(trainer.predict(model), "a.pt")
+            """,
+            id="a trainer on the CPU, where one process is the default",
+        ),
+        pytest.param(
+            """
+            from accelerate import Accelerator
+
+            def main(model):
+                accelerator = Accelerator()
+                model = torch.nn.DataParallel(model)
+                torch.save(model.state_dict(), "a.pt")
+            """,
+            id="one process that uses all GPUs",
+        ),
+        pytest.param(
+            """
+            from accelerate import Accelerator
+
+            def main(args, model):
+                accelerator = Accelerator()
+                if args.alone:
+                    model = torch.nn.DataParallel(model)
+                torch.save(model.state_dict(), "a.pt")  # expect: DST406
+            """,
+            id="one process that uses all GPUs, perhaps",
+        ),
+        pytest.param(
+            """
             def main(args, model):
                 if args.distributed:
                     model = DDP(model)
@@ -213,6 +267,14 @@ def test_a_deletion_is_reported_when_a_missing_file_is_an_error(body: str) -> No
                 net.load_state_dict(state)
             """,
             id="the branch of processes that have a GPU",
+        ),
+        pytest.param(
+            """
+            local_rank = int(os.environ.get("LOCAL_RANK", -1))
+            net = torch.nn.DataParallel(torch.nn.Linear(2, 2).cuda())
+            net.load_state_dict(torch.load("net.pt"))
+            """,
+            id="into a model on all GPUs of one process",
         ),
         pytest.param(
             """

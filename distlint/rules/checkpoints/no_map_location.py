@@ -386,9 +386,11 @@ def _fix(site: CallSite, position: int, draft: Draft) -> Fix:
 
 
 def _may_be_started(guards: Guards, site: CallSite) -> bool:
-    """Is it in a file that joins the processes, and not in a test there?"""
+    """Is it in a file that joins the processes, and not in a test or in one process there?"""
     function = site.point.scope.function
-    return guards.starts_many and not (function and function.name.startswith("test"))
+    if function is not None and function.name.startswith("test"):
+        return False
+    return guards.starts_many and not guards.runs_alone(site.point.scope)
 
 
 def _restores(site: CallSite) -> bool:
