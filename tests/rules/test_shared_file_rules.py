@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from textwrap import dedent
 
 import pytest
 
 from distlint.engine.trial import marks as expected
-from tests.rules.test_source_rules import reported
+from tests.rules.test_source_rules import asked, reported
 
 HEAD = """\
 import os
@@ -278,6 +279,29 @@ def test_a_deletion_is_reported_when_a_missing_file_is_an_error(body: str) -> No
         ),
         pytest.param(
             """
+            def resume(net, optimizer, warmup, folder):
+                model = DDP(net.cuda())
+                plan = torch.optim.lr_scheduler.LambdaLR(optimizer, warmup)
+                optimizer.load_state_dict(torch.load(folder + "/a.pt"))  # expect: DST404
+                plan.load_state_dict(torch.load(folder + "/b.pt"))
+                scaler = torch.amp.GradScaler("cuda")
+                state = torch.load(folder + "/c.pt")
+                scaler.load_state_dict(state)
+            """,
+            id="numbers of a schedule, which are on no device",
+        ),
+        pytest.param(
+            """
+            def resume(net, scheduler, path):
+                model = DDP(net.cuda())
+                state = torch.load(path)  # expect: DST404
+                scheduler.load_state_dict(state["scheduler"])
+                return state["epoch"]
+            """,
+            id="a schedule, and more in the same file",
+        ),
+        pytest.param(
+            """
             def main(path, net, **kwargs):
                 dist.init_process_group("nccl")
                 net.cuda().load_state_dict(torch.load(path, **kwargs))
@@ -288,6 +312,47 @@ def test_a_deletion_is_reported_when_a_missing_file_is_an_error(body: str) -> No
 )
 def test_a_load_is_reported_when_every_rank_loads_onto_one_device(body: str) -> None:
     check(body, "DST404")
+
+
+LOADERS = """\
+import lightning.pytorch as pl
+from models import Large, Small
+
+def load(cls, path):
+    return cls.load_from_checkpoint(path)
+
+def main(path):
+    trainer = pl.Trainer(devices=8)
+    trainer.fit(load(Large, path))
+    trainer.fit(Large.load_from_checkpoint(path))
+    trainer.fit(Small.load_from_checkpoint(path))
+"""
+
+
+@pytest.mark.parametrize(
+    ("loader", "rows"),
+    [
+        ("torch.load(path, map_location='cpu')", [11]),
+        ("super().load_from_checkpoint(path)", [5, 10, 11]),
+    ],
+)
+def test_a_class_of_another_file_loads_in_its_own_way(
+    tmp_path: Path, loader: str, rows: list[int]
+) -> None:
+    (tmp_path / "bases.py").write_text(
+        "import lightning.pytorch as pl\nimport torch\n\n"
+        "class Base(pl.LightningModule):\n"
+        "    @classmethod\n"
+        "    def load_from_checkpoint(cls, path):\n"
+        f"        return {loader}\n"
+    )
+    (tmp_path / "models.py").write_text(
+        "import lightning.pytorch as pl\nfrom bases import Base\n\n"
+        "class Large(Base):\n    pass\n\n"
+        "class Small(pl.LightningModule):\n    pass\n"
+    )
+    found = asked(LOADERS, "DST404", tmp_path / "script.py")
+    assert [each.place.span.row for each in found] == rows
 
 
 @pytest.mark.parametrize(
