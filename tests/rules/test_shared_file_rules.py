@@ -432,3 +432,34 @@ def test_a_class_of_another_file_loads_in_its_own_way(
 )
 def test_a_prefix_is_reported_when_the_wrapper_itself_is_saved(body: str) -> None:
     check(body, "DST401")
+
+
+@pytest.mark.parametrize(
+    ("test", "found"),
+    [
+        ("if rank == 0:", False),
+        ("if rank in (-1, 0) and folder:", False),
+        ("if rank == -1:", False),
+        ("if rank != -1:", True),
+        ("if rank >= 0 and folder:", True),
+        ("if rank == -1 or not folder:\n        pass\n    else:", True),
+        ("if rank > 0:\n        pass\n    else:", False),
+        ("if folder:", True),
+    ],
+)
+@pytest.mark.parametrize("caller", [False, True])
+def test_a_folder_of_one_rank_is_reported_where_the_others_come(
+    test: str, found: bool, caller: bool
+) -> None:
+    body = [
+        "if rank in (-1, 0):",
+        "    os.makedirs(folder)",
+        'with open(folder + "/a", "w") as out:',
+    ]
+    inside = ["pass"] if caller else [*body, "    pass"]
+    lines = ["def save(rank, folder):", *body, "    pass"] if caller else []
+    lines[1:] = [" " * 4 + line for line in lines[1:]]
+    lines += ["", "def main(rank, folder):", f"    {test}"]
+    lines += [" " * 8 + line for line in (["save(rank, folder)"] if caller else inside)]
+    source = HEAD + "\n".join(lines) + "\n"
+    assert bool(reported(source, "DST408")) is found
