@@ -281,7 +281,8 @@ class Guards:
         """Is it something that only several processes do: a rank test, a collective, a wrap?"""
         statement, scope = point.statement, point.scope
         if isinstance(statement, ir.If) and asks_rank(statement.test):
-            return True
+            if self._is_run_here(scope):
+                return True
         if isinstance(statement, ir.Assign) and "LOCAL_RANK" in ir.tokens_of(statement):
             return True
         for call in calls_of(statement):
@@ -296,9 +297,36 @@ class Guards:
                 return True  # DeepSpeed's, which all ranks call
             if ir.last_name(call.func) in _JOINING and not self._on_one_device(call, point):
                 entry = self.names.entry(call.func, scope)
-                if entry is not None and (entry.collective or entry.rank or entry.cls):
+                if entry is not None and (entry.collective or entry.cls):
+                    return True
+                if entry is not None and entry.rank and self._is_run_here(scope):
                     return True
         return False
+
+    def _is_run_here(self, scope: Scope) -> bool:
+        """Does the module show who runs a function, or is it one that all ranks run?
+
+        Where only other files call it, it may be for rank 0 alone, whatever it asks itself.
+        """
+        function = scope.function
+        return (
+            function is None
+            or _RUN_BY_ALL.search(function.name) is not None
+            or "backward" in function.tokens
+            or function.name in self._handed_on
+            or any(True for _ in self.callers(scope))
+        )
+
+    @cached_property
+    def _handed_on(self) -> frozenset[str]:
+        """What calls are given by its name: ``fire.Fire(main)``."""
+        return frozenset(
+            argument.value.id
+            for name in self.objects.called_names
+            for site in self.objects.calls({name})
+            for argument in site.call.args
+            if isinstance(argument.value, ir.Name)
+        )
 
     def _called_on_many(self, scope: Scope, depth: int) -> bool:
         return any(
@@ -417,6 +445,8 @@ class Guards:
         return table
 
 
+_RUN_BY_ALL = re.compile(r"^main|^on_")
+"""Names of functions that a launcher or a framework runs on all ranks."""
 _GENERIC = frozenset({"save", "load", "step", "update", "run", "forward", "close", "write", "add"})
 _JOINING = frozenset(
     {

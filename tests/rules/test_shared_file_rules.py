@@ -127,6 +127,57 @@ def check(body: str, code: str) -> None:
         ),
         pytest.param(
             """
+            def keep(state, path, old):
+                torch.save(state, path)
+                if dist.get_rank() == 0 and os.path.exists(old):
+                    os.remove(old)
+            """,
+            id="for other files, which may call it on rank 0 only",
+        ),
+        pytest.param(
+            """
+            def keep(state, path, old):
+                torch.save(state, path)
+                first = dist.get_rank() == 0
+                if first and os.path.exists(old):
+                    os.remove(old)
+            """,
+            id="for other files, with a flag",
+        ),
+        pytest.param(
+            """
+            def keep(state, path, old):
+                torch.save(state, path)  # expect: DST406
+                dist.barrier()
+            """,
+            id="for other files, which all ranks have to call",
+        ),
+        pytest.param(
+            """
+            def keep(state, path, old):
+                torch.save(state, path)  # expect: DST406
+                if dist.get_rank() == 0 and os.path.exists(old):
+                    os.remove(old)
+
+            def main(state):
+                dist.init_process_group("nccl")
+                keep(state, "a.pt", "b.pt")
+            """,
+            id="called in the file on all ranks",
+        ),
+        pytest.param(
+            """
+            def train_one_epoch(model, batches, path):
+                for batch in batches:
+                    model(batch).sum().backward()
+                torch.save(model.state_dict(), path)  # expect: DST406
+                if dist.get_rank() == 0:
+                    print("saved")
+            """,
+            id="for other files, but it trains",
+        ),
+        pytest.param(
+            """
             import lightning.pytorch as pl
 
             def main(cuda, model):
