@@ -231,29 +231,58 @@ class Guards:
         function = scope.function
         if function is not None and any(_RANK_PARAM.search(p.name) for p in function.params):
             return True
-        if self._runs_alone(scope):
+        if self.runs_alone(scope):
             return False
         return any(
-            (self._is_sign(statement, scope) and not self._guarded(scope, around))
+            (self._is_sign(Point(scope, around)) and not self._guarded(scope, around))
             or (_wraps(statement) and not self._behind_rank_test(around))
             for statement, around in placed(scope.body)
         )
 
-    def _runs_alone(self, scope: Scope) -> bool:
-        """Is there one process by the launcher's own words: ``Fabric(devices=1)``?"""
-        return "Fabric" in self.objects.module.tokens and any(
-            ir.last_name(call.func) == "Fabric" and _on_one_device(call)
-            for statement, _ in placed(scope.body)
+    def runs_alone(self, scope: Scope) -> bool:
+        """Is there one process by a scope's own words: ``Fabric(devices=1)``, ``DataParallel``?"""
+        return not _ALONE.isdisjoint(self.objects.module.tokens) and any(
+            (
+                ir.last_name(call.func) == "Fabric"
+                and self._on_one_device(call, Point(scope, around))
+            )
+            or self._takes_all_gpus(call, scope, around)
+            for statement, around in placed(scope.body)
             for call in calls_of(statement)
+        )
+
+    def _takes_all_gpus(self, call: ir.Call, scope: Scope, around: tuple[Around, ...]) -> bool:
+        """Is it ``DataParallel(model)`` under no test, by which one process uses each GPU?"""
+        return (
+            ir.last_name(call.func) == "DataParallel"
+            and len(call.args) == 1
+            and self.names.dotted(call.func, scope) in _DATA_PARALLEL
+            and not any(isinstance(here.owner, ir.If) for here in around)
+        )
+
+    def _on_one_device(self, call: ir.Call, point: Point) -> bool:
+        """Does a launcher say that there is one process: ``devices=1``, ``devices=[0]``?"""
+        if "num_nodes" in _keywords(call):
+            return False
+        values = {each.keyword: each.value for each in call.args if each.keyword}
+        devices = values.get("devices")
+        if devices is None:  # on the CPU the default is one process
+            accelerator = values.get("accelerator")
+            return isinstance(accelerator, ir.Literal) and accelerator.value == "cpu"
+        found = self.objects.origins(devices, point)
+        return bool(found) and all(
+            _is_one(each.node) and each.item is None and not each.attributes for each in found
         )
 
     def _behind_rank_test(self, around: tuple[Around, ...]) -> bool:
         return any(isinstance(each.owner, ir.If) and asks_rank(each.owner.test) for each in around)
 
-    def _is_sign(self, statement: ir.Stmt, scope: Scope) -> bool:
+    def _is_sign(self, point: Point) -> bool:
         """Is it something that only several processes do: a rank test, a collective, a wrap?"""
+        statement, scope = point.statement, point.scope
         if isinstance(statement, ir.If) and asks_rank(statement.test):
-            return True
+            if self._is_run_here(scope):
+                return True
         if isinstance(statement, ir.Assign) and "LOCAL_RANK" in ir.tokens_of(statement):
             return True
         for call in calls_of(statement):
@@ -262,15 +291,42 @@ class Guards:
             if _is_wait_of_its_own(call):
                 return True
             if ir.last_name(call.func) == "Trainer" and not _DEVICES.isdisjoint(_keywords(call)):
-                if not _on_one_device(call):
+                if not self._on_one_device(call, point):
                     return True
             if ir.last_name(call.func) == "save_checkpoint" and "tag" in _keywords(call):
                 return True  # DeepSpeed's, which all ranks call
-            if ir.last_name(call.func) in _JOINING and not _on_one_device(call):
+            if ir.last_name(call.func) in _JOINING and not self._on_one_device(call, point):
                 entry = self.names.entry(call.func, scope)
-                if entry is not None and (entry.collective or entry.rank or entry.cls):
+                if entry is not None and (entry.collective or entry.cls):
+                    return True
+                if entry is not None and entry.rank and self._is_run_here(scope):
                     return True
         return False
+
+    def _is_run_here(self, scope: Scope) -> bool:
+        """Does the module show who runs a function, or is it one that all ranks run?
+
+        Where only other files call it, it may be for rank 0 alone, whatever it asks itself.
+        """
+        function = scope.function
+        return (
+            function is None
+            or _RUN_BY_ALL.search(function.name) is not None
+            or "backward" in function.tokens
+            or function.name in self._handed_on
+            or any(True for _ in self.callers(scope))
+        )
+
+    @cached_property
+    def _handed_on(self) -> frozenset[str]:
+        """What calls are given by its name: ``fire.Fire(main)``."""
+        return frozenset(
+            argument.value.id
+            for name in self.objects.called_names
+            for site in self.objects.calls({name})
+            for argument in site.call.args
+            if isinstance(argument.value, ir.Name)
+        )
 
     def _called_on_many(self, scope: Scope, depth: int) -> bool:
         return any(
@@ -389,6 +445,8 @@ class Guards:
         return table
 
 
+_RUN_BY_ALL = re.compile(r"^main|^on_")
+"""Names of functions that a launcher or a framework runs on all ranks."""
 _GENERIC = frozenset({"save", "load", "step", "update", "run", "forward", "close", "write", "add"})
 _JOINING = frozenset(
     {
@@ -401,6 +459,8 @@ _JOINING = frozenset(
 )  # fmt: skip
 
 
+_ALONE = frozenset({"Fabric", "DataParallel"})
+_DATA_PARALLEL = frozenset({"torch.nn.DataParallel", "torch.nn.parallel.DataParallel"})
 _WRAPPERS = frozenset({"DistributedDataParallel", "DDP", "FSDP", "FullyShardedDataParallel"})
 
 
@@ -441,14 +501,11 @@ def _keywords(call: ir.Call) -> frozenset[str]:
     return frozenset(argument.keyword for argument in call.args if argument.keyword)
 
 
-def _on_one_device(call: ir.Call) -> bool:
-    """Does a launcher say that there is one process: ``Fabric(devices=1)``?"""
-    return "num_nodes" not in _keywords(call) and any(
-        argument.keyword == "devices"
-        and isinstance(argument.value, ir.Literal)
-        and argument.value.value == 1
-        for argument in call.args
-    )
+def _is_one(devices: object) -> bool:
+    """``1``, or a list of one: ``[0]``."""
+    if isinstance(devices, ir.Display):
+        return len(devices.items) == 1 and not isinstance(devices.items[0], ir.Starred)
+    return isinstance(devices, ir.Literal) and devices.value in (1, "1")
 
 
 def _flags(test: ir.Expr) -> Iterator[ir.Expr]:

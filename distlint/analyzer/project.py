@@ -64,6 +64,26 @@ class Module:
         found = self._imported(name)
         return found[1] if found and isinstance(found[1], ir.Class) else None
 
+    def lineage(self, name: str) -> Iterator[ir.Class]:
+        """The class of a name and its bases, also of other files, as far as they are there."""
+        waiting: list[tuple[Module, str]] = [(self, name)]
+        for module, known_as in waiting:  # grows meanwhile
+            cls = module.classes.get(known_as)
+            if cls is not None:
+                yield cls
+                above = [(module, base.id) for base in cls.bases if isinstance(base, ir.Name)]
+            else:
+                above = module._source_of(known_as)
+            waiting += [each for each in above if each not in waiting]
+
+    def _source_of(self, name: str) -> list[tuple[Module, str]]:
+        """The file that an import takes a name from, and what it is called there."""
+        found = self._imported(name)
+        node = self.definitions[name][0].node if found is not None else None
+        if found is None or not isinstance(node, Imported) or node.attr is None:
+            return []
+        return [(found[0], node.attr)]
+
     def _imported(self, name: str, member: str = "") -> tuple[Module, object] | None:
         definitions = self.definitions.get(name, ())
         if self._project is None or len(definitions) != 1:

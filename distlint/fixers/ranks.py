@@ -116,6 +116,10 @@ def _leaves(draft: Draft, branch: cst.If) -> bool:
     return isinstance(last, (cst.Return, cst.Continue, cst.Break))
 
 
+_STATES = frozenset({"Accelerator", "PartialState"})
+"""Classes of Accelerate whose first object makes the process group."""
+
+
 def joins_later(draft: Draft, place: Statement, depth: int = 3) -> bool:
     """Do the processes meet only behind a place, as far as its function and its callers tell?"""
     if joined_before(draft, place):
@@ -123,7 +127,11 @@ def joins_later(draft: Draft, place: Statement, depth: int = 3) -> bool:
     scope = names.scope_of(draft, place)
     calls = [node for node in names.inside(draft.tree) if isinstance(node, cst.Call)]
     if any(
-        _last(call) in (*_JOINS, "initialize") and names.scope_of(draft, call) is scope
+        names.scope_of(draft, call) is scope
+        and (
+            _last(call) in (*_JOINS, "initialize")
+            or (_last(call) in _STATES and draft.bounds(call)[0] > draft.bounds(place)[0])
+        )
         for call in calls
     ):
         return True

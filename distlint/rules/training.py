@@ -114,11 +114,8 @@ def is_evaluation(name: str) -> bool:
 
 def evaluates(point: Point) -> bool:
     """Does a statement stand in code that evaluates: by a function's name, or under no_grad?"""
-    for here in point.around:
-        if isinstance(here.owner, ir.With) and not _NO_GRAD.isdisjoint(
-            ir.tokens_of(here.owner.context)
-        ):
-            return True
+    if any(leaves_no_gradient(here.owner) for here in point.around):
+        return True
     scope = point.scope
     while scope is not None and scope.function is not None:
         function = scope.function
@@ -130,6 +127,11 @@ def evaluates(point: Point) -> bool:
             break
         scope = scope.outer
     return False
+
+
+def leaves_no_gradient(owner: object) -> bool:
+    """Is it a ``with torch.no_grad()``?"""
+    return isinstance(owner, ir.With) and not _NO_GRAD.isdisjoint(ir.tokens_of(owner.context))
 
 
 _NO_GRAD = frozenset({"no_grad", "inference_mode"})

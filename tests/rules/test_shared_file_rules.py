@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from textwrap import dedent
 
 import pytest
 
 from distlint.engine.trial import marks as expected
-from tests.rules.test_source_rules import reported
+from tests.rules.test_source_rules import asked, reported
 
 HEAD = """\
 import os
@@ -126,6 +127,111 @@ def check(body: str, code: str) -> None:
         ),
         pytest.param(
             """
+            def keep(state, path, old):
+                torch.save(state, path)
+                if dist.get_rank() == 0 and os.path.exists(old):
+                    os.remove(old)
+            """,
+            id="for other files, which may call it on rank 0 only",
+        ),
+        pytest.param(
+            """
+            def keep(state, path, old):
+                torch.save(state, path)
+                first = dist.get_rank() == 0
+                if first and os.path.exists(old):
+                    os.remove(old)
+            """,
+            id="for other files, with a flag",
+        ),
+        pytest.param(
+            """
+            def keep(state, path, old):
+                torch.save(state, path)  # expect: DST406
+                dist.barrier()
+            """,
+            id="for other files, which all ranks have to call",
+        ),
+        pytest.param(
+            """
+            def keep(state, path, old):
+                torch.save(state, path)  # expect: DST406
+                if dist.get_rank() == 0 and os.path.exists(old):
+                    os.remove(old)
+
+            def main(state):
+                dist.init_process_group("nccl")
+                keep(state, "a.pt", "b.pt")
+            """,
+            id="called in the file on all ranks",
+        ),
+        pytest.param(
+            """
+            def train_one_epoch(model, batches, path):
+                for batch in batches:
+                    model(batch).sum().backward()
+                torch.save(model.state_dict(), path)  # expect: DST406
+                if dist.get_rank() == 0:
+                    print("saved")
+            """,
+            id="for other files, but it trains",
+        ),
+        pytest.param(
+            """
+            import lightning.pytorch as pl
+
+            def main(cuda, model):
+                devices = 1 if cuda is None else [cuda]
+                trainer = pl.Trainer(devices=devices)
+                torch.save(trainer.predict(model), "a.pt")
+            """,
+            id="a trainer on one device, through a variable",
+        ),
+        pytest.param(
+            """
+            import lightning.pytorch as pl
+
+            def main(model):
+                trainer = pl.Trainer(devices=[0, 1])
+                torch.save(trainer.predict(model), "a.pt")  # expect: DST406
+            """,
+            id="a trainer on two devices",
+        ),
+        pytest.param(
+            """
+            import lightning.pytorch as pl
+
+            def convert(model, strategy):
+                trainer = pl.Trainer(accelerator="cpu", strategy=strategy)
+                torch.save(trainer.predict(model), "a.pt")
+            """,
+            id="a trainer on the CPU, where one process is the default",
+        ),
+        pytest.param(
+            """
+            from accelerate import Accelerator
+
+            def main(model):
+                accelerator = Accelerator()
+                model = torch.nn.DataParallel(model)
+                torch.save(model.state_dict(), "a.pt")
+            """,
+            id="one process that uses all GPUs",
+        ),
+        pytest.param(
+            """
+            from accelerate import Accelerator
+
+            def main(args, model):
+                accelerator = Accelerator()
+                if args.alone:
+                    model = torch.nn.DataParallel(model)
+                torch.save(model.state_dict(), "a.pt")  # expect: DST406
+            """,
+            id="one process that uses all GPUs, perhaps",
+        ),
+        pytest.param(
+            """
             def main(args, model):
                 if args.distributed:
                     model = DDP(model)
@@ -216,6 +322,37 @@ def test_a_deletion_is_reported_when_a_missing_file_is_an_error(body: str) -> No
         ),
         pytest.param(
             """
+            local_rank = int(os.environ.get("LOCAL_RANK", -1))
+            net = torch.nn.DataParallel(torch.nn.Linear(2, 2).cuda())
+            net.load_state_dict(torch.load("net.pt"))
+            """,
+            id="into a model on all GPUs of one process",
+        ),
+        pytest.param(
+            """
+            def resume(net, optimizer, warmup, folder):
+                model = DDP(net.cuda())
+                plan = torch.optim.lr_scheduler.LambdaLR(optimizer, warmup)
+                optimizer.load_state_dict(torch.load(folder + "/a.pt"))  # expect: DST404
+                plan.load_state_dict(torch.load(folder + "/b.pt"))
+                scaler = torch.amp.GradScaler("cuda")
+                state = torch.load(folder + "/c.pt")
+                scaler.load_state_dict(state)
+            """,
+            id="numbers of a schedule, which are on no device",
+        ),
+        pytest.param(
+            """
+            def resume(net, scheduler, path):
+                model = DDP(net.cuda())
+                state = torch.load(path)  # expect: DST404
+                scheduler.load_state_dict(state["scheduler"])
+                return state["epoch"]
+            """,
+            id="a schedule, and more in the same file",
+        ),
+        pytest.param(
+            """
             def main(path, net, **kwargs):
                 dist.init_process_group("nccl")
                 net.cuda().load_state_dict(torch.load(path, **kwargs))
@@ -226,6 +363,47 @@ def test_a_deletion_is_reported_when_a_missing_file_is_an_error(body: str) -> No
 )
 def test_a_load_is_reported_when_every_rank_loads_onto_one_device(body: str) -> None:
     check(body, "DST404")
+
+
+LOADERS = """\
+import lightning.pytorch as pl
+from models import Large, Small
+
+def load(cls, path):
+    return cls.load_from_checkpoint(path)
+
+def main(path):
+    trainer = pl.Trainer(devices=8)
+    trainer.fit(load(Large, path))
+    trainer.fit(Large.load_from_checkpoint(path))
+    trainer.fit(Small.load_from_checkpoint(path))
+"""
+
+
+@pytest.mark.parametrize(
+    ("loader", "rows"),
+    [
+        ("torch.load(path, map_location='cpu')", [11]),
+        ("super().load_from_checkpoint(path)", [5, 10, 11]),
+    ],
+)
+def test_a_class_of_another_file_loads_in_its_own_way(
+    tmp_path: Path, loader: str, rows: list[int]
+) -> None:
+    (tmp_path / "bases.py").write_text(
+        "import lightning.pytorch as pl\nimport torch\n\n"
+        "class Base(pl.LightningModule):\n"
+        "    @classmethod\n"
+        "    def load_from_checkpoint(cls, path):\n"
+        f"        return {loader}\n"
+    )
+    (tmp_path / "models.py").write_text(
+        "import lightning.pytorch as pl\nfrom bases import Base\n\n"
+        "class Large(Base):\n    pass\n\n"
+        "class Small(pl.LightningModule):\n    pass\n"
+    )
+    found = asked(LOADERS, "DST404", tmp_path / "script.py")
+    assert [each.place.span.row for each in found] == rows
 
 
 @pytest.mark.parametrize(
@@ -305,3 +483,34 @@ def test_a_load_is_reported_when_every_rank_loads_onto_one_device(body: str) -> 
 )
 def test_a_prefix_is_reported_when_the_wrapper_itself_is_saved(body: str) -> None:
     check(body, "DST401")
+
+
+@pytest.mark.parametrize(
+    ("test", "found"),
+    [
+        ("if rank == 0:", False),
+        ("if rank in (-1, 0) and folder:", False),
+        ("if rank == -1:", False),
+        ("if rank != -1:", True),
+        ("if rank >= 0 and folder:", True),
+        ("if rank == -1 or not folder:\n        pass\n    else:", True),
+        ("if rank > 0:\n        pass\n    else:", False),
+        ("if folder:", True),
+    ],
+)
+@pytest.mark.parametrize("caller", [False, True])
+def test_a_folder_of_one_rank_is_reported_where_the_others_come(
+    test: str, found: bool, caller: bool
+) -> None:
+    body = [
+        "if rank in (-1, 0):",
+        "    os.makedirs(folder)",
+        'with open(folder + "/a", "w") as out:',
+    ]
+    inside = ["pass"] if caller else [*body, "    pass"]
+    lines = ["def save(rank, folder):", *body, "    pass"] if caller else []
+    lines[1:] = [" " * 4 + line for line in lines[1:]]
+    lines += ["", "def main(rank, folder):", f"    {test}"]
+    lines += [" " * 8 + line for line in (["save(rank, folder)"] if caller else inside)]
+    source = HEAD + "\n".join(lines) + "\n"
+    assert bool(reported(source, "DST408")) is found

@@ -221,6 +221,20 @@ from torch.nn.parallel import DistributedDataParallel as DDP
             id="Lightning lets them meet later",
         ),
         pytest.param(
+            "DST415",
+            "from accelerate import Accelerator\nfrom torchvision.datasets import MNIST\n"
+            "data = MNIST('data', download=True)\naccelerator = Accelerator()\n"
+            "model = accelerator.prepare(net)\n",
+            id="Accelerate lets them meet later",
+        ),
+        pytest.param(
+            "DST602",
+            "class Loss(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+            "        self.softmax = torch.nn.Softmax(dim=1)\n\n    def forward(self, x):\n"
+            "        return -torch.log(self.softmax(x)).mean()\n",
+            id="a layer has no counterpart of that name",
+        ),
+        pytest.param(
             "DST409",
             "dist.init_process_group('nccl')\nmodel = DDP(net)\ntorch.save(model, 'm.pt')\n"
             "old = torch.load('m.pt', map_location='cpu')\n",

@@ -13,7 +13,7 @@ from distlint.rules.base import Rule, SourceRule
 from distlint.rules.registry import rules
 from distlint.source.document import Document
 from distlint.source.finding import Finding, Severity
-from tests.support import SCRIPT, found_in
+from tests.support import SCRIPT, fixes, found_in
 
 HEAD = "import torch\nimport torch.distributed as dist\n\n"
 
@@ -696,3 +696,23 @@ def test_one_value_of_each_rank_is_no_sample(given: str, reports: bool) -> None:
         f"    print(accelerator.gather({given}))\n"
     )
     assert reported(source, "DST617") == ([(10, "DST617")] if reports else [])
+
+
+@pytest.mark.parametrize(
+    ("call", "found"),
+    [
+        ("scores.softmax(dim=1)", True),
+        ("scores.softmax(-1)", True),
+        ("self.softmax(scores)", False),
+    ],
+)
+def test_a_softmax_of_the_file_s_own_may_be_another(call: str, found: bool) -> None:
+    source = HEAD + (
+        "class Loss(torch.nn.Module):\n"
+        "    def softmax(self, scores):\n"
+        "        return scores.softmax(1).clamp(min=1e-6)\n\n"
+        "    def forward(self, scores):\n"
+        f"        return -torch.log({call}).mean()\n"
+    )
+    assert bool(reported(source, "DST602")) is found
+    assert bool(fixes(source, code="DST602")) is found

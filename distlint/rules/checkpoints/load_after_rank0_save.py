@@ -37,6 +37,12 @@ _MEETS = re.compile(
 _WRITES = {"torch.save": 1, "numpy.save": 0, "numpy.savez": 0, "safetensors.torch.save_file": 1}
 _MAKES = {"os.makedirs": 0, "os.mkdir": 0}
 _READS = {"torch.load": 0, "numpy.load": 0, "safetensors.torch.load_file": 0, "open": 0}
+_JOINED = {
+    True: {("!=", -1), (">", -1), (">=", 0), ("is not", None), ("!=", None)},
+    False: {("==", -1), ("<=", -1), ("<", 0), ("is", None), ("==", None)},
+}
+"""Comparisons of the rank that tell a run of many processes, by holding or by not holding."""
+_DEPTH = 4
 _NAMES = frozenset(
     name.rpartition(".")[2] for name in (*_WRITES, *_MAKES, *_READS, "torch.save", "open")
 )
@@ -71,6 +77,7 @@ class LoadAfterRank0Save(SourceRule):
 
     - The ranks meet in between: a barrier, any other collective, the wrapping of a model.
     - Only the writer reads it again.
+    - A test of the rank around both, or around all calls of the function: the writer is alone.
     - The ranks look for the file themselves, and wait until it is there.
     - The paths are not written alike.
     - It is used in a function that is only defined behind the test; where it is called is not
@@ -131,6 +138,27 @@ def note(text):
 
 
 note("end\\n")
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="Rank 0 alone evaluates",
+            code="""\
+import os
+import torch.distributed as dist
+
+
+def evaluate(folder, rank):
+    if not os.path.exists(folder) and rank in (-1, 0):
+        os.makedirs(folder)
+    with open(os.path.join(folder, "results.txt"), "w") as results:
+        results.write("accuracy = 1\\n")
+
+
+dist.init_process_group("gloo")
+rank = dist.get_rank()
+if rank in (-1, 0):
+    evaluate("results", rank)
 dist.destroy_process_group()
 """,
         ),
@@ -226,6 +254,8 @@ dist.barrier()
         guards = guards_of(module, catalogue)
         told: set[int] = set()
         for write, block in _guarded_writes(guards):
+            if _comes_alone(guards, Point(write.point.scope, block), _DEPTH):
+                continue
             use = _used_behind(guards, write, block)
             if use is None or use.site in told:
                 continue
@@ -272,6 +302,29 @@ def _guarded_writes(guards: Guards) -> Iterator[tuple[CallSite, tuple[Around, ..
                 if asks_rank(here.owner.test) and not here.owner.orelse:
                     yield site, site.point.around[:level]
                     break
+
+
+def _comes_alone(guards: Guards, point: Point, depth: int) -> bool:
+    """Does a test around a statement, or around all calls of its function, pick the rank?"""
+    for here in point.around:
+        if isinstance(here.owner, ir.If) and _picks(here.owner.test, here.block is here.owner.body):
+            return True
+    callers = list(guards.callers(point.scope)) if depth else []
+    return bool(callers) and all(_comes_alone(guards, each.point, depth - 1) for each in callers)
+
+
+def _picks(test: ir.Expr, holds: bool) -> bool:
+    """Is a condition about the rank, and not about there being one: ``local_rank != -1``?"""
+    if isinstance(test, ir.BoolOp) and test.op == ("and" if holds else "or"):
+        return any(_picks(value, holds) for value in test.values)
+    if isinstance(test, ir.Compare) and len(test.ops) == 1:
+        right, sign = test.rights[0], 1
+        if isinstance(right, ir.Unary) and right.op == "-":
+            right, sign = right.value, -1
+        bound = right.value if isinstance(right, ir.Literal) else ...
+        if (test.ops[0], sign * bound if isinstance(bound, int) else bound) in _JOINED[holds]:
+            return False
+    return asks_rank(test)
 
 
 def _written_path(guards: Guards, site: CallSite) -> ir.Expr | None:

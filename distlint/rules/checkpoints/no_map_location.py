@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
+from distlint.analyzer.bindings import Point
 from distlint.analyzer.guards import asks_rank, guards_of, is_distributed, tells_devices
-from distlint.analyzer.names import expressions_of, placed
+from distlint.analyzer.names import calls_of, expressions_of, placed
+from distlint.analyzer.objects import CallSite
 from distlint.fixers import calls
 from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from distlint.analyzer.guards import Guards
-    from distlint.analyzer.objects import CallSite, Objects
+    from distlint.analyzer.objects import Objects
     from distlint.analyzer.positions import Locators
     from distlint.analyzer.project import Module
     from distlint.catalogue.catalogue import Catalogue
@@ -39,6 +41,7 @@ _OF_MM = {
     for name, position in (("load_checkpoint", 2), ("_load_checkpoint", 1))
 }
 """Loaders of OpenMMLab, which hand on to ``torch.load``, and where they take the place."""
+_COUNTS = re.compile(r"schedul|scaler|LR$|warmup", re.IGNORECASE)
 _RESTORES = frozenset({"load_state_dict", "set_rng_state", "set_model_state_dict"})
 
 
@@ -73,8 +76,10 @@ class NoMapLocation(SourceRule):
 
     - `map_location` is given, also by position or in `**kwargs`.
     - All functions of the file that save say `cpu`: what they write is on no GPU.
-    - One rank loads, or the call stands in a branch for runs of one process.
-    - What is loaded is no state of a model or optimizer: data, vocabularies.
+    - One rank loads, or the call stands in a branch for runs of one process, or beside an
+      unconditional `DataParallel`.
+    - What is loaded is no state of a model or optimizer: data, vocabularies, a scheduler's numbers.
+    - The class has a `load_from_checkpoint` of its own, which does not end in Lightning's.
     - The file is a buffer, or the script uses no GPU.
 
     Of 4 models in 58 repositories that load their own weights so, 2 are trained on several GPUs;
@@ -279,7 +284,8 @@ def main(rank, path):
             where = guards.objects.argument(site, "map_location", 1)
             spread = any(argument.star == "**" for argument in site.call.args)
             if where.value is None and (where.known or spread) and self._is_many(guards, site):
-                yield self._finding(site, module, catalogue, locators)
+                if not _is_replaced(guards, site):
+                    yield self._finding(site, module, catalogue, locators)
 
     @staticmethod
     def _is_many(guards: Guards, site: CallSite) -> bool:
@@ -349,8 +355,35 @@ def main(rank, path):
                 continue
             if not guards.on_many_ranks(site.point.scope) and not _may_be_started(guards, site):
                 continue
-            if _restores(site):
+            if _restores(site, guards.objects):
                 yield self._finding(site, module, catalogue, locators)
+
+
+def _is_replaced(guards: Guards, site: CallSite) -> bool:
+    """Does the project's class have a loader of its own, which does not end in Lightning's?"""
+    func = site.call.func
+    names = list(_names_given(guards, func.value, site)) if isinstance(func, ir.Attribute) else []
+    return bool(names) and all(
+        any(
+            _LIGHTNING_LOAD in cls.methods
+            and _LIGHTNING_LOAD not in cls.methods[_LIGHTNING_LOAD].tokens  # super()'s
+            for cls in guards.objects.module.lineage(name)
+        )
+        for name in names
+    )
+
+
+def _names_given(guards: Guards, node: ir.Expr, site: CallSite) -> Iterator[str]:
+    """What a class is called, or those that the callers pass for a parameter."""
+    function = site.point.scope.function
+    names = [param.name for param in function.params] if function is not None else []
+    name = node.id if isinstance(node, ir.Name) else ""
+    if name not in names:
+        yield name
+        return
+    for caller in guards.callers(site.point.scope):
+        given = guards.objects.argument(caller, name, names.index(name)).value
+        yield given.id if isinstance(given, ir.Name) else ""
 
 
 def _is_open(guards: Guards, site: CallSite) -> bool:
@@ -374,40 +407,65 @@ def _is_own(guards: Guards, site: CallSite) -> bool:
     if called in _OF_MM:
         if not guards.objects.argument(site, "map_location", _OF_MM[called]).absent:
             return False
-        return site.name == "load_checkpoint" or _restores(site)
-    return called == _LOAD and _is_open(guards, site) and _restores(site)
+        return site.name == "load_checkpoint" or _restores(site, guards.objects)
+    return called == _LOAD and _is_open(guards, site) and _restores(site, guards.objects)
 
 
 def _fix(site: CallSite, position: int, draft: Draft) -> Fix:
     call = draft.node(site.call.site, cst.Call)
     calls.set_keyword(draft, call, "map_location", '"cpu"', position)
-    direct = isinstance(site.point.statement, ir.Evaluate) and _restores_here(site.point.statement)
+    direct = isinstance(site.point.statement, ir.Evaluate) and _mentions(site.point.statement)
     return draft.fix("safe" if direct else "unsafe", 'Pass map_location="cpu"')
 
 
 def _may_be_started(guards: Guards, site: CallSite) -> bool:
-    """Is it in a file that joins the processes, and not in a test there?"""
+    """Is it in a file that joins the processes, and not in a test or in one process there?"""
     function = site.point.scope.function
-    return guards.starts_many and not (function and function.name.startswith("test"))
+    if function is not None and function.name.startswith("test"):
+        return False
+    return guards.starts_many and not guards.runs_alone(site.point.scope)
 
 
-def _restores(site: CallSite) -> bool:
+def _restores(site: CallSite, objects: Objects) -> bool:
     """Does what was loaded, or a part of it, go into a model in the same function?"""
-    if _restores_here(site.point.statement):
+    if _restores_here(objects, site.point):
         return True
     held = set(_bound(site.point.statement))
-    for statement, _ in placed(site.point.scope.body):
+    for statement, around in placed(site.point.scope.body):
         if not held.isdisjoint(ir.tokens_of(statement)):
-            if _restores_here(statement) and not held.isdisjoint(_read(statement)):
-                return True
             if not held.isdisjoint(_read(statement)):
+                if _restores_here(objects, Point(site.point.scope, around)):
+                    return True
                 held.update(_bound(statement))
     return False
 
 
-def _restores_here(statement: ir.Stmt) -> bool:
-    """Does the statement itself restore a state?"""
+def _restores_here(objects: Objects, point: Point) -> bool:
+    """Does the statement itself restore a state, which is not that of a schedule alone?"""
+    if not _mentions(point.statement):
+        return False
+    sites = [CallSite(call, point) for call in calls_of(point.statement)]
+    into = [site for site in sites if site.name in _RESTORES]
+    return not into or not all(_counts_only(objects, site) for site in into)
+
+
+def _mentions(statement: ir.Stmt) -> bool:
     return any(not _RESTORES.isdisjoint(ir.tokens_of(part)) for part in expressions_of(statement))
+
+
+def _counts_only(objects: Objects, site: CallSite) -> bool:
+    """Is it the whole state of a scheduler or scaler: numbers, which are on no device?"""
+    func, arguments = site.call.func, site.call.args
+    if not isinstance(func, ir.Attribute) or len(arguments) != 1:
+        return False
+    if isinstance(arguments[0].value, ir.Subscript):
+        return False  # there is more in that file
+    if _COUNTS.search(ir.last_name(func.value)):
+        return True
+    made = [origin.call for origin in objects.origins(func.value, site.point)]
+    return bool(made) and all(
+        call is not None and _COUNTS.search(ir.last_name(call.func)) for call in made
+    )
 
 
 def _bound(statement: ir.Stmt) -> Iterator[str]:

@@ -361,12 +361,12 @@ assert seen[:2] != seen[2:], "both epochs had the same order"
                 if again is not None:
                     locator = locators.of(module.key)
                     yield self.finding(
-                        message="each pass over this object has the same order: nothing in its "
-                        "class tells the sampler the epoch",
+                        message="this sampler has the same order in each pass over the object: "
+                        "nothing in its class tells it the epoch",
                         severity=Severity.WARNING,
                         place=locator.place(sampler.call.site),
                         related=(Related("a pass begins", locator.place(again.site)),),
-                        effect="each epoch goes through the same batches in the same order",
+                        effect="each epoch has the same batches",
                         advice="Count the passes in `__iter__`, and call set_epoch there.",
                     )
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from distlint.analyzer import ir
 from distlint.analyzer.objects import objects_of
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._autocast import autocasts
 from distlint.rules.gradients._steps import backwards
+from distlint.rules.training import leaves_no_gradient
 from distlint.source.finding import Finding, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from distlint.analyzer.bindings import Point
     from distlint.analyzer.positions import Locators
     from distlint.analyzer.project import Module
     from distlint.catalogue.catalogue import Catalogue
@@ -54,6 +57,7 @@ class Fp16NoScaler(SourceRule):
     - The type is not known, or `enabled=` is given.
     - The backward pass is that of an optimizer, or the file is a test.
     - There is no backward pass in the function: inference.
+    - The region is under `no_grad`, or all of it is: frozen features.
     """
 
     code = "DST605"
@@ -107,6 +111,25 @@ def predict(x):
 predict(torch.ones(2, 4))
 """,
         ),
+        Example(
+            title="Frozen features",
+            ranks=1,
+            code="""\
+import torch
+
+backbone = torch.nn.Linear(4, 4)
+head = torch.nn.Linear(4, 1)
+x = torch.ones(2, 4)
+with torch.no_grad():
+    with torch.autocast("cpu", dtype=torch.float16):
+        features = backbone(x).float()
+with torch.autocast("cpu", dtype=torch.float16), torch.no_grad():
+    features += backbone(x).float()
+loss = head(features).sum() * 1e-9
+loss.backward()
+assert head.weight.grad.abs().sum() > 0
+""",
+        ),
     )
 
     bad = (
@@ -144,7 +167,7 @@ assert model.weight.grad.abs().sum() > 0, "no gradient"
         }
         for region in autocasts(objects):
             enabled = [a for a in region.site.call.args if a.keyword == "enabled"]
-            if region.dtype != "float16" or enabled:
+            if region.dtype != "float16" or enabled or _is_frozen(region.site.point):
                 continue
             if id(region.site.point.scope) in scopes:
                 yield self.finding(
@@ -154,3 +177,13 @@ assert model.weight.grad.abs().sum() > 0, "no gradient"
                     effect="gradients below 6e-8 become 0: layers stop learning",
                     advice="Use a GradScaler, or bfloat16.",
                 )
+
+
+def _is_frozen(point: Point) -> bool:
+    """Does a region stand under ``no_grad``, or is that all there is in it?"""
+    if any(leaves_no_gradient(here.owner) for here in point.around):
+        return True
+    region = point.statement
+    return (
+        isinstance(region, ir.With) and len(region.body) == 1 and leaves_no_gradient(region.body[0])
+    )

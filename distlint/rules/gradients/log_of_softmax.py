@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
+from distlint.analyzer.objects import CallSite
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._tensors import Applied, applied, logarithms
@@ -16,6 +17,8 @@ from distlint.source.finding import Finding, Fix, Severity
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from distlint.analyzer.bindings import Point
+    from distlint.analyzer.objects import Objects
     from distlint.analyzer.positions import Locators
     from distlint.analyzer.project import Module
     from distlint.catalogue.catalogue import Catalogue
@@ -42,13 +45,14 @@ class LogOfSoftmax(SourceRule):
 
     ## Fix
 
-    Safe: `log_softmax` in its place.
+    Safe: `log_softmax` in its place; none for a layer, which keeps its dimension to itself.
 
     Unsafe: the same where a number is added inside, for the result is another one.
 
     ## When it is silent
 
     - The probabilities have a name: they may be used otherwise as well.
+    - The softmax is a method of the file's own.
     - The file is a test (`test_*.py`).
     """
 
@@ -88,6 +92,28 @@ assert torch.isfinite(logits.grad).all(), logits.grad
 """,
         ),
         Example(
+            title="A layer",
+            effect="fail",
+            ranks=1,
+            code="""\
+import torch
+
+
+class Loss(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.softmax = torch.nn.Softmax(dim=1)
+
+    def forward(self, logits):
+        return -torch.log(self.softmax(logits))[0, 0]  # expect: DST602
+
+
+logits = torch.tensor([[0.0, 200.0]], requires_grad=True)
+Loss()(logits).backward()
+assert torch.isfinite(logits.grad).all(), logits.grad
+""",
+        ),
+        Example(
             title="Methods",
             effect="fail",
             ranks=1,
@@ -121,7 +147,7 @@ assert torch.isfinite(log_probs).all(), log_probs
         for log, point, objects in logarithms(document, module, catalogue):
             inner, added = _without_number(log.operand)
             softmax = applied(objects, inner, point, "softmax")
-            if softmax is not None:
+            if softmax is not None and not _is_own(objects, softmax, point):
                 yield self.finding(
                     message="the logarithm of a softmax: a small probability is 0, and its "
                     "logarithm infinite",
@@ -143,11 +169,27 @@ def _without_number(node: ir.Expr) -> tuple[ir.Expr, bool]:
     return node, False
 
 
+def _is_own(objects: Objects, softmax: Applied, point: Point) -> bool:
+    """Is it a method of the file's own, which may do something else?"""
+    return isinstance(objects.callee(CallSite(softmax.call, point)), ir.Function)
+
+
+def _gives_dim(softmax: Applied) -> bool:
+    """Is a tensor's method called with a dimension, and not a layer with a tensor?"""
+    first = softmax.rest[0] if softmax.rest else None
+    if first is None or first.keyword is not None:
+        return first is not None and first.keyword == "dim"
+    value = first.value.value if isinstance(first.value, ir.Unary) else first.value
+    return isinstance(value, ir.Literal)
+
+
 def _fix(log: Applied, softmax: Applied, added: bool, draft: Draft) -> Fix:
     outer, inner = draft.node(log.call.site, cst.Call), draft.node(softmax.call.site, cst.Call)
     func = inner.func
     if not isinstance(func, cst.Attribute):
         raise Doubt("log_softmax would have to be imported")
+    if softmax.method and not _gives_dim(softmax):
+        raise Doubt("it is a layer, and log_softmax needs its dimension")
     if draft.comments_in(*draft.bounds(outer)):
         raise Doubt("a comment would be lost")
     text = draft.text(inner)

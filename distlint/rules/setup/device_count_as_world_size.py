@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from distlint.source.document import Document
 _COUNT = ("torch.cuda.device_count",)
 _SHARES = re.compile(r"batch|accum|grad|world|steps|lr$|learning_rate", re.IGNORECASE)
+_WORLD = re.compile(r"^world_?size$|^get_world_size$", re.IGNORECASE)
 _OTHERS = frozenset({"DataParallel", "spawn", "start_processes"})
 _NODE = re.compile(r"\bnode\b", re.IGNORECASE)
 
@@ -52,7 +53,7 @@ class DeviceCountAsWorldSize(SourceRule):
     ## When it is silent
 
     - The file knows no `WORLD_SIZE`, or uses `DataParallel` or `mp.spawn`.
-    - The count is used for a number of processes, of workers or of devices.
+    - The count is used for a number of processes, of workers, of devices or of nodes.
     - The help of the option says that it is meant for a node.
     """
 
@@ -84,6 +85,22 @@ args = parser.parse_args()
 print(os.environ["WORLD_SIZE"])
 dist.init_process_group("nccl")
 args.batch_size = int(args.batch_size / torch.cuda.device_count())
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="The number of nodes",
+            effect="static",
+            why_static="it divides by the number of GPUs",
+            code="""\
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("nccl")
+world_size = dist.get_world_size()
+per_node = torch.cuda.device_count()
+first_of_each = [i * per_node for i in range(world_size // per_node)]
+nodes = dist.get_world_size() // torch.cuda.device_count()
 dist.destroy_process_group()
 """,
         ),
@@ -196,14 +213,19 @@ def _divides(objects: Objects, point: Point) -> bool:
     return isinstance(statement, (ir.Assign, ir.Evaluate)) and any(
         isinstance(node, ir.Binary)
         and node.op in ("//", "/")
-        and _SHARES.search(_last(node.left)) is not None
+        and _is_share(node.left)
         and _is_count(objects, node.right, point)
         for node in nodes_of(statement)
     )
 
 
-def _last(node: ir.Expr) -> str:
-    return ir.last_name(node.args[0].value if isinstance(node, ir.Call) and node.args else node)
+def _is_share(node: ir.Expr) -> bool:
+    """Is it what the ranks share? All ranks by the GPUs of a node are the number of nodes."""
+    name = ir.last_name(node.args[0].value if isinstance(node, ir.Call) and node.args else node)
+    func = node.func if isinstance(node, ir.Call) else node
+    if _WORLD.search(name) or _WORLD.search(ir.last_name(func)):
+        return False
+    return _SHARES.search(name) is not None
 
 
 def _is_count(objects: Objects, node: ir.Expr, point: Point) -> bool:
