@@ -80,6 +80,7 @@ class Calls(Collectives):
                 receiver, (Const, v.Ranked, v.World, v.Seq, v.Map, Unknown, v.Obj)
             ) and not (isinstance(receiver, v.Obj) and (receiver.oid, func.attr) in self.store):
                 args, keywords = self.arguments(node)
+                self.site = node.site
                 return self.call_method(receiver, func.attr, args, keywords, node.site, node)
             target = self.attribute(receiver, func.attr, func.site)
         elif isinstance(func, ir.Name) and func.id == "super" and not node.args:
@@ -87,6 +88,7 @@ class Calls(Collectives):
         else:
             target = self.ev(func)
         args, keywords = self.arguments(node)
+        self.site = node.site  # that of the last call among the arguments until now
         return self.call(target, args, keywords, node.site, node)
 
     def generating(self, func: ir.Attribute) -> v.Obj | None:

@@ -131,7 +131,7 @@ class Lookup(View):
 
     def quietly(self, frame: Frame, thunk: Callable[[], Value]) -> Value | None:
         """Evaluate in another frame; None when that would take a collective or a decision."""
-        saved = (self.frame, self.it, self.results, self.inner, self.log, self.k)
+        saved = (self.frame, self.it, self.results, self.inner, self.log, self.k, self.site)
         self.frame, self.results, self.log = frame, {}, None
         self.quiet += 1
         self.reading += 1
@@ -151,7 +151,7 @@ class Lookup(View):
         finally:
             self.quiet -= 1
             self.reading -= 1
-            self.frame, self.it, self.results, self.inner, self.log, self.k = saved
+            self.frame, self.it, self.results, self.inner, self.log, self.k, self.site = saved
 
     def run_quietly(self, enter: Enter) -> Value | None:
         raise NotImplementedError

@@ -1019,13 +1019,13 @@ class Machine(Calls):
 
     def run_quietly(self, enter: Enter) -> Value | None:
         """Run a function to its end; None if it meets a collective or an open question."""
-        saved = (self.frame, self.it, self.results, self.inner, self.k)
+        saved = (self.frame, self.it, self.results, self.inner, self.k, self.site)
         self.k = None
         self.enter(enter)
         try:
             result = self.run_until_empty(want_value=enter.key)
         finally:
-            self.frame, self.it, self.results, self.inner, self.k = saved
+            self.frame, self.it, self.results, self.inner, self.k, self.site = saved
         if result is None:
             return None
         return enter.value or result
@@ -1049,7 +1049,7 @@ class Machine(Calls):
 
     def run_block_quietly(self, block: ir.Block) -> bool:
         """Run a block of plain statements to its end; False if it turns out not to be plain."""
-        saved = (self.frame, self.it, self.results, self.inner, self.k)
+        saved = (self.frame, self.it, self.results, self.inner, self.k, self.site)
         self.quiet += 1
         log, self.log = self.log, None
         try:
@@ -1077,7 +1077,7 @@ class Machine(Calls):
         finally:
             self.quiet -= 1
             self.log = log
-            self.frame, self.it, self.results, self.inner, self.k = saved
+            self.frame, self.it, self.results, self.inner, self.k, self.site = saved
 
 
 def _is_probe(frame: Frame | None) -> bool:
