@@ -518,7 +518,8 @@ class Builtins(Expressions):
             return unknown("method", receiver, name, local=False, clean=True)
         if name in {"get", "pop", "setdefault"} and values and v.is_process_id(values[0]):
             return unknown("method", receiver, name, "process", clean=True)
-        return unknown("method", receiver, name, *values, wrapped=self.run_inside(values))
+        result = unknown("method", receiver, name, *values, wrapped=self.run_inside(values))
+        return self.handed_over(values, name, result)
 
     def run_inside(self, values: list[Value]) -> frozenset[int]:
         """Wrapped models that a function may run: its result may be their loss."""
@@ -685,6 +686,9 @@ class Builtins(Expressions):
     def call_function(
         self, target: v.Func, args: list[Value], keywords: dict[str, Value], site: int, key: Any
     ) -> Value:
+        raise NotImplementedError
+
+    def handed_over(self, values: list[Value], name: str, result: Value) -> Value:
         raise NotImplementedError
 
     def call_object_method(

@@ -245,6 +245,22 @@ class Calls(Collectives):
         match = (OPAQUE, *map(str, label))
         raise self.for_all(function.label, match, self.site, key, certain=False, value=value)
 
+    def handed_over(self, values: list[Value], name: str, result: Value) -> Value:
+        """A call that nobody sees into and that is given functions which may communicate.
+
+        Such as a server's: what this rank does there, it does in those functions.
+        """
+        key = (self.site, self.inner)
+        if key in self.results or not any(map(self.may_run_collectives, values)):
+            return self.results.get(key, result)
+        match = (OPAQUE, name, str(self.site), self.frame.module.key)
+        raise self.for_all(name, match, self.site, key, certain=False, value=result)
+
+    def may_run_collectives(self, value: Value) -> bool:
+        while isinstance(value, v.Partial):
+            value = value.target
+        return isinstance(value, v.Func) and self.rehearsal.may_meet(value.function)
+
     def skips(self, function: ir.Function, given: tuple[Value, ...]) -> bool:
         """Need the body not be run? True if no rank can be seen to differ in it.
 

@@ -8,7 +8,7 @@ alike, over all modules that a file can reach. That errs on the side of keeping.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -319,6 +319,8 @@ class _Sketcher:
                 calls = calls or name not in HARMLESS
                 if counts:
                     forced = self.callee(item.func, names, called, methods) or forced
+                if item is value and isinstance(value, ir.Call) and isinstance(node, ir.Evaluate):
+                    called.update(handed_over(value))
             elif kind is ir.Lambda:
                 counts = False
             stack.extend([(child, counts) for child in ir.children(item)])
@@ -356,6 +358,13 @@ class _Sketcher:
             methods.add(name)
             return name.lower().endswith(MODEL_NAMES) or name.endswith("_") or name in MUTATORS
         return not isinstance(func, ir.Lambda)
+
+
+def handed_over(call: ir.Call) -> Iterator[str]:
+    """The names that a call is given as they are: one may be a function that it is to run."""
+    for argument in call.args:
+        if isinstance(argument.value, (ir.Name, ir.Attribute)):
+            yield ir.last_name(argument.value)
 
 
 MUTATORS = frozenset("append extend insert remove pop clear update add setdefault set put".split())
