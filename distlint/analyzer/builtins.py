@@ -571,9 +571,16 @@ class Builtins(Expressions):
         if name == "values":
             return v.seq("list", [value for _, value in receiver.items])
         if name in {"update", "pop", "clear", "setdefault"} and node is not None:
+            value: Value = unknown("method", receiver, name, *args)
+            after: Value = unknown("changed", receiver, *args)
+            is_exact = name == "pop" and bool(args) and isinstance(args[0], Const)
+            found = self.pick_key(receiver, args[0]) if is_exact else None
+            if found is not None or _lacks(receiver, name, args):
+                value = args[1] if found is None else found
+                after = v.mapping([pair for pair in receiver.items if pair[0] != args[0]])
             if isinstance(node.func, ir.Attribute):
-                self.assign_place(node.func.value, unknown("changed", receiver, *args))
-            return unknown("method", receiver, name, *args)
+                self.assign_place(node.func.value, after)
+            return value
         return None
 
     def pick_or_default(self, receiver: v.Map, args: list[Value]) -> Value | None:
@@ -701,6 +708,13 @@ class Builtins(Expressions):
         node: ir.Call | None,
     ) -> Value:
         raise NotImplementedError
+
+
+def _lacks(receiver: v.Map, method: str, args: list[Value]) -> bool:
+    """Is it ``d.pop(key, default)`` of a dict whose keys are known, and others?"""
+    keys = [key for key, _ in receiver.items]
+    known = all(isinstance(key, Const) for key in (*keys, *args[:1]))
+    return method == "pop" and len(args) == 2 and known and args[0] not in keys
 
 
 def _are_uniform(*values: Value) -> bool:

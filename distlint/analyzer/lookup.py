@@ -511,6 +511,8 @@ class Lookup(View):
             return v.obj(hint, self.number("hint", param.name)) if hint else otherwise
         if self.rehearsal.binds_device(function, param.name):
             return v.ranked(self.cluster.coordinates("local"))
+        if "virtual" in function.name:
+            return otherwise  # the chunks of a model on one rank have numbers, too
         return self.by_name(module, param.name, otherwise)
 
     def hook_param(self, module: Module, function: ir.Function, name: str) -> str | None:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from distlint.analyzer import ir
+from distlint.analyzer import values as v
 from distlint.analyzer.cluster import Cluster
 from distlint.analyzer.machine import Machine
 from distlint.analyzer.project import Project
@@ -14,20 +17,35 @@ from distlint.analyzer.state import Frame
 from distlint.source.document import Document
 
 
-def test_what_another_module_evaluates_leaves_the_call_where_it_stands(tmp_path: Path) -> None:
-    other = tmp_path / "other.py"
-    other.write_text("import torch\n" + "x = dict(a=1)\n" * 50 + "DEVICE = torch.device('cpu')\n")
-    project = Project(tmp_path)
-    script = Document.from_bytes(b"from other import DEVICE\n", tmp_path / "script.py")
-    module = project.add(script)
+def machine_of(folder: Path, text: str) -> Machine:
+    project = Project(folder)
+    module = project.add(Document.from_bytes(text.encode(), folder / "script.py"))
     catalogue = project.catalogue_of(module)
     reach = reach_of(project, catalogue)
     machine = Machine(Rehearsal(project, catalogue, Cluster(2, 2), module, reach), 0)
     machine.start(Frame(0, module, None, 0), module.body, {})
+    return machine
+
+
+def test_what_another_module_evaluates_leaves_the_call_where_it_stands(tmp_path: Path) -> None:
+    other = tmp_path / "other.py"
+    other.write_text("import torch\n" + "x = dict(a=1)\n" * 50 + "DEVICE = torch.device('cpu')\n")
+    machine = machine_of(tmp_path, "from other import DEVICE\n")
     machine.site = 3
-    imported = project.by_key(str(other))
+    imported = machine.rehearsal.project.by_key(str(other))
     assert imported is not None
     made = imported.definitions["DEVICE"][0].node
     assert isinstance(made, ir.Call)
     machine.evaluate_statically(imported, made)
     assert machine.site == 3
+
+
+@pytest.mark.parametrize(("name", "is_ranked"), [("set_rank", True), ("set_virtual_rank", False)])
+def test_a_rank_that_nobody_is_seen_to_pass(name: str, is_ranked: bool, tmp_path: Path) -> None:
+    """The virtual rank in a pipeline counts the parts of the model that one rank has."""
+    machine = machine_of(
+        tmp_path, f"import torch.distributed as dist\n\ndef {name}(rank):\n    dist.barrier()\n"
+    )
+    function = machine.frame.module.functions[0]
+    value = machine.unbound_param(machine.frame.module, function, function.params[0])
+    assert v.is_ranked(value) is is_ranked
