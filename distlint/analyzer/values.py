@@ -625,6 +625,16 @@ def is_process_id(value: Value) -> bool:
     return isinstance(value, Unknown) and value.op == "call" and value.args[0] == "os.getpid"
 
 
+def is_never_empty(value: Unknown) -> bool:
+    """Is it a text with something in it: a path with a name at its end, or a filled-in one?"""
+    parts = value.args
+    if value.op == "call" and parts[0] == "os.path.join":
+        parts = parts[-1:]
+    elif value.op != "format":
+        return False
+    return any(isinstance(part, Const) and part.value not in ("", None) for part in parts)
+
+
 def is_known(value: Value) -> bool:
     """Is it a constant, or one of several?"""
     return value.known if isinstance(value, Phi) else isinstance(value, (Const, World))
