@@ -812,7 +812,13 @@ _OF_ONE_MODEL = re.compile(
 
 def _share_data(events: tuple[Event | None, Event | None]) -> bool:
     """Are the collectives between the parts of one model? Its ranks work on the same batch."""
-    return all(event is None or _OF_ONE_MODEL.search(event.group_text) for event in events)
+    return all(event is None or _OF_ONE_MODEL.search(_group_words(event)) for event in events)
+
+
+def _group_words(event: Event) -> str:
+    """How a group is called where it is used, and where it comes from."""
+    source = event.group[1] if isinstance(event.group, tuple) else None
+    return " ".join((event.group_text, *sorted(getattr(source, "tokens", ()))))
 
 
 def _decision_kind(value: Value, row: list[bool | None]) -> Any:
