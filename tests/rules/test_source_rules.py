@@ -856,3 +856,34 @@ def test_a_script_that_tells_its_launcher_the_port_is_for_preview() -> None:
     assert [found.preview for found in asked(source, "DST506", SCRIPT)] == [True]
     unknown = source.replace("'--master_port', '29504', ", "")
     assert [found.preview for found in asked(unknown, "DST506", SCRIPT)] == [False]
+
+
+def test_a_script_beside_it_starts_the_processes(tmp_path: Path) -> None:
+    """By a spawn on one node; it is not asked where the file joins the group itself."""
+    helper = tmp_path / "restore.py"
+    source = HEAD + "def restore():\n    return torch.device('cuda', dist.get_rank())\n"
+    launcher = tmp_path / "train.py"
+    for text, count in [
+        ("import torch.multiprocessing as mp\nfrom restore import restore\nmp.spawn(main)\n", 0),
+        ("import torch.multiprocessing as mp\nmp.spawn(main)\n", 1),
+        ("from restore import restore\nrestore()\n", 1),
+    ]:
+        launcher.write_text(text)
+        assert len(asked(source, "DST504", helper)) == count
+    launcher.write_text("import torch.multiprocessing as mp\nimport restore\nmp.spawn(main)\n")
+    assert asked(source, "DST504", helper) == []
+    joins = source.replace("    return", "    dist.init_process_group('nccl')\n    return")
+    assert len(asked(joins, "DST504", helper)) == 1
+
+
+def test_a_script_beside_it_loads_into_a_wrapper(tmp_path: Path) -> None:
+    source = HEAD + "from torch.nn.parallel import DistributedDataParallel as DDP\n\n"
+    source += "net = DDP(net)\ntorch.save(net.state_dict(), 'final.pth')\n"
+    other = tmp_path / "evaluate.py"
+    for text, count in [
+        ("net = DDP(net)\nnet.load_state_dict(torch.load('final.pth'))\n", 0),
+        ("net = DDP(net)\nnet.load_state_dict(torch.load('best.pth'))\n", 1),
+        ("net.load_state_dict(torch.load('final.pth'))\nnet = DDP(net)\n", 1),
+    ]:
+        other.write_text(text)
+        assert len(asked(source, "DST401", tmp_path / "train.py")) == count

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -16,9 +17,11 @@ from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.setup._order import environment_read, is_test
 from distlint.source.finding import Finding, Fix, Severity
+from distlint.source.requirements import is_beside
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
     from distlint.analyzer.bindings import Point
     from distlint.analyzer.objects import Objects
@@ -69,7 +72,8 @@ class GlobalRankAsDevice(SourceRule):
 
     - The rank is taken modulo the number of GPUs.
     - It is a parameter: `mp.spawn` on one node passes the local index.
-    - The file starts its processes by `mp.spawn`, or is a test.
+    - The file starts its processes by `mp.spawn`, or a script beside it does that imports it and
+      joins them; or it is a test.
     - It asserts that `WORLD_SIZE` is `LOCAL_WORLD_SIZE`: there is one node.
     """
 
@@ -192,6 +196,8 @@ def main(net):
         locator = locators.of(module.key)
         for site, node in _device_numbers(objects):
             if _is_global_rank(objects, node, site.point) and not is_test(document, site.point):
+                if "init_process_group" not in module.words and _is_spawned(document.path):
+                    return
                 yield self.finding(
                     message="the global rank is no number of a GPU on the second node",
                     severity=Severity.ERROR,
@@ -237,6 +243,13 @@ def _of_device(call: ir.Call) -> Iterator[ir.Expr]:
         yield call.args[1].value
     elif len(call.args) == 1:
         yield _bare(call.args[0].value)
+
+
+def _is_spawned(path: Path) -> bool:
+    """Does a script beside it, which imports the file, start its processes on one node?"""
+    name = re.escape(path.stem)
+    imports = rf"(?m)^\s*(?:from\s+(?:[\w.]*\.)?{name}\s+import\b|import\s+(?:[\w.]*\.)?{name}\b)"
+    return is_beside(path, imports, r"\bmp\.spawn\(|\bmultiprocessing\.spawn\(")
 
 
 def _is_for_one_node(objects: Objects) -> bool:
