@@ -874,6 +874,11 @@ def test_a_script_beside_it_starts_the_processes(tmp_path: Path) -> None:
     assert asked(source, "DST504", helper) == []
     joins = source.replace("    return", "    dist.init_process_group('nccl')\n    return")
     assert len(asked(joins, "DST504", helper)) == 1
+    run = "import subprocess\nsubprocess.run(['torchrun', '--nproc_per_node=2', 'restore.py'])\n"
+    launcher.write_text(run)
+    assert asked(joins, "DST504", helper) == []
+    launcher.write_text(run.replace("'--nproc", "'--nnodes=2', '--nproc"))
+    assert len(asked(joins, "DST504", helper)) == 1
 
 
 def test_a_script_beside_it_loads_into_a_wrapper(tmp_path: Path) -> None:

@@ -72,8 +72,8 @@ class GlobalRankAsDevice(SourceRule):
 
     - The rank is taken modulo the number of GPUs.
     - It is a parameter: `mp.spawn` on one node passes the local index.
-    - The file starts its processes by `mp.spawn`, or a script beside it does that imports it and
-      joins them; or it is a test.
+    - The file starts its processes by `mp.spawn`, or a script beside it that imports it does; or
+      one runs it with `--nproc_per_node` in a subprocess; or it is a test.
     - It asserts that `WORLD_SIZE` is `LOCAL_WORLD_SIZE`: there is one node.
     """
 
@@ -198,6 +198,8 @@ def main(net):
             if _is_global_rank(objects, node, site.point) and not is_test(document, site.point):
                 if "init_process_group" not in module.words and _is_spawned(document.path):
                     return
+                if _is_launched(document.path):
+                    return
                 yield self.finding(
                     message="the global rank is no number of a GPU on the second node",
                     severity=Severity.ERROR,
@@ -250,6 +252,12 @@ def _is_spawned(path: Path) -> bool:
     name = re.escape(path.stem)
     imports = rf"(?m)^\s*(?:from\s+(?:[\w.]*\.)?{name}\s+import\b|import\s+(?:[\w.]*\.)?{name}\b)"
     return is_beside(path, imports, r"\bmp\.spawn\(|\bmultiprocessing\.spawn\(")
+
+
+def _is_launched(path: Path) -> bool:
+    """Does a script beside it, as its test does, run the file by a launcher on one node?"""
+    words = (rf"[\"'/]{re.escape(path.name)}[\"']", r"\bsubprocess\b", r"--nproc[_-]per[_-]node")
+    return is_beside(path, *words, r"\A(?![\s\S]*--nnodes)")
 
 
 def _is_for_one_node(objects: Objects) -> bool:
