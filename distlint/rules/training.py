@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from distlint.analyzer import ir
-from distlint.analyzer.bindings import Point, path_of
-from distlint.analyzer.names import nodes_of
+from distlint.analyzer.bindings import Path, Point, path_of
+from distlint.analyzer.names import expressions_in, nodes_of, placed
 from distlint.analyzer.objects import CallSite, Objects, Origin, Passed
 
 LOADER = "torch.utils.data.DataLoader"
@@ -135,6 +136,45 @@ def leaves_no_gradient(owner: object) -> bool:
 
 
 _NO_GRAD = frozenset({"no_grad", "inference_mode"})
+
+
+def is_bare_arm(point: Point, model: ir.Expr, node: ir.Expr) -> bool:
+    """Is an expression for the runs that wrap nothing, by what stands beside it?
+
+    ``model.module.x if wrapped else model.x``, also in the arms of an ``if``, or behind one that
+    leaves: where it is wrapped, the other arm takes the model out of the wrapper.
+    """
+    path = path_of(model)
+    if path is None:
+        return False
+    for part in nodes_of(point.statement):
+        if isinstance(part, ir.Conditional):
+            for arm, other in ((part.body, part.orelse), (part.orelse, part.body)):
+                if any(each is node for each in expressions_in(arm)):
+                    if any(_takes_out(each, path) for each in expressions_in(other)):
+                        return True
+    for here in point.around:
+        beside = [each.body for each in here.block[: here.index] if _leaves_by_body(each)]
+        if isinstance(here.owner, ir.If):
+            beside.append(here.owner.orelse if here.block is here.owner.body else here.owner.body)
+        for block in beside:
+            for statement, _ in placed(block):
+                if any(_takes_out(each, path) for each in nodes_of(statement)):
+                    return True
+    return False
+
+
+def _leaves_by_body(statement: ir.Stmt) -> TypeGuard[ir.If]:
+    return isinstance(statement, ir.If) and not statement.orelse and ir.is_left(statement.body)
+
+
+def _takes_out(node: object, path: Path) -> bool:
+    """Is it ``model.module`` of a model?"""
+    return (
+        isinstance(node, ir.Attribute)
+        and node.attr in ("module", "_orig_mod")
+        and path_of(node.value) == path
+    )
 
 
 def names_of(site: CallSite) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What a file's project says about a library: the versions that it asks for, or that it is it."""
+"""What a file's project says: the versions of a library, that it is it, what other scripts do."""
 
 from __future__ import annotations
 
@@ -120,6 +120,22 @@ def runs_on_older_python(file: Path, version: str) -> bool:
             lowest = [_numbers(text) for bounds in asked for text in _AT_LEAST.findall(bounds)]
             return any(each < _numbers(version) for each in lowest)
     return False
+
+
+@_question
+def is_beside(file: Path, *patterns: str) -> bool:
+    """Does another script of the folder have all that these patterns look for?"""
+    searches = [re.compile(pattern) for pattern in patterns]
+    try:
+        others = sorted(path for path in file.parent.glob("*.py") if path.name != file.name)
+        texts = (
+            path.read_text(encoding="utf-8", errors="replace")
+            for path in others
+            if path.stat().st_size <= _MAX_SIZE
+        )
+        return any(all(search.search(text) for search in searches) for text in texts)
+    except OSError:
+        return False
 
 
 def _folders(file: Path) -> Iterator[Path]:

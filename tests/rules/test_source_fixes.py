@@ -380,3 +380,69 @@ for batch in loader:
 def test_a_batch_may_have_no_cpu() -> None:
     unchanged(KEPT.format(what="batch"), "DST312")
     assert "(logits).cpu())" in repaired(KEPT.format(what="logits"), preview=True)
+
+
+CLIPPED = """\
+import torch
+
+
+def train(net, opt, loader, scaler=None):
+    for batch in loader:
+        loss = net(batch)
+        if scaler is not None:
+            scaler.scale(loss).backward()
+        else:
+            loss.backward()
+        norm = torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+        if scaler is not None:
+            scaler.step(opt)
+            scaler.update()
+        else:
+            opt.step()
+"""
+
+
+def test_unscaled_where_there_is_a_scaler() -> None:
+    assert (
+        "        if scaler is not None:\n            scaler.unscale_(opt)\n        norm = torch"
+    ) in repaired(CLIPPED)
+
+
+@pytest.mark.parametrize(
+    "behind",
+    [
+        "        if norm > 9:\n            continue\n        if scaler is not None:",
+        "        if last(batch):",
+    ],
+)
+def test_not_unscaled_twice_before_a_step(behind: str) -> None:
+    test = "        if scaler is not None:"
+    source = CLIPPED.replace(f"0)\n{test}", f"0)\n{behind}")
+    assert source != CLIPPED
+    unchanged(source, "DST606")
+
+
+def test_a_clip_behind_unscale_gradients_is_left() -> None:
+    """Accelerate's own clip would unscale once more, which the scaler refuses."""
+    unchanged(
+        "import torch\nfrom accelerate import Accelerator\n\naccelerator = Accelerator()\n\n\n"
+        "def step(model, loss):\n    accelerator.backward(loss)\n"
+        "    accelerator.unscale_gradients()\n"
+        "    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)\n",
+        "DST611",
+    )
+
+
+@pytest.mark.parametrize(
+    ("rank", "read"),
+    [
+        ("int(os.environ['RANK'])", 'int(os.environ["LOCAL_RANK"])'),
+        ("int(os.environ.get('RANK', 0))", 'int(os.environ.get("LOCAL_RANK", 0))'),
+        ("dist.get_rank() if many else 0", 'int(os.environ.get("LOCAL_RANK", 0))'),
+    ],
+)
+def test_a_run_without_a_launcher_keeps_its_gpu(rank: str, read: str) -> None:
+    source = "import os\nimport torch\nimport torch.distributed as dist\n\n"
+    source += "dist.init_process_group('nccl')\n"
+    source += f"rank = {rank}\ntorch.cuda.set_device(rank)\n"
+    assert f"torch.cuda.set_device({read})" in repaired(source)

@@ -716,3 +716,179 @@ def test_a_softmax_of_the_file_s_own_may_be_another(call: str, found: bool) -> N
     )
     assert bool(reported(source, "DST602")) is found
     assert bool(fixes(source, code="DST602")) is found
+
+
+@pytest.mark.parametrize(
+    ("code", "source", "old", "new"),
+    [
+        pytest.param(
+            "DST401",
+            HEAD + "from torch.nn.parallel import DistributedDataParallel as DDP\n\n"
+            "def save(net, several):\n    if several:\n        net = DDP(net)\n"
+            "    if several:\n        torch.save(net.module.state_dict(), 'a.pt')\n        return\n"
+            "    torch.save(net.state_dict(), 'a.pt')\n",
+            "net.module.state_dict()",
+            "1",
+            id="the run that wraps has left with the module",
+        ),
+        pytest.param(
+            "DST619",
+            HEAD + "from torch.nn.parallel import DistributedDataParallel as DDP\n\n"
+            "net = DDP(net)\nwidth = net.head.width if alone else net.module.head.width\n",
+            "net.module.head.width",
+            "other.module.head.width",
+            id="the other arm takes the module out",
+        ),
+        pytest.param(
+            "DST213",
+            "from accelerate import Accelerator\n"
+            "from torch.utils.data import DataLoader, DistributedSampler\n\n\n"
+            "def make(options):\n    sampler = None\n"
+            "    if options.experts > 1 and world > 1:\n"
+            "        sampler = DistributedSampler(data)\n"
+            "    return DataLoader(data, sampler=sampler)\n\n\n"
+            "def main(options):\n    accelerator = Accelerator()\n    loader = make(options)\n"
+            "    if options.experts > 1:\n        return loader\n"
+            "    return accelerator.prepare(loader)\n",
+            "    if options.experts > 1:\n",
+            "    if options.experts > 2:\n",
+            id="not prepared where it is divided",
+        ),
+        pytest.param(
+            "DST307",
+            HEAD + "from mine import Average\n\n\ndef main(model, loader):\n    seen = Average()\n"
+            "    for batch in loader:\n        loss = model(batch)\n        loss.backward()\n"
+            "        seen.append(loss)\n",
+            "Average()",
+            "[]",
+            id="a running average is no list",
+        ),
+        pytest.param(
+            "DST508",
+            "import os\n\nimport torch.distributed as dist\n\n"
+            "os.environ['TORCH_DISTRIBUTED_DEBUG'] = 'INFO'\ndist.set_debug_level_from_env()\n",
+            "set_debug_level_from_env",
+            "get_debug_level",
+            id="read once more",
+        ),
+        pytest.param(
+            "DST504",
+            HEAD + "import os\n\nRANK = int(os.getenv('RANK', '0'))\n"
+            "WORLD = int(os.getenv('WORLD_SIZE', '1'))\n"
+            "HERE = int(os.getenv('LOCAL_WORLD_SIZE', '1'))\nassert WORLD == HERE\n"
+            "torch.cuda.set_device(RANK)\n",
+            "assert WORLD == HERE",
+            "assert WORLD == 2",
+            id="asserted to be one node",
+        ),
+        pytest.param(
+            "DST504",
+            HEAD + "dist.init_process_group('nccl')\n"
+            "device = torch.device('gpu:{}'.format(dist.get_rank()))\n",
+            "gpu:{}",
+            "cuda:{}",
+            id="another device than a GPU of CUDA",
+        ),
+        pytest.param(
+            "DST502",
+            HEAD + "def join(rank):\n    dist.init_process_group('nccl')\n"
+            "    dist.barrier()\n    device = torch.device(f'cuda:{rank}')\n"
+            "    return rank, device\n",
+            "return rank, device",
+            "return torch.ones(1).to(device)",
+            id="the callers set the device that they get",
+        ),
+        pytest.param(
+            "DST603",
+            HEAD + "def draw(scores, rows):\n    chances = torch.softmax(scores, dim=-1)\n"
+            "    drawn = torch.multinomial(chances, 1)[:, 0]\n"
+            "    return chances[rows, drawn].log()\n",
+            "torch.multinomial(chances, 1)",
+            "torch.multinomial(others, 1)",
+            id="what is drawn is not impossible",
+        ),
+        pytest.param(
+            "DST611",
+            "import torch\nfrom accelerate import Accelerator, DistributedType\n\n"
+            "accelerator = Accelerator()\n\n\ndef step(model, loss):\n"
+            "    accelerator.backward(loss)\n    accelerator.unscale_gradients()\n"
+            "    if accelerator.distributed_type == DistributedType.NO:\n"
+            "        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)\n",
+            "accelerator.unscale_gradients()",
+            "accelerator.wait_for_everyone()",
+            id="unscaled, and sharded models go elsewhere",
+        ),
+        pytest.param(
+            "DST613",
+            HEAD + "from torch.nn.parallel import DistributedDataParallel as DDP\n\n"
+            "net, teacher = DDP(net), load()\n\n\ndef step(x):\n"
+            "    empty = net.module.embed(x)\n    guess = forward_of(net, x)\n"
+            "    with torch.no_grad():\n        target = teacher(x, empty)\n"
+            "    loss = (guess - target).mean()\n    loss.backward()\n",
+            "torch.no_grad()",
+            "torch.autocast('cuda')",
+            id="it serves for a target without a gradient",
+        ),
+        pytest.param(
+            "DST617",
+            "from accelerate import Accelerator\nfrom timm.utils import accuracy\n\n"
+            "accelerator = Accelerator()\nmodel.eval()\nfor x, y in eval_loader:\n"
+            "    best, some = accuracy(model(x), y, topk=(1, 5))\n"
+            "    print(accelerator.gather(best).mean())\n",
+            "timm.utils",
+            "mine",
+            id="a metric of the batch",
+        ),
+    ],
+)
+def test_what_makes_it_harmless(code: str, source: str, old: str, new: str) -> None:
+    assert reported(source, code) == []
+    assert old in source
+    assert reported(source.replace(old, new), code), "it says nothing in any case"
+
+
+def test_a_script_that_tells_its_launcher_the_port_is_for_preview() -> None:
+    source = (
+        "import os\nimport subprocess\n\nos.environ['MASTER_PORT'] = '29504'\n"
+        "if 'LOCAL_RANK' not in os.environ:\n"
+        "    subprocess.run(['torchrun', '--master_port', '29504', __file__])\n"
+    )
+    assert [found.preview for found in asked(source, "DST506", SCRIPT)] == [True]
+    unknown = source.replace("'--master_port', '29504', ", "")
+    assert [found.preview for found in asked(unknown, "DST506", SCRIPT)] == [False]
+
+
+def test_a_script_beside_it_starts_the_processes(tmp_path: Path) -> None:
+    """By a spawn on one node; it is not asked where the file joins the group itself."""
+    helper = tmp_path / "restore.py"
+    source = HEAD + "def restore():\n    return torch.device('cuda', dist.get_rank())\n"
+    launcher = tmp_path / "train.py"
+    for text, count in [
+        ("import torch.multiprocessing as mp\nfrom restore import restore\nmp.spawn(main)\n", 0),
+        ("import torch.multiprocessing as mp\nmp.spawn(main)\n", 1),
+        ("from restore import restore\nrestore()\n", 1),
+    ]:
+        launcher.write_text(text)
+        assert len(asked(source, "DST504", helper)) == count
+    launcher.write_text("import torch.multiprocessing as mp\nimport restore\nmp.spawn(main)\n")
+    assert asked(source, "DST504", helper) == []
+    joins = source.replace("    return", "    dist.init_process_group('nccl')\n    return")
+    assert len(asked(joins, "DST504", helper)) == 1
+    run = "import subprocess\nsubprocess.run(['torchrun', '--nproc_per_node=2', 'restore.py'])\n"
+    launcher.write_text(run)
+    assert asked(joins, "DST504", helper) == []
+    launcher.write_text(run.replace("'--nproc", "'--nnodes=2', '--nproc"))
+    assert len(asked(joins, "DST504", helper)) == 1
+
+
+def test_a_script_beside_it_loads_into_a_wrapper(tmp_path: Path) -> None:
+    source = HEAD + "from torch.nn.parallel import DistributedDataParallel as DDP\n\n"
+    source += "net = DDP(net)\ntorch.save(net.state_dict(), 'final.pth')\n"
+    other = tmp_path / "evaluate.py"
+    for text, count in [
+        ("net = DDP(net)\nnet.load_state_dict(torch.load('final.pth'))\n", 0),
+        ("net = DDP(net)\nnet.load_state_dict(torch.load('best.pth'))\n", 1),
+        ("net.load_state_dict(torch.load('final.pth'))\nnet = DDP(net)\n", 1),
+    ]:
+        other.write_text(text)
+        assert len(asked(source, "DST401", tmp_path / "train.py")) == count

@@ -16,10 +16,13 @@ from distlint.fixers import names
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.checkpoints._wrapped import WRAPPERS, Wrapper, wrapper_of
+from distlint.rules.training import is_bare_arm
 from distlint.source.finding import Finding, Fix, Related, Severity
+from distlint.source.requirements import is_beside
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
     from distlint.analyzer.bindings import Point
     from distlint.analyzer.objects import Objects
@@ -68,8 +71,9 @@ class DdpPrefixSave(SourceRule):
 
     - The file is loaded into the wrapper again, or its prefix is taken off, in the same module;
       also when the wrapper is handed to a function that is called `load_...`, `resume_...` or
-      `restore_...`.
-    - The model is taken out first, also by `hasattr(model, "module")` or a function for it.
+      `restore_...`, or a script beside it loads a file of this name into a wrapper.
+    - The model is taken out first, also by `hasattr(model, "module")` or a function for it, or in
+      the other arm of a test: `model.module` where it is wrapped, `model` where it is not.
     - FSDP models and DeepSpeed engines: their names have no such prefix.
     - It is not known whether the model is wrapped.
     """
@@ -155,6 +159,28 @@ dist.init_process_group("gloo")
 model = DDP(torch.nn.Linear(2, 2))
 if dist.get_rank() == 0:
     torch.save(bare(model).state_dict(), "model.pt")
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="Each arm as the model is there",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+dist.init_process_group("gloo")
+several = dist.get_world_size() > 1
+model = torch.nn.Linear(2, 2)
+if several:
+    model = DDP(model)
+weights = model.state_dict() if not several else model.module.state_dict()
+if dist.get_rank() == 0:
+    torch.save({"model": weights}, "model.pt")
+    if several:
+        torch.save(model.module.state_dict(), "last.pt")
+    else:
+        torch.save(model.state_dict(), "last.pt")
 dist.destroy_process_group()
 """,
         ),
@@ -299,6 +325,10 @@ torch.nn.Linear(2, 2).load_state_dict(state)
                 wrapper = wrapper_of(objects, func.value, state.point)
                 if wrapper is None or state.call.site in told or _fits(objects, wrapper):
                     continue
+                if is_bare_arm(state.point, func.value, state.call):
+                    continue
+                if _fits_beside(objects, save, wrapper, document.path):
+                    continue
                 told.add(state.call.site)
                 draft = Draft(locators.of(module.key), module, catalogue)
                 yield self._finding(state, wrapper, module, locators, draft)
@@ -375,6 +405,18 @@ def _fits(objects: Objects, wrapper: Wrapper) -> bool:
                     return True
     return wrapper.made is not None and any(
         _LOADERS.search(site.name) for site, _ in objects.passed_to(wrapper.made)
+    )
+
+
+def _fits_beside(objects: Objects, save: CallSite, wrapper: Wrapper, script: Path) -> bool:
+    """Does a script beside it load a file of this name into a wrapper, as an evaluation does?"""
+    name = objects.constant(objects.argument(save, "f", 1), save.point)
+    if not isinstance(name, str) or wrapper.prefix != "module.":
+        return False
+    return is_beside(
+        script,
+        r"(?s)(\w+)\s*=\s*[\w.]*(?:DistributedDataParallel|DDP|DataParallel)\(.*?"
+        rf"\b\1\.load_state_dict\(\s*torch\.load\(\s*[\"']{re.escape(name)}[\"']",
     )
 
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from distlint.analyzer import ir
+from distlint.analyzer.names import expressions_in
 from distlint.analyzer.objects import CallSite, Objects, objects_of
 from distlint.fixers import calls
 from distlint.fixers.draft import Doubt, Draft
@@ -18,6 +20,7 @@ from distlint.source.finding import Finding, Fix, Related, Severity
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from distlint.analyzer.bindings import Point
     from distlint.analyzer.positions import Locators
     from distlint.analyzer.project import Module
     from distlint.catalogue.catalogue import Catalogue
@@ -55,6 +58,7 @@ class DoubleSharding(SourceRule):
     ## When it is silent
 
     - The loader is not prepared, or it is prepared and divided nowhere else.
+    - The test under which it is divided has sent these runs away before it is prepared.
     - The file sets `dispatch_batches`, where one process reads for all.
     """
 
@@ -160,6 +164,8 @@ assert len(seen) == 16, f"of 16 samples the processes saw {len(seen)}"
             taker = _taker(objects, loader)
             shard = shard_of(loader) if taker is not None else None
             if taker is not None and shard is not None:
+                if shard[1] is not None and _have_parted(shard[1].point, taker.point):
+                    continue
                 locator = locators.of(module.key)
                 how, site = shard
                 made = locator.place((site or loader.site).call.site)
@@ -195,6 +201,47 @@ def _plain(loader: Made, draft: Draft) -> Fix:
     else:
         calls.remove_argument(draft, call, given)
     return draft.fix("unsafe", "Let prepare divide the data")
+
+
+def _have_parted(divided: Point, taken: Point) -> bool:
+    """Has a test sent away the runs in which the data are divided: the same one stands there?"""
+    around = {
+        _written(part)
+        for here in divided.around
+        if isinstance(here.owner, ir.If) and here.block is here.owner.body
+        for part in _conjuncts(here.owner.test)
+    }
+    return any(
+        isinstance(earlier, ir.If)
+        and ir.is_left(earlier.body)
+        and (test := _written(earlier.test)) is not None
+        and test in around
+        for here in taken.around
+        for earlier in here.block[: here.index]
+    )
+
+
+def _conjuncts(test: ir.Expr) -> tuple[ir.Expr, ...]:
+    return test.values if isinstance(test, ir.BoolOp) and test.op == "and" else (test,)
+
+
+def _written(test: ir.Expr) -> tuple[object, ...] | None:
+    """How a comparison of names, attributes and constants is written; None for anything else."""
+    found: list[object] = []
+    for node in expressions_in(test):
+        if isinstance(node, ir.Name):
+            found.append(node.id)
+        elif isinstance(node, ir.Attribute):
+            found.append((".", node.attr))
+        elif isinstance(node, ir.Literal):
+            found.append(("constant", node.value))
+        elif isinstance(node, ir.Compare):
+            found.append(node.ops)
+        elif isinstance(node, ir.Not):
+            found.append("not")
+        else:
+            return None
+    return tuple(found)
 
 
 def _taker(objects: Objects, loader: Made) -> CallSite | None:

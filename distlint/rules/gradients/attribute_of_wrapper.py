@@ -14,7 +14,7 @@ from distlint.analyzer.names import nodes_of
 from distlint.analyzer.objects import CallSite, objects_of
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.training import DDP
+from distlint.rules.training import DDP, is_bare_arm
 from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
@@ -84,6 +84,7 @@ class AttributeOfWrapper(SourceRule):
 
     - The model may be unwrapped there because it came another way, or a test stands around it, or
       an assertion before it, that is about the same as that of the wrap.
+    - The other arm of a test takes `.module` of the same model.
     - In a test that wraps in a branch: which cases come together is the test's own choice.
     - The attribute was set on the wrapper in the file.
     - The wrapper is a class of the project's own.
@@ -132,6 +133,26 @@ net = torch.nn.Sequential(torch.nn.Linear(2, 1))
 net.stride = 4
 model = DDP(net) if dist.get_world_size() > 8 else net
 print(model.stride)
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="Each arm as the model is there",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+dist.init_process_group("gloo")
+world = dist.get_world_size()
+model = torch.nn.Linear(2, 1)
+if dist.is_initialized() and world > 1:
+    model = DDP(model)
+width = model.in_features if world == 1 else model.module.in_features
+if world == 1:
+    print(width, model.out_features)
+else:
+    print(width, model.module.out_features)
 dist.destroy_process_group()
 """,
         ),
@@ -238,6 +259,8 @@ dist.destroy_process_group()
                 prepared = None if wrap else _prepared(objects, node.value, point)
                 wrap = wrap or prepared
                 if wrap is None or _is_asked(point, node.attr):
+                    continue
+                if is_bare_arm(point, node.value, node):
                     continue
                 called = any(
                     isinstance(each, ir.Call) and each.func is node

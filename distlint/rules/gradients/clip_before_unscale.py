@@ -9,6 +9,7 @@ import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.bindings import path_of
+from distlint.analyzer.names import expressions_in, placed
 from distlint.analyzer.objects import CallSite, Objects, objects_of
 from distlint.fixers import names, statements
 from distlint.fixers.draft import Doubt, Draft
@@ -17,6 +18,7 @@ from distlint.rules.gradients._steps import (
     CLIP_NAMES,
     Backward,
     backwards,
+    conditions,
     exclude,
     in_order,
     torch_clips,
@@ -62,7 +64,8 @@ class ClipBeforeUnscale(SourceRule):
     ## Fix
 
     Unsafe: `scaler.unscale_(optimizer)` goes before the clip. The steps become larger, as they were
-    meant to be; a learning rate that was tuned to the small ones no longer fits.
+    meant to be; a learning rate that was tuned to the small ones no longer fits. Where a test
+    chooses to scale, it is under the same test.
 
     ## When it is silent
 
@@ -199,19 +202,55 @@ assert moved > 0.5, f"the weights moved by {moved}"
                     related=(Related("scaled here", locator.place(scaled.site.call.site)),),
                     effect="nearly every step is cut down to almost nothing",
                     advice=f"Call `{scaler}.unscale_(optimizer)` before the clip.",
-                    fix=partial(_unscaled, clip, step, scaler, Draft(locator, module, catalogue)),
+                    fix=partial(
+                        _unscaled, scaled, clip, step, scaler, Draft(locator, module, catalogue)
+                    ),
                 )
 
 
-def _unscaled(clip: CallSite, step: CallSite, scaler: str, draft: Draft) -> Fix:
+def _unscaled(scaled: Backward, clip: CallSite, step: CallSite, scaler: str, draft: Draft) -> Fix:
     optimizer = path_of(step.call.args[0].value) if step.call.args else None
     if optimizer is None:
         raise Doubt("the optimizer has no name")
+    if _may_leave(clip, step):
+        raise Doubt("without the step the scaler is not told that these gradients are done with")
+    switch = _switch(scaled, clip, step)
     statement = statements.statement_of(draft, draft.node(clip.call.site, cst.Call))
     if not names.available(draft, optimizer[0], statement):
         raise Doubt("the optimizer may not be there yet")
-    statements.insert_before(draft, statement, f"{scaler}.{_UNSCALE}({'.'.join(optimizer)})")
+    line = f"{scaler}.{_UNSCALE}({'.'.join(optimizer)})"
+    if switch is None:
+        statements.insert_before(draft, statement, line)
+    else:
+        test = draft.text(draft.node(switch.site, cst.If).test)
+        statements.insert_before(draft, statement, f"if {test}:", f"    {line}")
     return draft.fix("unsafe", "Unscale the gradients before they are clipped")
+
+
+def _may_leave(clip: CallSite, step: CallSite) -> bool:
+    """May the step be skipped behind the clip, as for a norm that is not finite?"""
+    return any(
+        isinstance(statement, (ir.Continue, ir.Break, ir.Return))
+        for here in clip.point.around
+        for later in here.block[here.index + 1 :]
+        if later.site < step.point.statement.site
+        for statement, _ in placed((later,))
+    )
+
+
+def _switch(scaled: Backward, clip: CallSite, step: CallSite) -> ir.If | None:
+    """The test that chooses to scale, which the clip does not stand under, if there is one."""
+    shared = list(conditions(clip.point))
+    own = [each for each in conditions(step.point) if each not in shared]
+    if not own:
+        return None
+    switch = own[0]
+    is_plain = not any(isinstance(part, ir.Call) for part in expressions_in(switch.test))
+    around = [ir.tokens_of(each.test) for each in conditions(scaled.site.point)]
+    in_body = any(here.block is switch.body for here in step.point.around)
+    if len(own) > 1 or not (is_plain and in_body and ir.tokens_of(switch.test) in around):
+        raise Doubt("the step is not taken wherever the gradients are clipped")
+    return switch
 
 
 def _scaled_before(objects: Objects, clip: CallSite) -> tuple[Backward, CallSite] | None:

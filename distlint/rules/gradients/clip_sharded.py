@@ -13,7 +13,7 @@ from distlint.analyzer.objects import CallSite, objects_of
 from distlint.fixers import names
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.gradients._steps import CLIP_NAMES, torch_clips
+from distlint.rules.gradients._steps import CLIP_NAMES, conditions, in_order, torch_clips
 from distlint.source.finding import Finding, Fix, Severity
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ class ClipSharded(SourceRule):
     ## When it is silent
 
     - `ShardingStrategy.NO_SHARD`; `fully_shard`.
+    - `accelerator.unscale_gradients()` comes first, under a test of `distributed_type`.
     - The model is not known to be wrapped, or the accelerator not known to be one.
     """
 
@@ -163,6 +164,9 @@ def train(model, optimizer, loader):
             owner = _backward_by(objects, clip)
             if owner is not None:
                 kind, path = owner
+                unscaled = kind == "Accelerate" and _is_unscaled(objects, clip, path)
+                if unscaled and _asks_kind(clip):
+                    continue
                 yield self.finding(
                     message=f"{kind} is in charge of these gradients, and torch clips them",
                     severity=Severity.WARNING,
@@ -171,7 +175,9 @@ def train(model, optimizer, loader):
                     advice="Call accelerator.clip_grad_norm_."
                     if kind == "Accelerate"
                     else "Set gradient_clipping in the configuration of DeepSpeed.",
-                    fix=partial(_by_accelerator, clip, path, draft) if kind[0] == "A" else None,
+                    fix=partial(_by_accelerator, clip, path, draft)
+                    if kind == "Accelerate" and not unscaled
+                    else None,
                 )
 
 
@@ -210,6 +216,21 @@ def _backward_by(objects: Objects, clip: CallSite) -> tuple[str, tuple[str, ...]
         ):
             return "DeepSpeed", path
     return None
+
+
+def _is_unscaled(objects: Objects, clip: CallSite, accelerator: tuple[str, ...]) -> bool:
+    """Has the accelerator been told to unscale the gradients before? It does that once a step."""
+    return any(
+        isinstance(site.call.func, ir.Attribute)
+        and path_of(site.call.func.value) == accelerator
+        and in_order(site, clip)
+        for site in objects.calls({"unscale_gradients"})
+    )
+
+
+def _asks_kind(clip: CallSite) -> bool:
+    """Does a test around tell how the model is distributed, so that shards go elsewhere?"""
+    return any("distributed_type" in ir.tokens_of(each.test) for each in conditions(clip.point))
 
 
 def _by_model(clip: CallSite, draft: Draft) -> Fix:

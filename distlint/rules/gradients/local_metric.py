@@ -33,6 +33,8 @@ _LIGHTNING = frozenset({"lightning", "pytorch_lightning"})
 _MADE_OF_NUMBERS = frozenset(
     f"torch.{name}" for name in ("tensor", "as_tensor", "zeros", "ones", "full", "empty")
 )
+_METRICS = ("timm.utils.", "torchmetrics.functional.")
+"""Where metrics come from that are a number for a batch, or a few of them."""
 _FILLS = frozenset({"append", "extend"})
 _JOINS = frozenset({"cat", "concat", "concatenate", "stack", "vstack", "hstack"})
 _AT_THE_END = re.compile(r"^(?:on_)?(?:validation|test|train|training)_epoch_end$")
@@ -74,8 +76,8 @@ class LocalMetricAsGlobal(SourceRule):
 
     - What is reduced is made anew in each turn.
     - The gathered tensors are cut to the length of the data set.
-    - Each rank gathers one value: a loss, a sum or a mean, a tensor that is made of numbers. Of
-      those `gather_for_metrics` would drop whole ranks.
+    - Each rank gathers one value: a loss, a sum or a mean, a tensor that is made of numbers, a
+      metric of timm or torchmetrics. Of those `gather_for_metrics` would drop whole ranks.
     - The function reduces or gathers something, or a method that it calls does.
     """
 
@@ -405,6 +407,11 @@ def _is_one_value(objects: Objects, site: CallSite) -> bool:
         (bool(origin.attributes) and origin.attributes[-1] == "loss")
         or (isinstance(origin.node, ir.Attribute) and origin.node.attr == "loss")
         or (origin.site is not None and _makes_one(objects, origin.site))
+        or (
+            isinstance(origin.node, ir.Call)
+            and not origin.attributes
+            and objects.called(CallSite(origin.node, origin.point)).startswith(_METRICS)
+        )
         for origin in origins
     )
 

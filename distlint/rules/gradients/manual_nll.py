@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.bindings import Point
+from distlint.analyzer.names import expressions_in
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._tensors import applied, logarithms
 from distlint.source.finding import Finding, Related, Severity
@@ -46,6 +47,7 @@ class ManualNll(SourceRule):
     ## When it is silent
 
     - A number is added, or the probabilities are clamped, before the logarithm.
+    - What is picked has been drawn by these probabilities: it is not 0 then.
     - The probabilities do not come from a softmax that the file shows.
     - The file is a test (`test_*.py`).
     """
@@ -125,6 +127,8 @@ def _picked_from(objects: Objects, node: ir.Expr, point: Point) -> ir.Call | Non
     picked = False
     while True:
         if isinstance(node, ir.Subscript):
+            if _is_drawn(objects, node, point):
+                return None
             node, picked = node.value, True
             continue
         step = applied(objects, node, point, "gather", "squeeze", "view", "take_along_dim")
@@ -138,3 +142,16 @@ def _picked_from(objects: Objects, node: ir.Expr, point: Point) -> ir.Call | Non
         return None
     made = applied(objects, found[0].node, found[0].point, "softmax")
     return made.call if made is not None else None
+
+
+def _is_drawn(objects: Objects, picked: ir.Subscript, point: Point) -> bool:
+    """Are the values picked that ``torch.multinomial`` has drawn by the same probabilities?"""
+    own = ir.tokens_of(picked.value)
+    return any(
+        isinstance(origin.node, ir.Expr)
+        and "multinomial" in (tokens := ir.tokens_of(origin.node))
+        and not own.isdisjoint(tokens)
+        for name in expressions_in(picked.index)
+        if isinstance(name, ir.Name)
+        for origin in objects.origins(name, point)
+    )

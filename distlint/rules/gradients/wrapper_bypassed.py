@@ -16,7 +16,7 @@ from distlint.analyzer.objects import CallSite, Objects, Origin, objects_of
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._steps import Backward, backwards, exclude
-from distlint.rules.training import WRAPPERS, evaluates
+from distlint.rules.training import WRAPPERS, evaluates, leaves_no_gradient
 from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class WrapperBypassed(SourceRule):
     ## When it is silent
 
     - The wrapper is called in the same function as well: its forward pass arms the hooks.
-    - No gradients are wanted: evaluation, `no_grad`, generation.
+    - No gradients are wanted: evaluation, `no_grad`, also where the result goes, generation.
     - The module serves for its state or attributes: `state_dict()`, `config`.
     - Which object is called cannot be told.
     """
@@ -419,6 +419,8 @@ def _reaches(call: CallSite, backward: Backward) -> bool:
         value = getattr(statement, "value", None)
         if not isinstance(value, ir.Expr):
             continue
+        if any(leaves_no_gradient(here.owner) for here in around):
+            continue  # a target, as a teacher makes it: it hands no gradient back
         holds = statement is call.point.statement and any(
             node is call.call for node in expressions_in(value)
         )

@@ -63,6 +63,7 @@ class GraphAccumulation(SourceRule):
     - The sum is what `backward()` is called on.
     - The sum or the list is begun anew or emptied in the same loop.
     - Under `torch.no_grad()`, and where nothing is back-propagated.
+    - What it is appended to is an object of another library, as a running average.
     - The file is a test (`test_*.py`): it takes few steps.
     """
 
@@ -246,6 +247,8 @@ assert loop.total.grad_fn is None, "the graphs of all steps are held"
                     continue
                 if _begun_anew(loop, kept) or _made_plain(loop, loss, statement, backward):
                     continue
+                if _is_put_away(objects, statement):
+                    continue
                 told.add(statement.site)
                 locator = locators.of(module.key)
                 yield self.finding(
@@ -311,6 +314,23 @@ def _kept_by_methods(
             _adds_up(method, name) for name in _taken_as(method, call, loss)
         ):
             yield statement, kept
+
+
+def _is_put_away(objects: Objects, statement: ir.Stmt) -> bool:
+    """Is a loss given to an object of a class that is not in sight, and no list?"""
+    call = statement.value if isinstance(statement, ir.Evaluate) else None
+    if not isinstance(call, ir.Call) or not isinstance(call.func, ir.Attribute):
+        return False
+    if call.func.attr not in _KEEPS:
+        return False  # its method has been read
+    point = next(each for each in objects.points if each.statement is statement)
+    made = [origin.call for origin in objects.origins(call.func.value, point)]
+    return bool(made) and all(
+        each is not None
+        and ir.last_name(each.func)[:1].isupper()
+        and _method(objects, CallSite(call, point)) is None
+        for each in made
+    )
 
 
 def _method(objects: Objects, site: CallSite) -> ir.Function | None:

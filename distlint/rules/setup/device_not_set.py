@@ -74,7 +74,7 @@ class DeviceNotSet(SourceRule):
     - Accelerate, DeepSpeed, Lightning and transformers, which set it; tests (`test_*.py`).
     - A function of the project that speaks of the device is called: it may set it.
     - The file uses no CUDA besides, or another backend; the group is made in a function for others,
-      which may have set the device.
+      which may have set the device, or set the one that it gives back.
     """
 
     code = "DST502"
@@ -231,6 +231,8 @@ dist.destroy_process_group()
             wraps = "LOCAL_RANK" in module.tokens and any(True for _ in objects.calls_to(*DDP))
             if not _uses_cuda(objects.points if reached or wraps else here):
                 continue
+            if not (reached or wraps) and _hands_on_device(objects, here):
+                continue
             yield self.finding(
                 message="nothing binds this process to a GPU of its own: the current device of "
                 "every process is GPU 0",
@@ -284,6 +286,17 @@ def _uses_cuda(points: Iterable[Point]) -> bool:
                 if node.func.attr == "cuda" or any(a.keyword == "device_ids" for a in node.args):
                     return True
                 if node.func.attr == "to" and any(_is_index(each.value) for each in node.args):
+                    return True
+    return False
+
+
+def _hands_on_device(objects: Objects, points: Iterable[Point]) -> bool:
+    """Does a function give its callers, in other files, the device that they are to set?"""
+    for point in points:
+        value = point.statement.value if isinstance(point.statement, ir.Return) else None
+        for part in value.items if isinstance(value, ir.Display) else (value,):
+            for origin in objects.origins(part, point) if part is not None else ():
+                if origin.site is not None and objects.called(origin.site) == "torch.device":
                     return True
     return False
 

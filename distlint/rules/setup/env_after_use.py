@@ -79,6 +79,7 @@ class EnvAfterUse(SourceRule):
 
     - The file starts other processes, which read it when they start.
     - Something else may come first: another function, a branch.
+    - The file has it read once more: `dist.set_debug_level_from_env()`.
     - NCCL reads it for each communicator (`NCCL_ALGO`, `NCCL_PROTO`, `NCCL_COLLNET_ENABLE`,
       `NCCL_SHARP_DISABLE`), and the file makes groups later, for which it counts.
     """
@@ -199,6 +200,9 @@ def main():
                 )
 
 
+_READ_AGAIN = "set_debug_level_from_env"
+
+
 def _is_late_kind(token: str) -> bool:
     return token.startswith(("NCCL_", "TORCH_NCCL_")) or token in _AT_IMPORT | _AT_INIT | _AT_CUDA
 
@@ -206,6 +210,8 @@ def _is_late_kind(token: str) -> bool:
 def _reader(objects: Objects, written: Written) -> int | None:
     """The site of what has read a variable in any case before it is set."""
     if written.name in _AT_IMPORT:
+        if _READ_AGAIN in objects.module.tokens and written.name == "TORCH_DISTRIBUTED_DEBUG":
+            return None
         return _import_of_torch(objects, written)
     if written.name in _AT_INIT or written.name.startswith("TORCH_NCCL_"):
         return _first_before(written, inits(objects))

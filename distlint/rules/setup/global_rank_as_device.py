@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from distlint.analyzer import ir
+from distlint.analyzer.bindings import path_of
+from distlint.analyzer.names import expressions_in
 from distlint.analyzer.objects import CallSite, objects_of
 from distlint.fixers import imports
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.setup._order import environment_read, is_test
 from distlint.source.finding import Finding, Fix, Severity
+from distlint.source.requirements import is_beside
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
     from distlint.analyzer.bindings import Point
     from distlint.analyzer.objects import Objects
@@ -61,13 +66,15 @@ class GlobalRankAsDevice(SourceRule):
     ## Fix
 
     Unsafe: `int(os.environ["LOCAL_RANK"])` in its place. The launcher has to set it, as torchrun
-    does.
+    does; where the script has a rank for a run without a launcher, it is 0 without it.
 
     ## When it is silent
 
     - The rank is taken modulo the number of GPUs.
     - It is a parameter: `mp.spawn` on one node passes the local index.
-    - The file starts its processes by `mp.spawn`, or is a test.
+    - The file starts its processes by `mp.spawn`, or a script beside it that imports it does; or
+      one runs it with `--nproc_per_node` in a subprocess; or it is a test.
+    - It asserts that `WORLD_SIZE` is `LOCAL_WORLD_SIZE`: there is one node.
     """
 
     code = "DST504"
@@ -184,16 +191,28 @@ def main(net):
             if not any(token.startswith("cuda") for token in words):
                 return
         objects = objects_of(module, catalogue)
+        if "LOCAL_WORLD_SIZE" in module.tokens and _is_for_one_node(objects):
+            return
         locator = locators.of(module.key)
         for site, node in _device_numbers(objects):
             if _is_global_rank(objects, node, site.point) and not is_test(document, site.point):
+                if "init_process_group" not in module.words and _is_spawned(document.path):
+                    return
+                if _is_launched(document.path):
+                    return
                 yield self.finding(
                     message="the global rank is no number of a GPU on the second node",
                     severity=Severity.ERROR,
                     place=locator.place(site.call.site),
                     effect="CUDA error: invalid device ordinal, on every node but the first",
                     advice='Take int(os.environ["LOCAL_RANK"]).',
-                    fix=partial(_fix, site, node, Draft(locator, module, catalogue)),
+                    fix=partial(
+                        _fix,
+                        site,
+                        node,
+                        _may_be_alone(objects, node, site.point),
+                        Draft(locator, module, catalogue),
+                    ),
                 )
 
 
@@ -228,8 +247,54 @@ def _of_device(call: ir.Call) -> Iterator[ir.Expr]:
         yield _bare(call.args[0].value)
 
 
+def _is_spawned(path: Path) -> bool:
+    """Does a script beside it, which imports the file, start its processes on one node?"""
+    name = re.escape(path.stem)
+    imports = rf"(?m)^\s*(?:from\s+(?:[\w.]*\.)?{name}\s+import\b|import\s+(?:[\w.]*\.)?{name}\b)"
+    return is_beside(path, imports, r"\bmp\.spawn\(|\bmultiprocessing\.spawn\(")
+
+
+def _is_launched(path: Path) -> bool:
+    """Does a script beside it, as its test does, run the file by a launcher on one node?"""
+    words = (rf"[\"'/]{re.escape(path.name)}[\"']", r"\bsubprocess\b", r"--nproc[_-]per[_-]node")
+    return is_beside(path, *words, r"\A(?![\s\S]*--nnodes)")
+
+
+def _is_for_one_node(objects: Objects) -> bool:
+    """Does the file assert that all processes are on one node: that the world is the local one?"""
+    return any(
+        isinstance(point.statement, ir.Assert)
+        and isinstance(point.statement.test, ir.Compare)
+        and point.statement.test.ops == ("==",)
+        and {
+            _size_read(objects, side, point)
+            for side in (point.statement.test.left, *point.statement.test.rights)
+        }
+        == {"WORLD_SIZE", "LOCAL_WORLD_SIZE"}
+        for point in objects.points
+    )
+
+
+def _size_read(objects: Objects, node: ir.Expr, point: Point) -> str:
+    """Which of the sizes that a launcher sets, or a group tells, a value is."""
+    for origin in objects.origins(node, point):
+        made = origin.node
+        if isinstance(made, ir.Call) and path_of(made.func) == ("int",) and len(made.args) == 1:
+            made = made.args[0].value
+        if not isinstance(made, ir.Expr):
+            continue
+        if isinstance(made, ir.Call) and ir.last_name(made.func) == "get_world_size":
+            return "WORLD_SIZE"
+        if name := environment_read(objects, made, origin.point):
+            return name
+    return ""
+
+
 def _bare(node: ir.Expr) -> ir.Expr:
     """The number in ``f"cuda:{rank}"`` and ``"cuda:" + str(rank)``, else the value itself."""
+    if isinstance(node, ir.Call) and ir.last_name(node.func) == "format" and len(node.args) == 1:
+        if isinstance(node.func, ir.Attribute) and _is_cuda_format(node.func.value):
+            return node.args[0].value
     if isinstance(node, ir.Format) and len(node.parts) == 2 and _starts_with_cuda(node.parts[0]):
         inner = node.parts[1]
         if isinstance(inner, ir.Call) and ir.last_name(inner.func) == "str" and inner.args:
@@ -241,6 +306,10 @@ def _bare(node: ir.Expr) -> ir.Expr:
 def _starts_with_cuda(node: ir.Expr) -> bool:
     text = node.value if isinstance(node, ir.Literal) else None
     return isinstance(text, str) and text.startswith("cuda")
+
+
+def _is_cuda_format(node: ir.Expr) -> bool:
+    return isinstance(node, ir.Literal) and node.value in ("cuda:{}", "cuda:{0}")
 
 
 def _is_global_rank(objects: Objects, node: ir.Expr, point: Point) -> bool:
@@ -269,7 +338,21 @@ def _reads_rank(objects: Objects, node: ir.Expr, point: Point) -> bool:
     return objects.called(CallSite(node, point)) in _RANKS
 
 
-def _fix(site: CallSite, node: ir.Expr, draft: Draft) -> Fix:
+def _may_be_alone(objects: Objects, node: ir.Expr, point: Point) -> bool:
+    """May it be a run of one process, without a launcher: is there a rank for that?"""
+    return any(
+        _is_constant(origin.node)
+        or any(
+            isinstance(part, ir.Call)
+            and ir.last_name(part.func) in ("get", "getenv")
+            and len(part.args) == 2
+            for part in expressions_in(origin.node)
+        )
+        for origin in objects.origins(node, point)
+    )
+
+
+def _fix(site: CallSite, node: ir.Expr, may_be_alone: bool, draft: Draft) -> Fix:
     if not isinstance(node, ir.Name):
         raise Doubt("no name to replace")
     call = draft.node(site.call.site, cst.Call)
@@ -284,7 +367,9 @@ def _fix(site: CallSite, node: ir.Expr, draft: Draft) -> Fix:
     environ = imports.imported(draft, "os", "environ", call)
     inside = isinstance(draft.parent(found[0]), cst.FormattedStringExpression)
     quote = "'" if inside else '"'
-    draft.replace(found[0], f"int({environ}[{quote}LOCAL_RANK{quote}])")
+    name = f"{quote}LOCAL_RANK{quote}"
+    read = f"{environ}.get({name}, 0)" if may_be_alone else f"{environ}[{name}]"
+    draft.replace(found[0], f"int({read})")
     return draft.fix("unsafe", "Take the local rank")
 
 

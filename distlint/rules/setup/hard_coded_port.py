@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _PORT = "MASTER_PORT"
 _FROM_LAUNCHER = frozenset({"LOCAL_RANK", "RANK"})
 _STARTS = frozenset({"spawn", "start_processes", "Process"})
+_PORT_OPTIONS = frozenset({"--master_port", "--master-port"})
 
 
 class HardCodedPort(SourceRule):
@@ -39,8 +40,9 @@ class HardCodedPort(SourceRule):
     port of its own choice and tells it to the processes by this very variable. With
     `torchrun --standalone` all ranks then wait for a store that is not there, until they time out.
 
-    Info, and in preview, where the script starts its processes itself: two jobs on one machine take
-    the same port, and the second one fails: "address already in use".
+    Info, and in preview, where the script starts its processes itself, or a launcher that it tells
+    the port (`--master_port`): two jobs on one machine take the same port, and the second one
+    fails: "address already in use".
 
     ## What to do
 
@@ -148,6 +150,7 @@ if __name__ == "__main__":
             not _FROM_LAUNCHER.isdisjoint(module.tokens)
             and _FROM_LAUNCHER.isdisjoint(set_here)
             and _STARTS.isdisjoint(module.words)
+            and _PORT_OPTIONS.isdisjoint(module.tokens)
         )
         if document.is_test:
             return
