@@ -88,9 +88,7 @@ def probe(
         ranks = _at_odds(rehearsal, heads) if heads is not None else None
         if number == 0:
             assumed += _own_questions(players[0].trace)
-        if heads is None or ranks is None or _is_hearsay(rehearsal, players):
-            continue
-        if _unlike(players, ranks):
+        if heads is None or ranks is None or _proves_nothing(rehearsal, players, ranks):
             continue
         if ranks != parting.ranks:
             parting = replace(parting, ranks=ranks)
@@ -231,9 +229,7 @@ def _replayed(
             break
         players = _players(rehearsal, start, parting, others, default, guide)
         heads = _stuck(players)
-        if heads is not None and not (
-            _is_hearsay(rehearsal, players) or _unlike(players, parting.ranks)
-        ):
+        if heads is not None and not _proves_nothing(rehearsal, players, parting.ranks):
             return players, heads
     return players, None
 
@@ -427,6 +423,11 @@ def _stuck(players: list[Player]) -> list[Event | None] | None:
         place = players[namer].machine.place(heads[namer] or ready)
         for rank in ready.members:
             heads[rank] = players[rank].step(place)
+
+
+def _proves_nothing(rehearsal: Rehearsal, players: list[Player], ranks: tuple[int, int]) -> bool:
+    """Do the ranks get stuck for no reason but that something is not known?"""
+    return _is_hearsay(rehearsal, players) or _unlike(players, ranks)
 
 
 def _is_hearsay(rehearsal: Rehearsal, players: list[Player]) -> bool:
