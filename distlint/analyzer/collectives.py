@@ -485,7 +485,7 @@ def _dtype(tensor: Value | None) -> Value:
         maker, *args = tensor.args
         for arg in args:
             if isinstance(arg, v.External) and arg.name in _DTYPES:
-                return const(arg.name)
+                return const(_DTYPES[arg.name])
         if any(isinstance(arg, Unknown) for arg in args[1:]):
             return unknown("dtype", tensor)
         if maker in _FLOATS:
@@ -505,12 +505,12 @@ def _dtype_of_data(data: Value) -> Value:
     return unknown("dtype", data)
 
 
-_DTYPES = frozenset(
-    f"torch.{name}"
-    for name in "float32 float float64 double float16 half bfloat16 uint8 int8 int16 int32 int"
-    " int64"
-    " long bool".split()
-)
+_OTHER_NAMES = {"float": "float32", "double": "float64", "half": "float16", "int": "int32"}
+_OTHER_NAMES |= {"short": "int16", "long": "int64"}
+_DTYPES = {
+    f"torch.{name}": f"torch.{_OTHER_NAMES.get(name, name)}"
+    for name in (*_OTHER_NAMES, *_OTHER_NAMES.values(), "bfloat16", "uint8", "int8", "bool")
+}
 
 
 def _is_own_part(value: Value) -> bool:

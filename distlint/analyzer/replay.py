@@ -13,7 +13,7 @@ from distlint.analyzer.machine import ABORT, END, Machine, Place
 from distlint.analyzer.product import Parting, alone, difference, resume
 from distlint.analyzer.rehearsal import Rehearsal
 from distlint.analyzer.state import OPAQUE, Cont, Cut, Event, Frame, Need, State
-from distlint.analyzer.values import Unknown
+from distlint.analyzer.values import Unknown, unknown
 
 MAX_EVENTS = 120
 MAX_QUESTIONS = 200
@@ -288,6 +288,8 @@ class Player:
         self.guide = guide
         self.agreed = agreed
         """What is the same on all ranks, as decided by whoever comes to it first."""
+        self.told: dict[Unknown, int | float | bool] = {}
+        """Numbers that broadcasts have brought."""
         self.turned: dict[ir.While, bool] = {}
         """What it is told at the next turn of a loop, which would have no end otherwise."""
         self.common = 0
@@ -348,6 +350,10 @@ class Player:
 
     def answer(self, need: Need) -> bool:
         """What is assumed, or was decided at this place, or else the default."""
+        for atom, number in self.told.items():
+            told = _as_told(need.atom, atom, number) if atom in need.atom.atoms else None
+            if told is not None:
+                return bool(told)
         answer = self.recall(need)
         if answer is None and self.guide is not None:
             answer = self.guide.answer(self, need)
@@ -362,6 +368,16 @@ class Player:
             if not isinstance(key, tuple):
                 self.agreed[key] = answer
         self.machine.assumptions.clear()
+
+    def hears(self, atom: Unknown, number: int | float | bool) -> bool:
+        """Note what a broadcast tells; False if something else has been assumed of it."""
+        self.told[atom] = number
+        for key, outcome in self.assumed.items():
+            if isinstance(key, Unknown) and atom in key.atoms:
+                answer = _as_told(key, atom, number)
+                if answer is not None and bool(answer) is not outcome:
+                    return False
+        return True
 
     def recall(self, need: Need) -> bool | None:
         """What was assumed about the same question where it stood for several, on joined ways."""
@@ -421,8 +437,55 @@ def _stuck(players: list[Player]) -> list[Event | None] | None:
         # all go on under the name that the first rank of the parting has for it
         namer = min(ready.members, key=lambda rank: (rank != players[rank].first, rank))
         place = players[namer].machine.place(heads[namer] or ready)
+        said = _said(ready, heads, place)
+        if said is not None and not all(player.hears(*said) for player in players):
+            return None
         for rank in ready.members:
             heads[rank] = players[rank].step(place)
+
+
+def _said(
+    ready: Event, heads: list[Event | None], place: Place
+) -> tuple[Unknown, int | float | bool] | None:
+    """The number that the source of a broadcast has written out, and the name of what it sends."""
+    for rank in ready.members if ready.kind == "broadcast" else ():
+        head = heads[rank]
+        if head is not None and isinstance(head.root, v.Const) and head.root.value == rank:
+            number = _number_in(head.payload_value)
+            if number is not None:
+                return unknown("sync", place, fresh=True), number
+    return None
+
+
+def _number_in(tensor: v.Value | None) -> int | float | bool | None:
+    """The number of ``torch.tensor([n])``, or the one that a tensor is filled with."""
+    if not isinstance(tensor, Unknown) or tensor.op != "call" or len(tensor.args) < 2:
+        return None
+    maker, data = tensor.args[0], tensor.args[1]
+    if maker != "torch.tensor":
+        return None
+    items = data.items if isinstance(data, v.Seq) else (data,)
+    number = items[0].value if len(items) == 1 and isinstance(items[0], v.Const) else None
+    return number if isinstance(number, (int, float)) else None
+
+
+def _as_told(value: Any, atom: Unknown, number: int | float | bool) -> Any:
+    """What a term comes to when one part of it is a number; None if that does not settle it."""
+    if value is atom:
+        return number
+    if isinstance(value, v.Const):
+        return value.value
+    if not isinstance(value, Unknown):
+        return None
+    if value.op in {"==", "<"}:
+        left, right = (_as_told(arg, atom, number) for arg in value.args)
+        if left is None or right is None:
+            return None
+        return left == right if value.op == "==" else left < right
+    is_item = value.op == "method" and value.args[1:] == ("item",)
+    if is_item or value.op in {"number", "index"}:
+        return _as_told(value.args[0], atom, number)
+    return None
 
 
 def _proves_nothing(rehearsal: Rehearsal, players: list[Player], ranks: tuple[int, int]) -> bool:
