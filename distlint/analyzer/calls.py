@@ -343,7 +343,9 @@ class Calls(Collectives):
                 position = len(args)
             elif param.star == "**":
                 items = [(const(name), value) for name, value in rest.items() if name[0] != "*"]
-                self.store[slot] = v.mapping(items)
+                # nobody knows what a root is given beside its parameters
+                others = rest.get("**", unknown("param", param.name))
+                self.store[slot] = others if open_call and not items else v.mapping(items)
             elif not param.keyword_only and position < len(args):
                 self.store[slot] = args[position]
                 position += 1

@@ -421,9 +421,7 @@ class Reach:
 
     def reexported(self, path: Path, name: str, depth: int = 0) -> Iterator[Module | None]:
         """Where a package's ``__init__`` takes a name from."""
-        # it may have nothing in it but where names come from
-        is_package = path.name == "__init__.py"
-        package = self.project.by_key(str(path)) if is_package else self.project.module(path)
+        package = self.project.module(path) or self.passing_on(path, name)
         if package is None or depth > 3:
             return
         for definition in package.definitions.get(name, ()):
@@ -432,6 +430,18 @@ class Reach:
                 if origin is not None:
                     yield self.project.module(origin)
                     yield from self.reexported(origin, definition.node.attr or name, depth + 1)
+
+    def passing_on(self, path: Path, name: str) -> Module | None:
+        """An ``__init__`` with nothing in it but where names come from, for one of these.
+
+        Not one that imports under a condition: it loads when asked, and is that of a large library.
+        """
+        package = self.project.by_key(str(path)) if path.name == "__init__.py" else None
+        if package is None:
+            return None
+        imports = (each for each in package.body if isinstance(each, ir.Import))
+        bound = any(name == binding[0] for each in imports for binding in each.bindings)
+        return package if bound else None
 
 
 def _evidence(

@@ -15,6 +15,7 @@ from distlint.analyzer.reach import reach_of
 from distlint.analyzer.rehearsal import Rehearsal
 from distlint.analyzer.state import Frame
 from distlint.source.document import Document
+from tests.support import about_hangs, findings
 
 
 def machine_of(folder: Path, text: str) -> Machine:
@@ -49,3 +50,18 @@ def test_a_rank_that_nobody_is_seen_to_pass(name: str, is_ranked: bool, tmp_path
     function = machine.frame.module.functions[0]
     value = machine.unbound_param(machine.frame.module, function, function.params[0])
     assert v.is_ranked(value) is is_ranked
+
+
+def test_what_a_method_without_a_caller_is_given_is_not_known() -> None:
+    source = """\
+import torch.distributed as dist
+
+class Log:
+    def log(self, text, **options):
+        in_order = options.pop("in_order", False)
+        if dist.get_rank() == 0:
+            print(text)
+        elif in_order:
+            dist.barrier()
+"""
+    assert about_hangs(findings(source)) == [(6, "DST101")]
