@@ -458,12 +458,12 @@ def _said(
 
 
 def _number_in(tensor: v.Value | None) -> int | float | bool | None:
-    """The number of ``torch.tensor([n])``, or the one that a tensor is filled with."""
-    if not isinstance(tensor, Unknown) or tensor.op != "call" or len(tensor.args) < 2:
+    """The number of ``torch.tensor([n])``."""
+    if not isinstance(tensor, Unknown) or tensor.op != "call":
         return None
-    maker, data = tensor.args[0], tensor.args[1]
-    if maker != "torch.tensor":
+    if tensor.args[0] != "torch.tensor" or len(tensor.args) < 2:
         return None
+    data = tensor.args[1]
     items = data.items if isinstance(data, v.Seq) else (data,)
     number = items[0].value if len(items) == 1 and isinstance(items[0], v.Const) else None
     return number if isinstance(number, (int, float)) else None
@@ -474,7 +474,7 @@ def _as_told(value: Any, atom: Unknown, number: int | float | bool) -> Any:
     if value is atom:
         return number
     if isinstance(value, v.Const):
-        return value.value
+        return value.value if isinstance(value.value, (int, float)) else None
     if not isinstance(value, Unknown):
         return None
     if value.op in {"==", "<"}:
