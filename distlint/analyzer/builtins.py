@@ -573,15 +573,23 @@ class Builtins(Expressions):
         if name in {"update", "pop", "clear", "setdefault"} and node is not None:
             value: Value = unknown("method", receiver, name, *args)
             after: Value = unknown("changed", receiver, *args)
-            is_exact = name == "pop" and bool(args) and isinstance(args[0], Const)
-            found = self.pick_key(receiver, args[0]) if is_exact else None
-            if found is not None or _lacks(receiver, name, args):
-                value = args[1] if found is None else found
+            popped = self.pop_key(receiver, args) if name == "pop" else None
+            if popped is not None:
+                value = popped
                 after = v.mapping([pair for pair in receiver.items if pair[0] != args[0]])
             if isinstance(node.func, ir.Attribute):
                 self.assign_place(node.func.value, after)
             return value
         return None
+
+    def pop_key(self, receiver: v.Map, args: list[Value]) -> Value | None:
+        """``d.pop(key)`` of a key that is there; ``d.pop(key, default)`` of one that is not."""
+        if not args or not isinstance(args[0], Const):
+            return None
+        found = self.pick_key(receiver, args[0])
+        if found is None and len(args) == 2:
+            return args[1] if all(isinstance(key, Const) for key, _ in receiver.items) else None
+        return found
 
     def pick_or_default(self, receiver: v.Map, args: list[Value]) -> Value | None:
         """``d.get(key, default)``, also where each rank has a key of its own."""
@@ -708,13 +716,6 @@ class Builtins(Expressions):
         node: ir.Call | None,
     ) -> Value:
         raise NotImplementedError
-
-
-def _lacks(receiver: v.Map, method: str, args: list[Value]) -> bool:
-    """Is it ``d.pop(key, default)`` of a dict whose keys are known, and others?"""
-    keys = [key for key, _ in receiver.items]
-    known = all(isinstance(key, Const) for key in (*keys, *args[:1]))
-    return method == "pop" and len(args) == 2 and known and args[0] not in keys
 
 
 def _are_uniform(*values: Value) -> bool:

@@ -320,10 +320,14 @@ class Guards:
     @cached_property
     def _handed_on(self) -> frozenset[str]:
         """What calls are given by its name: ``fire.Fire(main)``."""
+        return self._given_to(self.objects.called_names)
+
+    def _given_to(self, callees: Iterable[str]) -> frozenset[str]:
+        """The names that calls of these functions are given as they are."""
         return frozenset(
             argument.value.id
-            for name in self.objects.called_names
-            for site in self.objects.calls({name})
+            for callee in callees
+            for site in self.objects.calls({callee})
             for argument in site.call.args
             if isinstance(argument.value, ir.Name)
         )
@@ -353,12 +357,7 @@ class Guards:
     @cached_property
     def _spawned(self) -> frozenset[str]:
         """Functions that are handed to something that starts processes."""
-        found: set[str] = set()
-        for site in self.objects.calls({"spawn", "launch", "start_processes", *_FORKING}):
-            for argument in site.call.args:
-                if isinstance(argument.value, ir.Name):
-                    found.add(argument.value.id)
-        return frozenset(found)
+        return self._given_to({"spawn", "launch", "start_processes", *_FORKING})
 
     @cached_property
     def _forks(self) -> bool:

@@ -255,8 +255,8 @@ class Machine(Calls):
             if self.log is not None:
                 where = self.frame.function or self.frame.module.key
                 self.lengths[where, statement.site, outer] = len(exact)
-            if self.log is not None and isinstance(iterable, v.Ranked):
-                self.log.append(("decide", self.frame, statement.site, iterable, more, self.it))
+                if isinstance(iterable, v.Ranked):
+                    self.log.append(("decide", self.frame, statement.site, iterable, more, self.it))
         else:
             more = index < LOOP_BOUND and self.trip(iterable, index, statement.site)
         if not more:

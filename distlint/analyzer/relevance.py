@@ -320,7 +320,7 @@ class _Sketcher:
                 if counts:
                     forced = self.callee(item.func, names, called, methods) or forced
                 if item is value and isinstance(value, ir.Call) and isinstance(node, ir.Evaluate):
-                    called.update(handed_over(value))
+                    called.update(_names_given(value))
             elif kind is ir.Lambda:
                 counts = False
             stack.extend([(child, counts) for child in ir.children(item)])
@@ -360,7 +360,7 @@ class _Sketcher:
         return not isinstance(func, ir.Lambda)
 
 
-def handed_over(call: ir.Call) -> Iterator[str]:
+def _names_given(call: ir.Call) -> Iterator[str]:
     """The names that a call is given as they are: one may be a function that it is to run."""
     for argument in call.args:
         if isinstance(argument.value, (ir.Name, ir.Attribute)):
