@@ -347,7 +347,17 @@ class Builtins(Expressions):
 
     def b_type(self, args: list[Value], *_: Any) -> Value | None:
         value = self.settle(args[0]) if len(args) == 1 else None
+        if isinstance(value, Unknown) and value.local:
+            return unknown("type", value, local=False, clean=True)
         return v.cls_value(value.cls) if isinstance(value, v.Instance) else None
+
+    def b_is_tensor(self, args: list[Value], *_: Any) -> Value | None:
+        value = self.settle(args[0]) if len(args) == 1 else None
+        if isinstance(value, (v.Seq, v.Map, Const)):
+            return const(False)
+        if not isinstance(value, Unknown):
+            return None
+        return unknown("isinstance", value, "torch.Tensor", local=False, clean=True)
 
     def b_silent(self, *_: Any) -> Value:
         return const(None)
@@ -496,6 +506,8 @@ class Builtins(Expressions):
         keywords: dict[str, Value],
         site: int,
     ) -> Value:
+        if name == "item" and not (args or keywords):
+            return _number_held(receiver)
         attribute = self.unknown_attribute(receiver, name)
         if isinstance(attribute, v.Ranked) and _is_called_a_group(receiver):
             numbers = self.coordinates("group", None, receiver)
@@ -759,6 +771,7 @@ _BUILTIN: dict[str, Callable[..., Value | None]] = {
     "builtins.hasattr": Builtins.b_hasattr,
     "builtins.setattr": Builtins.b_setattr,
     "builtins.type": Builtins.b_type,
+    "torch.is_tensor": Builtins.b_is_tensor,
     "builtins.print": Builtins.b_silent,
     "functools.partial": Builtins.b_partial,
     "os.getenv": Builtins.b_getenv,
@@ -772,6 +785,16 @@ _BUILTIN: dict[str, Callable[..., Value | None]] = {
     "torch.multiprocessing.Process": Builtins.b_process,
     "multiprocessing.Process": Builtins.b_process,
 }
+
+
+def _number_held(tensor: Unknown) -> Value:
+    """The number in a tensor: the one that it was made of, or else it keeps the identity."""
+    if tensor.op != "call" or tensor.args[:1] != ("torch.tensor",) or len(tensor.args) < 2:
+        return tensor
+    data = tensor.args[1]
+    if isinstance(data, v.Seq) and len(data.items) == 1:
+        data = data.items[0]
+    return data if isinstance(data, (Unknown, v.Phi, Const, v.Ranked)) else tensor
 
 
 def _may_fail_alone(name: str, value: Value) -> bool:

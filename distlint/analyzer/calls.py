@@ -270,6 +270,8 @@ class Calls(Collectives):
             return False
         if any(self.telling(value) and not v.is_own_number(value) for value in given):
             return False
+        if self.log is not None and function in self.rehearsal.entered:
+            return False  # in a replay all ranks run what one of them has run
         if any(map(v.is_own_number, given)):
             return not self.rehearsal.changes_something(function)
         return not self.rehearsal.matters(function)
@@ -613,11 +615,12 @@ class Calls(Collectives):
     ) -> Value:
         source = entry.local
         arguments = self.named(source.params, args, keywords)
+        kinds = [value for value in keywords.values() if isinstance(value, v.External)]
         if source.form == "handler":
             self.note_handler(arguments.get(source.handler))
             return unknown("call", entry.name, *args)
         if source.stream and ("seeded", source.stream) in self.store:
-            return unknown("call", entry.name, self.here(site), fresh=True)
+            return unknown("call", entry.name, self.here(site), *kinds, fresh=True)
         if source.in_place:
             place = self.argument_node(source, source.in_place, node)
             if place is not None:
@@ -635,7 +638,7 @@ class Calls(Collectives):
         if source.weak:
             # a probe of the same file gives the same answer again
             return unknown("call", entry.name, *args, local=True, weak=True)
-        return unknown("call", entry.name, self.here(site), *args, local=True, fresh=True)
+        return unknown("call", entry.name, self.here(site), *args, *kinds, local=True, fresh=True)
 
     def note_handler(self, handler: Value | None) -> None:
         """What a signal handler writes is written at another time on each rank."""
@@ -862,7 +865,8 @@ class Calls(Collectives):
             return self.call(attribute, args, keywords, site, node)
         if name == "forward" and self.rehearsal.arms_backward(receiver.kind):
             return self.invoke(receiver, args, keywords, site, node)
-        return unknown("method", receiver, name, *args, *keywords.values())
+        values = [*args, *keywords.values()]
+        return self.handed_over(values, name, unknown("method", receiver, name, *values))
 
     def generated(
         self,

@@ -226,7 +226,7 @@ class Expressions(Lookup):
                     pass
             # a stride leaves a remainder: some ranks get one item more
             strided = v.is_ranked(bounds[0]) and isinstance(bounds[1], Const)
-            strided = strided and not _is_cut_for_all(base)
+            strided = strided and not (_is_cut_for_all(base) or self.divides(bounds[2], base))
             return unknown("shard", base, UNEVEN) if strided else unknown("part", base)
         if isinstance(base, v.Seq) and all(isinstance(bound, Const) for bound in bounds):
             lower, upper, step = (v.plain(bound) for bound in bounds)
@@ -235,6 +235,12 @@ class Expressions(Lookup):
             except (TypeError, ValueError):
                 pass
         return unknown("slice", base, *bounds)
+
+    def divides(self, step: Value, base: Value) -> bool:
+        """Has the way here made sure that a length is a multiple, as by ``while len(x) % n``?"""
+        length = unknown("len", base, local=False, clean=True)
+        even = v.binary("==", v.binary("%", length, step, self.cluster), const(0), self.cluster)
+        return isinstance(even, Unknown) and not even.local and self.assumed(even) is True
 
     def share(self, base: v.Seq, bounds: list[Value], items: tuple[Value, ...]) -> Value:
         """A rank's slice of a known list: a constant per rank where the items allow it."""

@@ -926,8 +926,11 @@ class Machine(Calls):
         elif kind == "nosync":
             self.store.pop(("nosync", manager[1]), None)
         elif kind == "call":
-            none = const(None)
-            self.call_function(manager[1], [none, none, none], {}, site, (site, "exit"))
+            pending = k.next.data if k.next is not None and k.next.kind == "exit" else ("",)
+            given: Value = const(None)
+            if pending[0] == "raise":
+                given = v.obj("builtins.BaseException", self.number("raised", pending[2]))
+            self.call_function(manager[1], [given] * 3, {}, site, (site, "exit"))
         elif kind == "collective" and (site, "exit") not in self.results:
             self.collective_at(manager[1], manager[2], site, "exit")
         self.results = {}

@@ -424,12 +424,17 @@ class Reach:
         package = self.project.module(path) or self.passing_on(path, name)
         if package is None or depth > 3:
             return
-        for definition in package.definitions.get(name, ()):
+        definitions = package.definitions
+        for definition in definitions.get(name) or definitions.get("*") or ():
             if isinstance(definition.node, Imported):
                 origin = self.project.find(definition.node.dotted, package.path)
                 if origin is not None:
-                    yield self.project.module(origin)
-                    yield from self.reexported(origin, definition.node.attr or name, depth + 1)
+                    attr = definition.node.attr
+                    found = self.project.module(origin)
+                    if attr != "*" or (found is not None and name in found.definitions):
+                        yield found
+                    original = name if attr in {None, "*"} else attr
+                    yield from self.reexported(origin, str(original), depth + 1)
 
     def passing_on(self, path: Path, name: str) -> Module | None:
         """An ``__init__`` with nothing in it but where names come from, for one of these.
@@ -440,7 +445,7 @@ class Reach:
         if package is None:
             return None
         imports = (each for each in package.body if isinstance(each, ir.Import))
-        bound = any(name == binding[0] for each in imports for binding in each.bindings)
+        bound = any(binding[0] in {name, "*"} for each in imports for binding in each.bindings)
         return package if bound else None
 
 

@@ -102,22 +102,26 @@ def probe(
 def _own_questions(trace: Trace) -> list[dict[Any, bool]]:
     """Each question that a rank has answered for itself, with the other answer."""
     found: dict[Any, dict[Any, bool]] = {}
-    for frame, site, _, atom, outcome in _answers(trace):
+    for spot, atom, outcome in _answers(trace):
         if atom.local:
-            spot = (atom.op == "exception", frame.function, site)
-            found.setdefault(spot, {("A", atom): not outcome})
-    return [found[spot] for spot in sorted(found, key=lambda spot: bool(spot[0]))]
+            question = (atom.op == "exception", *spot[:2])
+            found.setdefault(question, {("A", atom): not outcome})
+    return [found[each] for each in sorted(found, key=lambda each: bool(each[0]))]
 
 
-def _answers(trace: Trace) -> Iterator[tuple[Frame, int, tuple[int, ...], Unknown, bool]]:
-    """Where a rank has answered which questions, in which turns of the loops, and how."""
-    for entry in trace.log:
+Spot = tuple[Any, ...]
+"""A function, a site in it, the turns of the loops, and that of the loop in question."""
+
+
+def _answers(trace: Trace, since: int = 0) -> Iterator[tuple[Spot, Unknown, bool]]:
+    """Where a rank has answered which questions, and how."""
+    for entry in trace.log[since:]:
         if entry[0] == "decide":
             _, frame, site, value, outcome, turns = entry
             while isinstance(value, Unknown) and value.op == "not":
                 value, outcome = value.args[0], not outcome
             if isinstance(value, Unknown):
-                yield frame, site, turns, value, outcome
+                yield _spot(frame, site, turns, value), value, outcome
 
 
 def _at_odds(rehearsal: Rehearsal, heads: list[Event | None]) -> tuple[int, int] | None:
@@ -182,10 +186,7 @@ class Guide:
 
     def __init__(self, players: Iterable[Player]) -> None:
         self.decided = {
-            player.trace.rank: {
-                _spot(frame, site, turns, atom): outcome
-                for frame, site, turns, atom, outcome in _answers(player.trace)
-            }
+            player.trace.rank: {spot: outcome for spot, _, outcome in _answers(player.trace)}
             for player in players
         }
 
@@ -214,7 +215,7 @@ def _staying(statement: ir.Stmt) -> bool | None:
     return ir.is_left(statement.orelse) != isinstance(statement.test, ir.Not)
 
 
-def _spot(frame: Frame, site: int, turns: tuple[int, ...], atom: Unknown) -> tuple[Any, ...]:
+def _spot(frame: Frame, site: int, turns: tuple[int, ...], atom: Unknown) -> Spot:
     turn = atom.args[1] if atom.op == "trip" else None
     return (frame.function or frame.module.key, site, turns, turn)
 
@@ -295,6 +296,11 @@ class Player:
         self.common = 0
         """Collectives so far in which the partner takes part too."""
         self.at_end = False
+
+    def since_last(self) -> int:
+        """Where in its log the rank has left the collective before the one that it has come to."""
+        places = [0, 0, *self.trace.places]
+        return places[-1] if self.at_end else places[-2]
 
     def run_to(self, common: int) -> None:
         """Go on until there have been more than this many collectives with the partner."""
@@ -482,8 +488,7 @@ def _as_told(value: Any, atom: Unknown, number: int | float | bool) -> Any:
         if left is None or right is None:
             return None
         return left == right if value.op == "==" else left < right
-    is_item = value.op == "method" and value.args[1:] == ("item",)
-    if is_item or value.op in {"number", "index"}:
+    if value.op in {"number", "index"}:
         return _as_told(value.args[0], atom, number)
     return None
 
@@ -494,30 +499,49 @@ def _proves_nothing(rehearsal: Rehearsal, players: list[Player], ranks: tuple[in
 
 
 def _is_hearsay(rehearsal: Rehearsal, players: list[Player]) -> bool:
-    """Does a rank repeat as often as it was told, and the source as often as it knew before?
+    """Does a rank decide by what it was told, and the source by what it knew before?
 
-    Both counts are the same, which only looking into the data would show.
+    Both come to the same, which only looking into the data would show.
     """
-    size = rehearsal.cluster.size
     told: dict[Unknown, set[int]] = {}
     for player in players:
-        places = [0, 0, *player.trace.places]
-        since = places[-1] if player.at_end else places[-2]
-        for entry in player.trace.log[since:]:
-            if entry[0] == "decide" and getattr(entry[3], "op", "") == "trip":
-                for atom in entry[3].atoms & rehearsal.told.keys():
-                    told.setdefault(atom, set()).add(player.trace.rank)
-    for atom, ranks in told.items():
-        root, members = rehearsal.told[atom]
-        try:
-            source = v.vector(root, size)[min(ranks)]
-        except ValueError:
-            continue
-        if source not in members and type(source) is int and source < len(members):
-            source = sorted(members)[source]
-        if source not in ranks:
-            return True
+        for _, atom, _ in _answers(player.trace, player.since_last()):
+            if atom.op == "trip":
+                for part in atom.atoms & rehearsal.told.keys():
+                    told.setdefault(part, set()).add(player.trace.rank)
+    if any(_source(rehearsal, atom, ranks) not in (None, *ranks) for atom, ranks in told.items()):
+        return True
+    decisions = [_decisions(player.trace) for player in players]
+    for rank, mine in enumerate(decisions):
+        for spot, (atom, outcome) in mine.items():
+            for part in atom.atoms & rehearsal.told.keys():
+                source = _source(rehearsal, part, {rank})
+                known = decisions[source].get(spot) if source is not None else None
+                if known is not None and known[1] is not outcome and part not in known[0].atoms:
+                    return True
     return False
+
+
+def _decisions(trace: Trace) -> dict[Spot, tuple[Unknown, bool]]:
+    """What a rank has decided where, and by which unknown."""
+    found: dict[Spot, tuple[Unknown, bool]] = {}
+    for entry in trace.log:
+        if entry[0] == "decide" and isinstance(entry[3], Unknown):
+            _, frame, site, value, outcome, turns = entry
+            found[_spot(frame, site, turns, value)] = (value, outcome)
+    return found
+
+
+def _source(rehearsal: Rehearsal, told: Unknown, ranks: set[int]) -> int | None:
+    """The rank that has sent what some ranks were told."""
+    root, members = rehearsal.told[told]
+    try:
+        source = v.vector(root, rehearsal.cluster.size)[min(ranks)]
+    except ValueError:
+        return None
+    if source not in members and type(source) is int and source < len(members):
+        source = sorted(members)[source]
+    return source if type(source) is int and source < rehearsal.cluster.size else None
 
 
 def _unlike(players: list[Player], ranks: tuple[int, int]) -> bool:
@@ -535,18 +559,30 @@ def _unlike(players: list[Player], ranks: tuple[int, int]) -> bool:
         for spot, (atom, outcome) in answers[0].items()
     ):
         return True
+    loops = _own_loops(first, second), _own_loops(second, first)
+    if all(loops) and any(loops[0]) is not any(loops[1]):
+        return True  # over two things of unknown length
     one, other = (player.machine.lengths for player in (first, second))
     return _may_be_as_long(*answers, one, other) or _may_be_as_long(*answers[::-1], other, one)
 
 
-Answers = dict[tuple[Any, ...], tuple[Unknown, bool]]
+def _own_loops(player: Player, other: Player) -> list[bool]:
+    """Has a rank entered the loops over collections that only it has come to lately?"""
+    known = {spot for spot, *_ in _answers(other.trace)}
+    return [
+        outcome
+        for spot, atom, outcome in _answers(player.trace, player.since_last())
+        if atom.op == "trip" and not atom.local and spot not in known
+        if getattr(atom.args[0], "op", "") != "range"
+    ]
+
+
+Answers = dict[Spot, tuple[Unknown, bool]]
 
 
 def _uniform_answers(player: Player) -> Answers:
     return {
-        _spot(frame, site, turns, atom): (atom, outcome)
-        for frame, site, turns, atom, outcome in _answers(player.trace)
-        if not atom.local
+        spot: (atom, outcome) for spot, atom, outcome in _answers(player.trace) if not atom.local
     }
 
 

@@ -835,7 +835,7 @@ def _identity(op: str, left: Value, right: Value) -> Value | None:
             and other.value is None
             and (
                 isinstance(known, (*_KNOWN_OBJECTS, Seq, Map, World))
-                or (isinstance(known, Unknown) and known.op in _ARITHMETIC)
+                or (isinstance(known, Unknown) and _is_made(known))
             )
         ):
             return const(not positive)
@@ -844,6 +844,26 @@ def _identity(op: str, left: Value, right: Value) -> Value | None:
     if isinstance(left, Group) and isinstance(right, Group):
         return const((left is right) == positive)
     return None
+
+
+def _is_made(value: Unknown) -> bool:
+    """Is it something in any case, and never None: a sum, a tensor that a call makes?"""
+    if value.op in _ARITHMETIC or value.op in {"item set", "changed", "number", "len"}:
+        return True
+    if value.op == "method":
+        return value.args[1] in _MAKING
+    maker = value.args[0] if value.op == "call" else None
+    if not isinstance(maker, str):
+        return False
+    library, _, function = maker.partition(".")
+    return library in {"torch", "numpy"} and function.islower() and function != "load"
+
+
+_MAKING = frozenset(
+    """bfloat16 bool clone contiguous cpu cuda detach double expand flatten float half int item long
+    mean numel permute reshape size squeeze sum to tolist transpose unsqueeze view""".split()
+)
+"""Methods of tensors that return something."""
 
 
 def _compare_unknown(op: str, left: Value, right: Value) -> Value:
@@ -864,4 +884,19 @@ def _compare_unknown(op: str, left: Value, right: Value) -> Value:
     if op == "in" and isinstance(left, Const) and isinstance(right, Unknown) and right.wrapped:
         # so is which outputs a model has
         return unknown(op, left, right, local=False, clean=True)
+    if op == "in" and not left.local and _has_keys_of_all(right):
+        return unknown(op, left, right, local=False, clean=True)
     return unknown(op, left, right)
+
+
+def _has_keys_of_all(value: Value) -> bool:
+    """Has it the same keys on all ranks, whatever is in it: a batch, a dict with such keys?"""
+    while isinstance(value, Unknown) and value.op in {"item", "index", "item set"}:
+        if value.op == "item" and isinstance(value.args[0], Obj):
+            return True
+        if value.op == "item set" and len(value.args) == 3 and value.args[1].local:
+            return False
+        value = value.args[0]
+    if isinstance(value, Map):
+        return not any(key.local for key, _ in value.items)
+    return isinstance(value, Unknown) and value.op == "param" and value.local

@@ -171,3 +171,27 @@ def main():
 """
     assert about_hangs(findings(script)) == []
     assert about_hangs(findings(script.replace("_available", "_ready"))) != []
+
+
+def test_a_context_that_is_left_by_an_error_knows_of_it() -> None:
+    script = """\
+import torch
+import torch.distributed as dist
+
+class Signals:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        if kind is None:
+            dist.all_reduce(torch.zeros(1))
+
+def main():
+    with Signals():
+        if dist.get_rank() == 0:
+            raise ValueError("no data")
+        dist.barrier()
+"""
+    assert about_hangs(findings(script)) == []
+    blind = script.replace("if kind is None:", "if True:")
+    assert [code for _, code in about_hangs(findings(blind))] == ["DST101"]
