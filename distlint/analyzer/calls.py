@@ -6,7 +6,7 @@ from typing import Any
 
 from distlint.analyzer import hooks, ir
 from distlint.analyzer import values as v
-from distlint.analyzer.collectives import BUILT_WITH_GROUP, WORLD, Collectives
+from distlint.analyzer.collectives import BUILT_WITH_GROUP, SYNC_BUFFERS, WORLD, Collectives
 from distlint.analyzer.expressions import is_seldom_uneven
 from distlint.analyzer.relevance import fails_alone
 from distlint.analyzer.state import OPAQUE, Enter, Frame
@@ -682,6 +682,11 @@ class Calls(Collectives):
             f"{name}={value.value!r}"
             for name, value in arguments.items()
             if isinstance(value, Const)
+        }
+        marks |= {
+            f"{name}=?"
+            for name in SYNC_BUFFERS
+            if not isinstance(arguments.get(name, const(None)), Const)
         }
         for name, value in arguments.items():
             if isinstance(value, v.Obj):

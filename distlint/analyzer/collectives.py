@@ -25,6 +25,10 @@ Membership = tuple["frozenset[int] | None", Any, str, bool]
 WORLD: Membership = (None, "world", "", True)
 
 
+SYNC_BUFFERS = frozenset({"broadcast_buffers", "forward_sync_buffers"})
+"""Arguments of wrappers without which a forward broadcasts no buffers."""
+
+
 class Collectives(Builtins):
     """The part of a machine that meets other ranks."""
 
@@ -195,8 +199,11 @@ class Collectives(Builtins):
 
     def has_buffers(self, receiver: v.Obj) -> bool | None:
         """Does the wrapped module have buffers that a forward broadcasts? None if unknown."""
-        if receiver.marks & {"broadcast_buffers=False", "forward_sync_buffers=False"}:
-            return False
+        for name in SYNC_BUFFERS:
+            if f"{name}=False" in receiver.marks:
+                return False
+            if f"{name}=?" in receiver.marks:
+                return None
         return self.module_has_buffers(receiver.inner)
 
     def module_has_buffers(self, inner: Value | None) -> bool | None:

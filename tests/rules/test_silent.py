@@ -9,7 +9,7 @@ import pytest
 from distlint.engine.run import check_paths
 from distlint.engine.settings import Overrides, Resolver
 from tests.rules.scripts import Script, scripts
-from tests.support import about_hangs, findings
+from tests.support import about_hangs, findings, found_in
 
 
 @pytest.mark.parametrize("script", scripts("silent"), ids=lambda script: script.name)
@@ -195,3 +195,27 @@ def main():
     assert about_hangs(findings(script)) == []
     blind = script.replace("if kind is None:", "if True:")
     assert [code for _, code in about_hangs(findings(blind))] == ["DST101"]
+
+
+@pytest.mark.parametrize(
+    ("argument", "severity"), [("", "error"), (", broadcast_buffers=options.buffers", "info")]
+)
+def test_whether_a_forward_communicates_may_be_left_open(argument: str, severity: str) -> None:
+    script = f"""\
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = torch.nn.BatchNorm1d(3)
+
+def main(options, loader):
+    model = DDP(Net(){argument})
+    if dist.get_rank() == 0:
+        model(next(loader))
+    dist.barrier()
+"""
+    hangs = [each for each in found_in(script) if each.code == "DST115"]
+    assert [each.severity.value for each in hangs] == [severity]
