@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from distlint.analyzer import ir
@@ -300,6 +300,10 @@ _TELLING_NAMES = {
 """Names under which a module is handed the objects of a framework that it need not import."""
 
 
+_path = lru_cache(maxsize=1024)(Path)
+"""Modules are asked for by the same few keys, and to take a path apart takes long."""
+
+
 class Project:
     """Finds and loads modules; shared by all files of a run.
 
@@ -411,7 +415,7 @@ class Project:
 
     def by_key(self, key: str) -> Module | None:
         """The module with a key, whether or not it tells anything; None like :meth:`module`."""
-        path = Path(key)
+        path = _path(key)
         if path not in self._modules:
             self._modules[path] = self._built(self._document(path))
         # One checked before, perhaps: what is said of a file must not depend on the order of files.
