@@ -839,6 +839,52 @@ def test_a_softmax_of_the_file_s_own_may_be_another(call: str, found: bool) -> N
             "mine",
             id="a metric of the batch",
         ),
+        pytest.param(
+            "DST502",
+            HEAD + "import os\n\n\ndef join(args):\n"
+            "    rank, local = int(os.environ['RANK']), int(os.environ['LOCAL_RANK'])\n"
+            "    if args.device == 'cuda':\n        dist.init_process_group('nccl')\n"
+            "    return rank\n",
+            "args.device == 'cuda'",
+            "args.cuda('cuda')",
+            id="a comparison puts nothing on a GPU",
+        ),
+        pytest.param(
+            "DST502",
+            HEAD + "import os\n\n\ndef join():\n    local_rank = int(os.environ['LOCAL_RANK'])\n"
+            "    dist.init_process_group('nccl')\n    torch.ones(1).cuda(local_rank)\n"
+            "    return dist.get_rank(), local_rank\n",
+            "dist.get_rank(), local_rank",
+            "dist.get_rank()",
+            id="the caller is given the number of the GPU",
+        ),
+        pytest.param(
+            "DST502",
+            HEAD + "import ray\n\n\n@ray.remote(num_gpus=1)\nclass Worker:\n"
+            "    def run(self):\n        dist.init_process_group('nccl')\n"
+            "        dist.all_reduce(torch.ones(1, device='cuda'))\n",
+            "ray",
+            "mine",
+            id="Ray shows each actor its GPU",
+        ),
+        pytest.param(
+            "DST509",
+            HEAD + "from torch.distributed import GroupMember\n\n"
+            "dist.init_process_group('gloo')\ngroup = GroupMember.WORLD\n"
+            "if group is None:\n    dist.init_process_group('gloo')\n",
+            "GroupMember.WORLD",
+            "make()",
+            id="only where there is no group",
+        ),
+        pytest.param(
+            "DST510",
+            HEAD + "def export(path, weights):\n    is_writer = dist.get_rank() == 0\n    try:\n"
+            "        if is_writer:\n            write(path, weights)\n"
+            "    finally:\n        dist.barrier()\n",
+            "dist.get_rank() == 0",
+            "path.exists()",
+            id="the others are in the barrier already",
+        ),
     ],
 )
 def test_what_makes_it_harmless(code: str, source: str, old: str, new: str) -> None:
@@ -879,6 +925,54 @@ def test_a_script_beside_it_starts_the_processes(tmp_path: Path) -> None:
     assert asked(joins, "DST504", helper) == []
     launcher.write_text(run.replace("'--nproc", "'--nnodes=2', '--nproc"))
     assert len(asked(joins, "DST504", helper)) == 1
+    launcher.write_text(run.replace("'--nproc", "'--nnodes=1', '--nproc"))
+    assert asked(joins, "DST504", helper) == []
+
+
+def test_a_script_among_the_tests_runs_on_one_node(tmp_path: Path) -> None:
+    source = HEAD + "dist.init_process_group('nccl')\ntorch.cuda.set_device(dist.get_rank())\n"
+    root = tmp_path / "tests"  # of this name is the repository itself, perhaps
+    folder = root / "tests" / "launched"
+    folder.mkdir(parents=True)
+    (root / ".git").mkdir()
+    assert asked(source, "DST504", folder / "run.py") == []
+    assert len(asked(source, "DST504", root / "run.py")) == 1
+
+
+def test_a_configuration_for_one_process_binds_no_device(tmp_path: Path) -> None:
+    source = HEAD + "from settings import args\n\n"
+    source += "dist.init_process_group('nccl', world_size=args.world_size, rank=0)\nnet.cuda()\n"
+    settings = tmp_path / "settings.py"
+    for text, count in [
+        ("args = Namespace(world_size=1, rank=0)\n", 0),
+        ("args = Namespace(world_size=2, rank=0)\n", 1),
+        ("args = parse()\n", 1),
+    ]:
+        settings.write_text(text)
+        assert len(asked(source, "DST502", tmp_path / "convert.py")) == count
+
+
+def test_the_base_of_a_class_starts_processes(tmp_path: Path) -> None:
+    """They read the variable when they import torch."""
+    source = "import os\n\nimport torch\nfrom harness import Case\n\n\nclass Sharding(Case):\n"
+    source += "    def run_all(self):\n        os.environ['TORCH_DISTRIBUTED_DEBUG'] = 'DETAIL'\n"
+    harness = tmp_path / "harness.py"
+    start = "import multiprocessing\n\n\nclass Case:\n    def start(self, main):\n"
+    for text, count in [("multiprocessing.Process(target=main).start()", 0), ("main()", 1)]:
+        harness.write_text(f"{start}        {text}\n")
+        assert len(asked(source, "DST508", tmp_path / "sharding.py")) == count
+
+
+def test_a_gpu_by_its_number_leaves_the_first_one_to_what_has_none() -> None:
+    source = HEAD + "from torch.multiprocessing import spawn\n\n\ndef run(rank, world):\n"
+    source += "    dist.init_process_group('nccl', rank=rank, world_size=world)\n"
+    source += "    net.to(rank)\n    dist.barrier()\n\n\nspawn(run)\n"
+    (found,) = asked(source, "DST502", SCRIPT)
+    assert found.explanation is not None
+    assert "barrier()" in found.explanation.effect
+    (found,) = asked(source.replace("to(rank)", "cuda()"), "DST502", SCRIPT)
+    assert found.explanation is not None
+    assert "duplicate" in found.explanation.effect
 
 
 def test_a_script_beside_it_loads_into_a_wrapper(tmp_path: Path) -> None:
