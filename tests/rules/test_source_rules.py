@@ -885,6 +885,66 @@ def test_a_softmax_of_the_file_s_own_may_be_another(call: str, found: bool) -> N
             "path.exists()",
             id="the others are in the barrier already",
         ),
+        pytest.param(
+            "DST611",
+            "import torch\nfrom accelerate import Accelerator\n\naccelerator = Accelerator()\n"
+            "if use_accelerate:\n    accelerator.backward(loss)\nelse:\n    loss.backward()\n"
+            "    torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)\noptimizer.step()\n",
+            "else:\n",
+            "if True:\n",
+            id="the other arm does the backward pass",
+        ),
+        pytest.param(
+            "DST611",
+            "import torch\nfrom accelerate import Accelerator\n\naccelerator = Accelerator()\n"
+            "accelerator.backward(loss)\nif config.fsdp_enable:\n"
+            "    accelerator.unscale_gradients()\n"
+            "    torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)\noptimizer.step()\n",
+            "    accelerator.unscale_gradients()\n",
+            "",
+            id="unscaled, and FSDP is asked for",
+        ),
+        pytest.param(
+            "DST615",
+            "from accelerate import Accelerator\n\naccelerator = Accelerator()\n"
+            "for batch in loader:\n    with accelerator.accumulate(net):\n"
+            "        accelerator.backward(net(batch))\n"
+            "        clips = accelerator.sync_gradients and limit > 0\n"
+            "        if clips:\n            accelerator.clip_grad_norm_(net.parameters(), limit)\n"
+            "        optimizer.step()\n",
+            "accelerator.sync_gradients and ",
+            "",
+            id="the condition has a name",
+        ),
+        pytest.param(
+            "DST619",
+            HEAD + "from torch.nn.parallel import DistributedDataParallel as DDP\n\n\n"
+            "class Strategy:\n    def setup(self):\n        if self.saves_memory:\n"
+            "            self.net.backbone.save_memory()\n        self.net = DDP(self.net)\n",
+            "        if self.saves_memory:\n            self.net.backbone.save_memory()\n"
+            "        self.net = DDP(self.net)\n",
+            "        self.net = DDP(self.net)\n        self.net.backbone.save_memory()\n",
+            id="wrapped further down in the function",
+        ),
+        pytest.param(
+            "DST619",
+            "from accelerate import Accelerator\n\n\nclass Trainer:\n"
+            "    def __init__(self):\n        self.accelerator = Accelerator()\n"
+            "        self.optimizer = Adam(self.model.generator.parameters())\n"
+            "    def prepare(self):\n        self.model, self.adam = self.accelerator.prepare(\n"
+            "            self.model.generator, self.optimizer)\n",
+            "            self.model.generator, ",
+            "            self.model, ",
+            id="what the wrap takes from the object",
+        ),
+        pytest.param(
+            "DST619",
+            ACCELERATOR + "model = accelerator.prepare(model)\n"
+            "if accelerator.distributed_type == 'TPU':\n    model.tie_weights()\n",
+            "accelerator.distributed_type == 'TPU'",
+            "tied",
+            id="not as it is wrapped under DDP",
+        ),
     ],
 )
 def test_what_makes_it_harmless(code: str, source: str, old: str, new: str) -> None:
