@@ -945,6 +945,14 @@ def test_a_softmax_of_the_file_s_own_may_be_another(call: str, found: bool) -> N
             "tied",
             id="not as it is wrapped under DDP",
         ),
+        pytest.param(
+            "DST701",
+            "import torch\n\ntorch._dynamo.config.capture_scalar_outputs = True\n\n\n"
+            "@torch.compile\ndef split(x, sizes):\n    return x.split(sizes.tolist())\n",
+            "capture_scalar_outputs",
+            "verbose",
+            id="numbers stay in the graph",
+        ),
     ],
 )
 def test_what_makes_it_harmless(code: str, source: str, old: str, new: str) -> None:
