@@ -138,6 +138,14 @@ def is_beside(file: Path, *patterns: str) -> bool:
         return False
 
 
+@_question
+def is_among_tests(file: Path) -> bool:
+    """Does a file stand in a folder of its repository that holds the tests?"""
+    return any(
+        folder.name == "tests" and not (folder / ".git").exists() for folder in _folders(file)
+    )
+
+
 def _folders(file: Path) -> Iterator[Path]:
     """The folders that a file stands in, up to the root of its repository."""
     for folder in file.parents:

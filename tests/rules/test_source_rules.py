@@ -839,6 +839,120 @@ def test_a_softmax_of_the_file_s_own_may_be_another(call: str, found: bool) -> N
             "mine",
             id="a metric of the batch",
         ),
+        pytest.param(
+            "DST502",
+            HEAD + "import os\n\n\ndef join(args):\n"
+            "    rank, local = int(os.environ['RANK']), int(os.environ['LOCAL_RANK'])\n"
+            "    if args.device == 'cuda':\n        dist.init_process_group('nccl')\n"
+            "    return rank\n",
+            "args.device == 'cuda'",
+            "args.cuda('cuda')",
+            id="a comparison puts nothing on a GPU",
+        ),
+        pytest.param(
+            "DST502",
+            HEAD + "import os\n\n\ndef join():\n    local_rank = int(os.environ['LOCAL_RANK'])\n"
+            "    dist.init_process_group('nccl')\n    torch.ones(1).cuda(local_rank)\n"
+            "    return dist.get_rank(), local_rank\n",
+            "dist.get_rank(), local_rank",
+            "dist.get_rank()",
+            id="the caller is given the number of the GPU",
+        ),
+        pytest.param(
+            "DST502",
+            HEAD + "import ray\n\n\n@ray.remote(num_gpus=1)\nclass Worker:\n"
+            "    def run(self):\n        dist.init_process_group('nccl')\n"
+            "        dist.all_reduce(torch.ones(1, device='cuda'))\n",
+            "ray",
+            "mine",
+            id="Ray shows each actor its GPU",
+        ),
+        pytest.param(
+            "DST509",
+            HEAD + "from torch.distributed import GroupMember\n\n"
+            "dist.init_process_group('gloo')\ngroup = GroupMember.WORLD\n"
+            "if group is None:\n    dist.init_process_group('gloo')\n",
+            "GroupMember.WORLD",
+            "make()",
+            id="only where there is no group",
+        ),
+        pytest.param(
+            "DST510",
+            HEAD + "def export(path, weights):\n    is_writer = dist.get_rank() == 0\n    try:\n"
+            "        if is_writer:\n            write(path, weights)\n"
+            "    finally:\n        dist.barrier()\n",
+            "dist.get_rank() == 0",
+            "path.exists()",
+            id="the others are in the barrier already",
+        ),
+        pytest.param(
+            "DST611",
+            "import torch\nfrom accelerate import Accelerator\n\naccelerator = Accelerator()\n"
+            "if use_accelerate:\n    accelerator.backward(loss)\nelse:\n    loss.backward()\n"
+            "    torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)\noptimizer.step()\n",
+            "else:\n",
+            "if True:\n",
+            id="the other arm does the backward pass",
+        ),
+        pytest.param(
+            "DST611",
+            "import torch\nfrom accelerate import Accelerator\n\naccelerator = Accelerator()\n"
+            "accelerator.backward(loss)\nif config.fsdp_enable:\n"
+            "    accelerator.unscale_gradients()\n"
+            "    torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)\noptimizer.step()\n",
+            "    accelerator.unscale_gradients()\n",
+            "",
+            id="unscaled, and FSDP is asked for",
+        ),
+        pytest.param(
+            "DST615",
+            "from accelerate import Accelerator\n\naccelerator = Accelerator()\n"
+            "for batch in loader:\n    with accelerator.accumulate(net):\n"
+            "        accelerator.backward(net(batch))\n"
+            "        clips = accelerator.sync_gradients and limit > 0\n"
+            "        if clips:\n            accelerator.clip_grad_norm_(net.parameters(), limit)\n"
+            "        optimizer.step()\n",
+            "accelerator.sync_gradients and ",
+            "",
+            id="the condition has a name",
+        ),
+        pytest.param(
+            "DST619",
+            HEAD + "from torch.nn.parallel import DistributedDataParallel as DDP\n\n\n"
+            "class Strategy:\n    def setup(self):\n        if self.saves_memory:\n"
+            "            self.net.backbone.save_memory()\n        self.net = DDP(self.net)\n",
+            "        if self.saves_memory:\n            self.net.backbone.save_memory()\n"
+            "        self.net = DDP(self.net)\n",
+            "        self.net = DDP(self.net)\n        self.net.backbone.save_memory()\n",
+            id="wrapped further down in the function",
+        ),
+        pytest.param(
+            "DST619",
+            "from accelerate import Accelerator\n\n\nclass Trainer:\n"
+            "    def __init__(self):\n        self.accelerator = Accelerator()\n"
+            "        self.optimizer = Adam(self.model.generator.parameters())\n"
+            "    def prepare(self):\n        self.model, self.adam = self.accelerator.prepare(\n"
+            "            self.model.generator, self.optimizer)\n",
+            "            self.model.generator, ",
+            "            self.model, ",
+            id="what the wrap takes from the object",
+        ),
+        pytest.param(
+            "DST619",
+            ACCELERATOR + "model = accelerator.prepare(model)\n"
+            "if accelerator.distributed_type == 'TPU':\n    model.tie_weights()\n",
+            "accelerator.distributed_type == 'TPU'",
+            "tied",
+            id="not as it is wrapped under DDP",
+        ),
+        pytest.param(
+            "DST701",
+            "import torch\n\ntorch._dynamo.config.capture_scalar_outputs = True\n\n\n"
+            "@torch.compile\ndef split(x, sizes):\n    return x.split(sizes.tolist())\n",
+            "capture_scalar_outputs",
+            "verbose",
+            id="numbers stay in the graph",
+        ),
     ],
 )
 def test_what_makes_it_harmless(code: str, source: str, old: str, new: str) -> None:
@@ -879,6 +993,54 @@ def test_a_script_beside_it_starts_the_processes(tmp_path: Path) -> None:
     assert asked(joins, "DST504", helper) == []
     launcher.write_text(run.replace("'--nproc", "'--nnodes=2', '--nproc"))
     assert len(asked(joins, "DST504", helper)) == 1
+    launcher.write_text(run.replace("'--nproc", "'--nnodes=1', '--nproc"))
+    assert asked(joins, "DST504", helper) == []
+
+
+def test_a_script_among_the_tests_runs_on_one_node(tmp_path: Path) -> None:
+    source = HEAD + "dist.init_process_group('nccl')\ntorch.cuda.set_device(dist.get_rank())\n"
+    root = tmp_path / "tests"  # of this name is the repository itself, perhaps
+    folder = root / "tests" / "launched"
+    folder.mkdir(parents=True)
+    (root / ".git").mkdir()
+    assert asked(source, "DST504", folder / "run.py") == []
+    assert len(asked(source, "DST504", root / "run.py")) == 1
+
+
+def test_a_configuration_for_one_process_binds_no_device(tmp_path: Path) -> None:
+    source = HEAD + "from settings import args\n\n"
+    source += "dist.init_process_group('nccl', world_size=args.world_size, rank=0)\nnet.cuda()\n"
+    settings = tmp_path / "settings.py"
+    for text, count in [
+        ("args = Namespace(world_size=1, rank=0)\n", 0),
+        ("args = Namespace(world_size=2, rank=0)\n", 1),
+        ("args = parse()\n", 1),
+    ]:
+        settings.write_text(text)
+        assert len(asked(source, "DST502", tmp_path / "convert.py")) == count
+
+
+def test_the_base_of_a_class_starts_processes(tmp_path: Path) -> None:
+    """They read the variable when they import torch."""
+    source = "import os\n\nimport torch\nfrom harness import Case\n\n\nclass Sharding(Case):\n"
+    source += "    def run_all(self):\n        os.environ['TORCH_DISTRIBUTED_DEBUG'] = 'DETAIL'\n"
+    harness = tmp_path / "harness.py"
+    start = "import multiprocessing\n\n\nclass Case:\n    def start(self, main):\n"
+    for text, count in [("multiprocessing.Process(target=main).start()", 0), ("main()", 1)]:
+        harness.write_text(f"{start}        {text}\n")
+        assert len(asked(source, "DST508", tmp_path / "sharding.py")) == count
+
+
+def test_a_gpu_by_its_number_leaves_the_first_one_to_what_has_none() -> None:
+    source = HEAD + "from torch.multiprocessing import spawn\n\n\ndef run(rank, world):\n"
+    source += "    dist.init_process_group('nccl', rank=rank, world_size=world)\n"
+    source += "    net.to(rank)\n    dist.barrier()\n\n\nspawn(run)\n"
+    (found,) = asked(source, "DST502", SCRIPT)
+    assert found.explanation is not None
+    assert "barrier()" in found.explanation.effect
+    (found,) = asked(source.replace("to(rank)", "cuda()"), "DST502", SCRIPT)
+    assert found.explanation is not None
+    assert "duplicate" in found.explanation.effect
 
 
 def test_a_script_beside_it_loads_into_a_wrapper(tmp_path: Path) -> None:

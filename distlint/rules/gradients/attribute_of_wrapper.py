@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.bindings import Point
+from distlint.analyzer.bindings import Point, path_of
 from distlint.analyzer.names import nodes_of
 from distlint.analyzer.objects import CallSite, objects_of
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.training import DDP, is_bare_arm
+from distlint.rules.training import DDP, is_bare_arm, loops_around
 from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ _OF_WRAPPER = frozenset(
 _PREPARE = "accelerate.Accelerator.prepare"
 _MODEL = re.compile(r"model|net$|encoder|transformer|vae|critic|actor|module", re.IGNORECASE)
 _OTHER_WRAPPERS = re.compile(r"deepspeed|fsdp|megatron|parallelism", re.IGNORECASE)
+_KINDS = frozenset({"hasattr", "isinstance", "distributed_type"})
 _NO_MODEL = re.compile(r"optim|^opt$|sched|loader|_dl$|^dl$|data|tracker", re.IGNORECASE)
 
 
@@ -87,6 +88,9 @@ class AttributeOfWrapper(SourceRule):
     - The other arm of a test takes `.module` of the same model.
     - In a test that wraps in a branch: which cases come together is the test's own choice.
     - The attribute was set on the wrapper in the file.
+    - It is used before the wrap of the same function, or is what the wrap takes from the object:
+      `self.model = accelerator.prepare(self.model.generator)`.
+    - A test of `accelerator.distributed_type` stands around it.
     - The wrapper is a class of the project's own.
     - Accelerate may wrap in another way: the file speaks of FSDP, DeepSpeed or Megatron.
     """
@@ -260,6 +264,8 @@ dist.destroy_process_group()
                 wrap = wrap or prepared
                 if wrap is None or _is_asked(point, node.attr):
                     continue
+                if _is_wrapped_later(objects, wrap, node, point):
+                    continue
                 if is_bare_arm(point, node.value, node):
                     continue
                 called = any(
@@ -392,6 +398,23 @@ def _is_behind_branch(wrap: Point, use: Point) -> bool:
     return all(told.isdisjoint(ir.tokens_of(test)) for test in asked)
 
 
+def _is_wrapped_later(objects: Objects, wrap: ir.Call, node: ir.Attribute, point: Point) -> bool:
+    """Is it what the wrap takes from the object, or used in its function before the wrap?"""
+    path = path_of(node)
+    if path is not None and any(path_of(argument.value) == path for argument in wrap.args):
+        return True
+    if point.scope.function is None:
+        return False  # there the order is known
+    around = {id(loop) for loop in loops_around(point)}
+    return any(
+        site.call is wrap
+        and site.point.scope is point.scope
+        and point.statement.site < site.point.statement.site
+        and not any(id(loop) in around for loop in loops_around(site.point))
+        for site in objects.calls({ir.last_name(wrap.func)})
+    )
+
+
 def _is_asked(point: Point, name: str) -> bool:
     """May a test or an exception keep the wrapper from being asked?"""
     if "hasattr" in ir.tokens_of(point.statement):
@@ -400,7 +423,7 @@ def _is_asked(point: Point, name: str) -> bool:
         isinstance(here.owner, ir.Try)
         or (
             isinstance(here.owner, ir.If)
-            and not {name, "hasattr", "isinstance"}.isdisjoint(ir.tokens_of(here.owner.test))
+            and not _KINDS.union({name}).isdisjoint(ir.tokens_of(here.owner.test))
         )
         for here in point.around
     )

@@ -13,7 +13,13 @@ from distlint.analyzer.objects import CallSite, objects_of
 from distlint.fixers import names
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.gradients._steps import CLIP_NAMES, conditions, in_order, torch_clips
+from distlint.rules.gradients._steps import (
+    CLIP_NAMES,
+    conditions,
+    exclude,
+    in_order,
+    torch_clips,
+)
 from distlint.source.finding import Finding, Fix, Severity
 
 if TYPE_CHECKING:
@@ -58,7 +64,8 @@ class ClipSharded(SourceRule):
     ## When it is silent
 
     - `ShardingStrategy.NO_SHARD`; `fully_shard`.
-    - `accelerator.unscale_gradients()` comes first, under a test of `distributed_type`.
+    - `accelerator.unscale_gradients()` comes first, under a test of `distributed_type` or FSDP.
+    - The other arm of an `if` has the backward pass of the framework.
     - The model is not known to be wrapped, or the accelerator not known to be one.
     """
 
@@ -171,7 +178,9 @@ def train(model, optimizer, loader):
                     message=f"{kind} is in charge of these gradients, and torch clips them",
                     severity=Severity.WARNING,
                     place=locator.place(clip.call.site),
-                    effect="in float16 they are still scaled; sharded, a part is clipped at most",
+                    effect="sharded, a part is clipped at most"
+                    if unscaled
+                    else "in float16 they are still scaled; sharded, a part is clipped at most",
                     advice="Call accelerator.clip_grad_norm_."
                     if kind == "Accelerate"
                     else "Set gradient_clipping in the configuration of DeepSpeed.",
@@ -203,6 +212,8 @@ def _backward_by(objects: Objects, clip: CallSite) -> tuple[str, tuple[str, ...]
         func = site.call.func
         if site.point.scope is not clip.point.scope or not isinstance(func, ir.Attribute):
             continue
+        if exclude(site.point, clip.point):
+            continue
         path = path_of(func.value)
         if path is None or not site.call.args:
             continue
@@ -230,7 +241,11 @@ def _is_unscaled(objects: Objects, clip: CallSite, accelerator: tuple[str, ...])
 
 def _asks_kind(clip: CallSite) -> bool:
     """Does a test around tell how the model is distributed, so that shards go elsewhere?"""
-    return any("distributed_type" in ir.tokens_of(each.test) for each in conditions(clip.point))
+    return any(
+        token == "distributed_type" or "fsdp" in token.lower()
+        for each in conditions(clip.point)
+        for token in ir.tokens_of(each.test)
+    )
 
 
 def _by_model(clip: CallSite, draft: Draft) -> Fix:

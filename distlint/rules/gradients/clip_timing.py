@@ -21,6 +21,7 @@ from distlint.rules.gradients._steps import (
     conditions,
     torch_clips,
 )
+from distlint.rules.setup._order import meant
 from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
@@ -238,7 +239,7 @@ class Net(L.LightningModule):
                     advice="Use Trainer(gradient_clip_val=...), or on_before_optimizer_step.",
                 )
         for clip in accelerator_clips(objects):
-            if _accumulates(clip.point) and not _at_the_end(clip.point):
+            if _accumulates(clip.point) and not _at_the_end(objects, clip.point):
                 yield self.finding(
                     message="inside `accumulate` this clips after each micro-batch, also when the "
                     "optimizer does not step",
@@ -281,7 +282,7 @@ def _moved(clip: CallSite, step: CallSite, draft: Draft) -> Fix:
 
 def _step_of_window(objects: Objects, clip: CallSite) -> CallSite | None:
     """The step that is taken once in several turns, while the clip is made in each."""
-    if _at_the_end(clip.point) or not any(
+    if _at_the_end(objects, clip.point) or not any(
         _same_turn(backward.site.point, clip.point) for backward in backwards(objects)
     ):
         return None
@@ -348,9 +349,11 @@ def _speaks_of_window(node: ir.Expr) -> bool:
     return any(_WINDOW.search(token.lower()) for token in ir.tokens_of(node))
 
 
-def _at_the_end(point: Point) -> bool:
+def _at_the_end(objects: Objects, point: Point) -> bool:
     """Is a statement under a condition that speaks of the end of a window?"""
-    return any(_counts(owner.test) for owner in conditions(point))
+    return any(
+        _counts(each) for owner in conditions(point) for each in meant(objects, owner.test, point)
+    )
 
 
 def _accumulates(point: Point) -> bool:

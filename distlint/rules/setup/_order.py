@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.bindings import Point, path_of
-from distlint.analyzer.names import calls_of
+from distlint.analyzer.names import calls_of, expressions_in
 from distlint.analyzer.objects import CallSite
+from distlint.analyzer.project import Imported
+from distlint.source.requirements import is_among_tests
 
 if TYPE_CHECKING:
     from distlint.analyzer.objects import Objects
@@ -24,6 +26,9 @@ _STARTS = frozenset(
     }
 )  # fmt: skip
 ASKS = frozenset({"is_initialized", "is_available"})
+_GROUPS = frozenset({"GroupMember", "_get_default_group", "_default_pg"})
+"""Names that lead to the default group, or to None where there is none."""
+
 _SOMETIMES = (ir.If, ir.For, ir.While, ir.Try)
 
 
@@ -50,7 +55,33 @@ def backend_of(objects: Objects, init: CallSite) -> str:
 
 def is_alone(objects: Objects, init: CallSite) -> bool:
     """Is it a group of one process, by a constant?"""
-    return objects.constant(objects.argument(init, "world_size", 3), init.point) == 1
+    size = objects.argument(init, "world_size", 3)
+    if objects.constant(size, init.point) == 1:
+        return True
+    path = path_of(size.value)
+    return path is not None and len(path) == 2 and _imported_values(objects, *path) == {1}
+
+
+def _imported_values(objects: Objects, name: str, attribute: str) -> set[object]:
+    """What an object of the project has for an attribute, where a file imports it.
+
+    ``args.world_size`` of a configuration ``args = Namespace(world_size=1)``.
+    """
+    found = objects.module.definitions.get(name, ())
+    if not found or not all(isinstance(each.node, Imported) for each in found):
+        return set()
+    made = [
+        definition.node
+        for other in objects.module.imports
+        for definition in other.definitions.get(name, ())
+    ]
+    return {
+        argument.value.value if isinstance(argument.value, ir.Literal) else ...
+        for call in made
+        if isinstance(call, ir.Call)
+        for argument in call.args
+        if argument.keyword == attribute
+    }
 
 
 def surely_before(first: Point, second: Point) -> bool:
@@ -65,16 +96,31 @@ def surely_before(first: Point, second: Point) -> bool:
     )
 
 
-def asks_for_group(point: Point) -> bool:
+def asks_for_group(objects: Objects, point: Point) -> bool:
     """Does a statement stand under a test, or in a try, that may be about the group?"""
-    return any(not ASKS.isdisjoint(ir.tokens_of(test)) for test in tests_around(point)) or any(
-        isinstance(here.owner, ir.Try) for here in point.around
+    if any(isinstance(here.owner, ir.Try) for here in point.around):
+        return True
+    return any(
+        not (ASKS | _GROUPS).isdisjoint(ir.tokens_of(each))
+        for test in tests_around(point)
+        for each in meant(objects, test, point)
     )
+
+
+def meant(objects: Objects, test: ir.Expr, point: Point) -> Iterator[ir.Expr]:
+    """A condition, and what its function assigned to the variables in it before."""
+    yield test
+    names = {node.id for node in expressions_in(test) if isinstance(node, ir.Name)}
+    for earlier in objects.points_in(point.scope) if names else ():
+        statement = earlier.statement
+        if isinstance(statement, ir.Assign) and statement.site < point.statement.site:
+            if any(isinstance(each, ir.Name) and each.id in names for each in statement.targets):
+                yield statement.value
 
 
 def may_be_made(objects: Objects, use: CallSite) -> bool:
     """Does anything that may make the group run before a call, or may its function run after?"""
-    if asks_for_group(use.point):
+    if asks_for_group(objects, use.point):
         return True
     for point in objects.points_in(use.point.scope):
         if point.statement.site >= use.point.statement.site:
@@ -94,7 +140,11 @@ def may_be_made(objects: Objects, use: CallSite) -> bool:
 def is_test(document: Document, point: Point) -> bool:
     """Is it code that tests something, on one machine and by itself?"""
     function = point.scope.function
-    return document.is_test or (function is not None and "test" in function.name.lower())
+    return (
+        document.is_test
+        or (function is not None and "test" in function.name.lower())
+        or is_among_tests(document.path)
+    )
 
 
 def is_reached(objects: Objects, point: Point) -> bool:

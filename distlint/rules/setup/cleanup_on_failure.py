@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.bindings import Point
+from distlint.analyzer.guards import asks_rank
 from distlint.analyzer.names import Around, calls_of, nodes_of, placed
 from distlint.analyzer.objects import CallSite, objects_of
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.setup._order import inits, is_alone
+from distlint.rules.setup._order import inits, is_alone, meant
 from distlint.source.finding import Finding, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from distlint.analyzer.names import Scope
+    from distlint.analyzer.objects import Objects
     from distlint.analyzer.positions import Locators
     from distlint.analyzer.project import Module
     from distlint.catalogue.catalogue import Catalogue
@@ -62,6 +65,7 @@ class CleanupOnFailure(SourceRule):
     - The exception comes on all ranks or on none: `KeyboardInterrupt`, `ImportError`.
     - A test of `sys.exc_info()` or of a flag around the call.
     - The function makes a group of one process.
+    - All work in the `try` is behind a test of the rank: the others are in the `finally` already.
     """
 
     code = "DST510"
@@ -189,6 +193,8 @@ main({}, print)
             if not _does_work(statement.body) or scope in alone:
                 continue
             for block in _cleanups(statement):
+                if block is statement.final and _is_for_one_rank(objects, scope, statement, around):
+                    continue
                 for site in _calls_in(block, Point(scope, around)):
                     if objects.is_call_to(site, *_BARRIERS):
                         yield self.finding(
@@ -214,6 +220,20 @@ def _does_work(body: ir.Block) -> bool:
     """Is it more than a look at what is there?"""
     return any(
         isinstance(node, (ir.Call, ir.Yield)) for s, _ in placed(body) for node in nodes_of(s)
+    )
+
+
+def _is_for_one_rank(
+    objects: Objects, scope: Scope, statement: ir.Try, around: tuple[Around, ...]
+) -> bool:
+    """Is all work behind a test of the rank, so that the others go straight to the cleanup?"""
+    branches = [each for each in statement.body if _does_work((each,))]
+    here = Point(scope, around)
+    return all(
+        isinstance(branch, ir.If)
+        and not branch.orelse
+        and any(asks_rank(each) for each in meant(objects, branch.test, here))
+        for branch in branches
     )
 
 

@@ -54,7 +54,8 @@ class CollectiveBeforeInit(SourceRule):
     ## When it is silent
 
     - Something that may make the group comes first: Accelerate, DeepSpeed, a function of the file.
-    - A test of `is_initialized()`, or any other that only one of the two stands under.
+    - A test of `is_initialized()`, or whether `GroupMember.WORLD` is there, or any other test that
+      only one of the two stands under.
     - The group is destroyed between the two.
     """
 
@@ -140,7 +141,7 @@ dist.destroy_process_group()
         locator = locators.of(module.key)
         made = list(inits(objects))
         for init in made:
-            if asks_for_group(init.point):
+            if asks_for_group(objects, init.point):
                 continue
             for use in _uses(objects):
                 if surely_before(use.point, init.point) and not may_be_made(objects, use):

@@ -14,7 +14,13 @@ from distlint.analyzer.objects import CallSite, objects_of
 from distlint.fixers import imports, names, statements
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.setup._order import backend_of, inits, is_reached, surely_before
+from distlint.rules.setup._order import (
+    backend_of,
+    inits,
+    is_alone,
+    is_reached,
+    surely_before,
+)
 from distlint.rules.training import DDP
 from distlint.source.finding import Finding, Fix, Related, Severity
 
@@ -29,8 +35,10 @@ if TYPE_CHECKING:
     from distlint.source.document import Document
 
 _BINDS = frozenset({"set_device", "set_device_index", "device_id", "CUDA_VISIBLE_DEVICES"})
-_OTHERS = frozenset({"accelerate", "deepspeed", "lightning", "pytorch_lightning", "transformers"})
-"""Libraries that bind each process to its device themselves."""
+_OTHERS = frozenset(
+    {"accelerate", "deepspeed", "lightning", "pytorch_lightning", "ray", "transformers"}
+)
+"""Libraries that bind each process to its device themselves; Ray shows it no other."""
 
 _INDEX = re.compile(r"rank|gpu|device", re.IGNORECASE)
 _BARE = ("cuda",)
@@ -71,7 +79,9 @@ class DeviceNotSet(SourceRule):
     ## When it is silent
 
     - The device is set, or `CUDA_VISIBLE_DEVICES` written, here or in an imported file.
-    - Accelerate, DeepSpeed, Lightning and transformers, which set it; tests (`test_*.py`).
+    - Accelerate, DeepSpeed, Lightning and transformers, which set it; Ray, which shows each process
+      its own; tests (`test_*.py`).
+    - The group has one process.
     - A function of the project that speaks of the device is called: it may set it.
     - The file uses no CUDA besides, or another backend; the group is made in a function for others,
       which may have set the device, or set the one that it gives back.
@@ -206,7 +216,11 @@ dist.destroy_process_group()
         ):
             return
         objects = objects_of(module, catalogue)
-        found = [init for init in inits(objects) if "nccl" in backend_of(objects, init)]
+        found = [
+            init
+            for init in inits(objects)
+            if "nccl" in backend_of(objects, init) and not is_alone(objects, init)
+        ]
         if not found or document.is_test:
             return
         locator = locators.of(module.key)
@@ -229,7 +243,8 @@ dist.destroy_process_group()
             here = objects.points_in(init.point.scope)
             reached = is_reached(objects, init.point)
             wraps = "LOCAL_RANK" in module.tokens and any(True for _ in objects.calls_to(*DDP))
-            if not _uses_cuda(objects.points if reached or wraps else here):
+            uses = set(_uses_of_cuda(objects.points if reached or wraps else here))
+            if not uses:
                 continue
             if not (reached or wraps) and _hands_on_device(objects, here):
                 continue
@@ -238,7 +253,9 @@ dist.destroy_process_group()
                 "every process is GPU 0",
                 severity=Severity.WARNING,
                 place=locator.place(init.call.site),
-                effect="all processes of a node use GPU 0, or NCCL refuses: duplicate GPU",
+                effect="all processes of a node use GPU 0, or NCCL refuses: duplicate GPU"
+                if _BARE_USE in uses
+                else "what takes no number, as barrier(), makes a context of each process on GPU 0",
                 advice='Call torch.cuda.set_device(int(os.environ["LOCAL_RANK"])) before it.',
                 fix=partial(_fix, init, Draft(locator, module, catalogue)),
             )
@@ -275,28 +292,49 @@ def _own_calls(objects: Objects) -> Iterator[str]:
                 yield name
 
 
-def _uses_cuda(points: Iterable[Point]) -> bool:
-    """Do statements put anything on a GPU?"""
+_BARE_USE, _NUMBERED_USE = "the current GPU", "a GPU by its number"
+
+
+def _uses_of_cuda(points: Iterable[Point]) -> Iterator[str]:
+    """How statements put anything on a GPU."""
     for point in points:
-        for node in nodes_of(point.statement):
+        nodes = list(nodes_of(point.statement))
+        asked = [side for node in nodes if isinstance(node, ir.Compare) for side in _sides(node)]
+        for node in nodes:
             if isinstance(node, ir.Literal) and isinstance(node.value, str):
-                if node.value == "cuda" or node.value.startswith("cuda:"):
-                    return True
+                if node.value == "cuda" and not any(each is node for each in asked):
+                    yield _BARE_USE
+                elif node.value.startswith("cuda:"):
+                    yield _NUMBERED_USE
             elif isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute):
-                if node.func.attr == "cuda" or any(a.keyword == "device_ids" for a in node.args):
-                    return True
-                if node.func.attr == "to" and any(_is_index(each.value) for each in node.args):
-                    return True
-    return False
+                if node.func.attr == "cuda":
+                    yield _NUMBERED_USE if node.args else _BARE_USE
+                elif any(
+                    each.keyword == "device_ids"
+                    or (node.func.attr == "to" and _is_index(each.value))
+                    for each in node.args
+                ):
+                    yield _NUMBERED_USE
+
+
+def _sides(node: ir.Compare) -> Iterator[ir.Expr]:
+    """What a comparison compares: ``args.device == "cuda"`` puts nothing anywhere."""
+    for side in (node.left, *node.rights):
+        yield from side.items if isinstance(side, ir.Display) else (side,)
 
 
 def _hands_on_device(objects: Objects, points: Iterable[Point]) -> bool:
-    """Does a function give its callers, in other files, the device that they are to set?"""
+    """Does a function give its callers, in other files, the device that they are to set?
+
+    Or the local rank, which is its number.
+    """
     for point in points:
         value = point.statement.value if isinstance(point.statement, ir.Return) else None
         for part in value.items if isinstance(value, ir.Display) else (value,):
             for origin in objects.origins(part, point) if part is not None else ():
                 if origin.site is not None and objects.called(origin.site) == "torch.device":
+                    return True
+                if "LOCAL_RANK" in ir.tokens_of(origin.node):
                     return True
     return False
 

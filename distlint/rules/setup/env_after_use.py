@@ -14,6 +14,7 @@ from distlint.source.finding import Finding, Related, Severity
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from distlint.analyzer.bindings import Point
     from distlint.analyzer.objects import Objects
     from distlint.analyzer.positions import Locators
     from distlint.analyzer.project import Module
@@ -36,6 +37,7 @@ _CHILDREN = frozenset(
         "check_call", "check_output",
     }
 )  # fmt: skip
+_STARTS = frozenset({"spawn", "Process", "Popen", "start_processes", "elastic_launch"})
 _NO_TRAFFIC = frozenset(
     {"init", "group_creation", "mesh_creation", "destroy", "backward", "forward"}
 )
@@ -77,7 +79,7 @@ class EnvAfterUse(SourceRule):
 
     ## When it is silent
 
-    - The file starts other processes, which read it when they start.
+    - The file starts other processes, which read it when they start, or a base of the class does.
     - Something else may come first: another function, a branch.
     - The file has it read once more: `dist.set_debug_level_from_env()`.
     - NCCL reads it for each communicator (`NCCL_ALGO`, `NCCL_PROTO`, `NCCL_COLLNET_ENABLE`,
@@ -189,7 +191,7 @@ def main():
         locator = locators.of(module.key)
         for written in environment_writes(objects):
             reader = _reader(objects, written)
-            if reader is not None:
+            if reader is not None and not _starts_others(objects, written.point):
                 yield self.finding(
                     message=f"{written.name} has been read already: this changes nothing",
                     severity=Severity.WARNING,
@@ -198,6 +200,16 @@ def main():
                     effect="nothing: the setting is ignored without a word",
                     advice="Set it before, at the top of the script or in the shell.",
                 )
+
+
+def _starts_others(objects: Objects, point: Point) -> bool:
+    """Does the object whose method sets it start processes, by a base from another file?"""
+    cls = objects.module.class_of(point.scope.function) if point.scope.function else None
+    return cls is not None and any(
+        not _STARTS.isdisjoint(method.tokens)
+        for each in objects.module.lineage(cls.name)
+        for method in each.methods.values()
+    )
 
 
 _READ_AGAIN = "set_debug_level_from_env"

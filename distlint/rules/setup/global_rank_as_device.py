@@ -73,7 +73,8 @@ class GlobalRankAsDevice(SourceRule):
     - The rank is taken modulo the number of GPUs.
     - It is a parameter: `mp.spawn` on one node passes the local index.
     - The file starts its processes by `mp.spawn`, or a script beside it that imports it does; or
-      one runs it with `--nproc_per_node` in a subprocess; or it is a test.
+      one runs it with `--nproc_per_node` in a subprocess; or it is a test, by its name or by a
+      folder `tests` around it.
     - It asserts that `WORLD_SIZE` is `LOCAL_WORLD_SIZE`: there is one node.
     """
 
@@ -257,7 +258,7 @@ def _is_spawned(path: Path) -> bool:
 def _is_launched(path: Path) -> bool:
     """Does a script beside it, as its test does, run the file by a launcher on one node?"""
     words = (rf"[\"'/]{re.escape(path.name)}[\"']", r"\bsubprocess\b", r"--nproc[_-]per[_-]node")
-    return is_beside(path, *words, r"\A(?![\s\S]*--nnodes)")
+    return is_beside(path, *words, r"\A(?![\s\S]*--nnodes(?![=\s\"',]+1\b))")
 
 
 def _is_for_one_node(objects: Objects) -> bool:

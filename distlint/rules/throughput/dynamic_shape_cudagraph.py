@@ -131,7 +131,9 @@ model = torch.compile(net, dynamic=True, mode="max-autotune")  # expect: DST703
                 place=locator.place(site.call.site),
                 related=related,
                 effect="each new shape is recorded anew and holds memory of its own",
-                advice="Leave the last batch out, or take the default mode.",
+                advice="Take the default mode, or pad to a few shapes."
+                if loader is None
+                else "Leave the last batch out, or take the default mode.",
                 fix=fix,
             )
 

@@ -43,9 +43,10 @@ class DynamoPrivate(SourceRule):
 
     ## Why it matters
 
-    With `suppress_errors` a function that fails to compile runs uncompiled, and nobody is told: one
-    believes in a speed that is not there, and each rank decides for itself. It is no cure for graph
-    breaks. The private names may change with any version.
+    With `suppress_errors` a function that fails to compile runs uncompiled. A warning of the logger
+    is all that tells of it, among those of all ranks: one believes in a speed that is not there,
+    and each rank decides for itself. It is no cure for graph breaks. The private names may change
+    with any version.
 
     ## What to do
 
@@ -112,7 +113,7 @@ try:
     compiled = False
 except Exception as error:
     print(error)
-assert compiled, "nothing was compiled, and nothing was said"
+assert compiled, "nothing was compiled, and no error came up"
 """,
         ),
         Example(
@@ -156,7 +157,7 @@ report(torch.ones(1))
         for point in objects.points:
             if _suppresses(objects, point) and not any(True for _ in tests_around(point)):
                 yield self.finding(
-                    message="what fails to compile runs uncompiled, and nobody is told",
+                    message="what fails to compile runs uncompiled, and the log alone tells",
                     severity=Severity.WARNING,
                     place=locator.place(point.statement.site),
                     effect="the speed of compiled code is not there, on some ranks or on all",

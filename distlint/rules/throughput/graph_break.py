@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from distlint.source.document import Document
 _CLOCKS = ("time.time", "time.perf_counter", "time.monotonic", "time.process_time", "time.sleep")
 _LEVELS = frozenset({"debug", "info", "warning", "error", "exception", "critical", "log"})
+_SCALARS = frozenset({"item", "tolist"})
+_CAPTURE = "capture_scalar_outputs"
 _LOGGERS = re.compile(r"^_?(log|logger|logging|LOG|LOGGER)$")
 
 
@@ -55,6 +57,7 @@ class GraphBreak(SourceRule):
 
     - A test of `torch.compiler.is_compiling()` stands around it.
     - It stands in another function that the compiled one calls.
+    - The file sets `torch._dynamo.config.capture_scalar_outputs`: numbers stay in the graph then.
     - Loggers that `reorderable_logging_functions` or `ignore_logger_methods` names in the file.
     """
 
@@ -146,14 +149,15 @@ model(torch.ones(2))
                     continue
                 for call in calls_of(point.statement):
                     what = _breaks(objects, CallSite(call, point))
+                    scalar = what in ("`.item()`", "`.tolist()`")
                     if what:
                         yield self.finding(
                             message=f"{what} breaks the graph of a compiled function",
                             severity=Severity.INFO if what == "`.item()`" else Severity.WARNING,
                             place=locator.place(call.site),
                             related=(Related("compiled here", locator.place(each.site)),),
-                            effect="the function is compiled in pieces; with fullgraph=True it "
-                            "fails",
+                            effect="the function is compiled in pieces"
+                            + ("" if scalar else "; with fullgraph=True it fails"),
                             advice="Move it out, or behind torch.compiler.is_compiling().",
                         )
 
@@ -172,6 +176,6 @@ def _breaks(objects: Objects, site: CallSite) -> str:
         return ""
     if name in _LEVELS and _LOGGERS.search(ir.last_name(func.value)):
         return "a logger"
-    if name in ("tolist", "item") and not site.call.args:
+    if name in _SCALARS and not site.call.args and _CAPTURE not in objects.module.tokens:
         return f"`.{name}()`"
     return ""
