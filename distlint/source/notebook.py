@@ -221,7 +221,12 @@ class Notebook(Document):
         """
         by_cell: dict[int, list[tuple[int, int, str]]] = {}
         cells = {}
+        at = 0
         for edit in sorted(edits, key=lambda edit: edit.span):
+            begin, until = self._lines.bounds(edit)
+            if begin < at:
+                raise NotInCells("two edits overlap")
+            at = until
             cell, start, end, content = self._in_cell(edit)
             cells[cell.number] = cell
             by_cell.setdefault(cell.number, []).append((start, end, content))
@@ -304,8 +309,6 @@ def _applied(source: str, edits: Iterable[tuple[int, int, str]]) -> str:
     parts = []
     at = 0
     for start, end, content in edits:
-        if start < at:
-            raise NotInCells("two edits overlap")
         parts += [source[at:start], content]
         at = end
     return "".join([*parts, source[at:]])

@@ -250,6 +250,12 @@ CONTENTS = st.sampled_from(["", "z", "z\n", "\n", "    z\n", "ü\nz", "z\nz\n"])
     st.booleans(),
 )
 @example(["x = 1\nx = 1"], [((3, 1), (3, 1), "")], None, False)
+@example(  # two that overlap in the newline behind the cell
+    ["x = 1\nx = 1\nx = 1\nx = 1"],
+    [((1, 1), (1, 1), ""), ((1, 1), (5, 1), "z\n"), ((4, 6), (5, 1), "z\n")],
+    None,
+    False,
+)
 def test_an_edit_is_made_as_it_says_or_not_at_all(
     cells: list[str],
     wanted: list[tuple[tuple[int, int], tuple[int, int], str]],
