@@ -359,6 +359,67 @@ def test_a_deletion_is_reported_when_a_missing_file_is_an_error(body: str) -> No
             """,
             id="arguments that are not known",
         ),
+        pytest.param(
+            """
+            def save(folder, scaler, epoch, args):
+                rest = {"scaler": scaler.state_dict(), "epoch": epoch, "run_args": args}
+                torch.save(rest, folder + "/rest.pt")
+
+            def resume(net, scaler, folder):
+                model = DDP(net.cuda())
+                rest = torch.load(folder + "/rest.pt")
+                scaler.load_state_dict(rest["scaler"])
+                return rest.get("epoch")
+            """,
+            id="a file of numbers, by what is saved here",
+        ),
+        pytest.param(
+            """
+            def save(folder, net, scaler, epoch):
+                rest = {"scaler": scaler.state_dict(), "epoch": epoch, "net": net.state_dict()}
+                torch.save(rest, folder + "/rest.pt")
+
+            def resume(net, scaler, folder):
+                model = DDP(net.cuda())
+                rest = torch.load(folder + "/rest.pt")  # expect: DST404
+                scaler.load_state_dict(rest["scaler"])
+                return rest.get("epoch")
+            """,
+            id="a file that has weights in it, by what is saved here",
+        ),
+        pytest.param(
+            """
+            def main(nets, folder, weights):
+                dist.init_process_group("nccl")
+                options = torch.load(folder + "/options.pt")
+                model = nets[options.name](options.width).cuda()
+                state = torch.load(weights, map_location="cpu")
+                model.load_state_dict(state, strict=True)
+            """,
+            id="the options by which the model is made",
+        ),
+        pytest.param(
+            """
+            def main(Net, path):
+                dist.init_process_group("nccl")
+                saved = torch.load(path)  # expect: DST404
+                model = Net(saved["width"]).cuda()
+                model.load_state_dict(saved["model"])
+            """,
+            id="the options and the weights in one file",
+        ),
+        pytest.param(
+            """
+            from torch.distributed.fsdp import FullyShardedDataParallel as FSDP
+
+            def resume(model, optimizer, path):
+                dist.barrier()
+                whole = torch.load(path)["optimizer"]
+                own = FSDP.shard_full_optim_state_dict(whole, model, optim=optimizer)
+                optimizer.load_state_dict(own)
+            """,
+            id="a full optimizer state, which FSDP gathers on the CPU",
+        ),
     ],
 )
 def test_a_load_is_reported_when_every_rank_loads_onto_one_device(body: str) -> None:
