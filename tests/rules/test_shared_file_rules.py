@@ -575,3 +575,26 @@ def test_a_folder_of_one_rank_is_reported_where_the_others_come(
     lines += [" " * 8 + line for line in (["save(rank, folder)"] if caller else inside)]
     source = HEAD + "\n".join(lines) + "\n"
     assert bool(reported(source, "DST408")) is found
+
+
+@pytest.mark.parametrize(
+    ("making", "found"),
+    [
+        ('os.makedirs(os.path.join(folder, "a"), exist_ok=True)', False),
+        ("os.makedirs(folder, exist_ok=True)", False),
+        ('os.mkdir(os.path.join(folder, "a"))', True),
+        ('os.makedirs("elsewhere", exist_ok=True)', True),
+    ],
+)
+def test_a_folder_that_each_rank_makes_needs_no_other_rank(making: str, found: bool) -> None:
+    source = HEAD + dedent(
+        f"""
+        def main(rank, folder):
+            if rank == 0:
+                os.makedirs(folder, exist_ok=True)
+            for step in range(4):
+                {making}
+                torch.save({{}}, os.path.join(folder, "a", str(rank)))
+        """
+    )
+    assert bool(reported(source, "DST408")) is found
