@@ -248,6 +248,60 @@ def check(body: str, code: str) -> None:
             """,
             id="a test of something else",
         ),
+        pytest.param(
+            """
+            from transformers import Trainer
+
+            class Own(Trainer):
+                def _save(self, folder, state=None):
+                    super()._save(folder, state)
+                    torch.save(self.args, folder + "/args.bin")
+                    if self.args.process_index == 0:
+                        print("saved")
+            """,
+            id="a method of a framework, which the file itself never calls",
+        ),
+        pytest.param(
+            """
+            import random
+            import string
+
+            def main(rank, folder):
+                dist.init_process_group("nccl")
+                name = "".join(random.choices(string.ascii_lowercase, k=8))
+                torch.save({}, folder + "/" + name + ".pt")
+            """,
+            id="a name that each process draws",
+        ),
+        pytest.param(
+            """
+            import random
+
+            def main(rank, folder):
+                random.seed(0)
+                torch.save({}, f"{folder}/{random.randint(0, 9)}.pt")  # expect: DST406
+            """,
+            id="a name that all processes draw alike",
+        ),
+        pytest.param(
+            """
+            from argparse import Namespace
+
+            args = Namespace(rank=0, world_size=1)
+            dist.init_process_group("nccl", rank=args.rank, world_size=args.world_size)
+            torch.save({}, "a.pt")
+            """,
+            id="a group of one process",
+        ),
+        pytest.param(
+            """
+            if "RANK" not in os.environ:
+                dist.init_process_group("gloo", rank=0, world_size=1)
+            dist.barrier()
+            torch.save({}, "a.pt")  # expect: DST406
+            """,
+            id="a group of one process where no launcher made another",
+        ),
     ],
 )
 def test_a_save_is_reported_when_nothing_keeps_the_other_ranks_away(body: str) -> None:
@@ -283,6 +337,50 @@ def test_a_save_is_reported_when_nothing_keeps_the_other_ranks_away(body: str) -
 )
 def test_a_deletion_is_reported_when_a_missing_file_is_an_error(body: str) -> None:
     check(body, "DST413")
+
+
+@pytest.mark.parametrize(("size", "found"), [("1", False), ("8", True)])
+def test_options_of_another_file_say_how_many_processes_there_are(
+    tmp_path: Path, size: str, found: bool
+) -> None:
+    (tmp_path / "options.py").write_text(
+        f"import argparse\n\nargs = argparse.Namespace(rank=0, world_size={size})\n"
+    )
+    (tmp_path / "others.py").write_text(
+        "from argparse import Namespace\n\nargs = Namespace(world_size=1)\n"
+    )
+    source = HEAD + dedent(
+        """
+        if len(os.listdir(".")) > 4:
+            from options import args
+        else:
+            from others import args
+        dist.init_process_group("nccl", rank=args.rank, world_size=args.world_size)
+        torch.save({}, "a.pt")
+        """
+    )
+    assert bool(asked(source, "DST406", tmp_path / "script.py")) is found
+
+
+@pytest.mark.parametrize(("device", "found"), [("args.number", False), ("args.local_rank", True)])
+def test_an_option_for_the_rank_that_is_replaced_by_a_device_is_none(
+    device: str, found: bool
+) -> None:
+    source = HEAD + dedent(
+        f"""
+        import argparse
+
+        def main():
+            parser = argparse.ArgumentParser()
+            parser.add_argument("--number", type=int, default=0)
+            parser.add_argument("--local_rank", type=int, default=-1)
+            args = parser.parse_args()
+            if not os.path.exists("out"):
+                os.makedirs("out")
+            args.local_rank = torch.device("cuda", {device})
+        """
+    )
+    assert bool(reported(source, "DST414")) is found
 
 
 @pytest.mark.parametrize(
