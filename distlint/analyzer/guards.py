@@ -40,6 +40,8 @@ _OWN = re.compile(
     re.IGNORECASE,
 )
 """Words of a path, or of what it is made of, that may differ between processes."""
+_DRAWN = frozenset({"random", "secrets", "choices", "randint", "token_hex", "getrandbits"})
+"""Words of what is drawn in each process for itself, as long as nothing is seeded."""
 _BUFFER = re.compile(r"BytesIO|buffer|stream|fileobj|bytes", re.IGNORECASE)
 _DEVICE = re.compile(r"gpu|cuda|device|cpu|distrib|world|\bn_?proc|data_?parallel", re.IGNORECASE)
 _SIGNS = frozenset(
@@ -241,6 +243,8 @@ class Guards:
 
     def runs_alone(self, scope: Scope) -> bool:
         """Is there one process by a scope's own words: ``Fabric(devices=1)``, ``DataParallel``?"""
+        if self._is_group_of_one:
+            return True
         return not _ALONE.isdisjoint(self.objects.module.tokens) and any(
             (
                 ir.last_name(call.func) == "Fabric"
@@ -249,6 +253,35 @@ class Guards:
             or self._takes_all_gpus(call, scope, around)
             for statement, around in placed(scope.body)
             for call in calls_of(statement)
+        )
+
+    @cached_property
+    def _is_group_of_one(self) -> bool:
+        """Is every process group of the module told that there is one process, under no test?"""
+        sites = list(self.objects.calls({"init_process_group"}))
+        return bool(sites) and all(
+            self._is_one_everywhere(self.objects.argument(site, "world_size", 3).value, site.point)
+            and not any(
+                isinstance(here.owner, ir.If) and "__name__" not in ir.tokens_of(here.owner.test)
+                for here in site.point.around
+            )
+            for site in sites
+        )
+
+    def _is_one_everywhere(self, size: ir.Expr | None, point: Point) -> bool:
+        """Is a number 1 by all that it may come from: constants, the options of a namespace?"""
+        if size is None:
+            return False
+        if isinstance(size, ir.Attribute) and isinstance(size.value, ir.Name):
+            options = self.objects.module.imported_values(size.value.id)
+            if options:
+                return all(_is_one(_option(each, size.attr)) for each in options)
+        found = self.objects.origins(size, point)
+        return bool(found) and all(
+            _is_one(_option(each.node, each.attributes[0]) if each.attributes else each.node)
+            and each.item is None
+            and len(each.attributes) < 2
+            for each in found
         )
 
     def _takes_all_gpus(self, call: ir.Call, scope: Scope, around: tuple[Around, ...]) -> bool:
@@ -287,7 +320,8 @@ class Guards:
             return True
         for call in calls_of(statement):
             if ir.last_name(call.func) == "add_argument" and _RANK_OPTION & ir.tokens_of(call):
-                return True  # a launcher that passes the rank by an option
+                if not self._replaces_option:
+                    return True  # a launcher that passes the rank by an option
             if _is_wait_of_its_own(call):
                 return True
             if ir.last_name(call.func) == "Trainer" and not _DEVICES.isdisjoint(_keywords(call)):
@@ -302,6 +336,23 @@ class Guards:
                 if entry is not None and entry.rank and self._is_run_here(scope):
                     return True
         return False
+
+    @cached_property
+    def _replaces_option(self) -> bool:
+        """Is the option for the rank given a device, whatever a launcher passed?"""
+        return any(
+            isinstance(statement, ir.Assign)
+            and isinstance(statement.value, ir.Call)
+            and ir.last_name(statement.value.func) == "device"
+            and not asks_rank(statement.value)
+            and not any(isinstance(here.owner, ir.If) for here in around)
+            and any(
+                isinstance(target, ir.Attribute) and target.attr == "local_rank"
+                for target in statement.targets
+            )
+            for scope in self.names.scopes
+            for statement, around in placed(scope.body)
+        )
 
     def _is_run_here(self, scope: Scope) -> bool:
         """Does the module show who runs a function, or is it one that all ranks run?
@@ -350,8 +401,9 @@ class Guards:
         if known or not is_method or function.name in _GENERIC:
             return
         if [each.name for each in self.names.module.functions].count(function.name) == 1:
+            above = {id(site.call) for site in self.objects.super_calls(function)}
             for site in self.objects.calls({function.name}):
-                if isinstance(site.call.func, ir.Attribute):
+                if isinstance(site.call.func, ir.Attribute) and id(site.call) not in above:
                     yield site
 
     @cached_property
@@ -396,6 +448,8 @@ class Guards:
         tokens = ir.tokens_of(node)
         if any(_OWN.search(token) for token in tokens):
             return True
+        if not _DRAWN.isdisjoint(tokens) and not self._seeds:
+            return True
         if depth == 0:
             return False
         for item in list(expressions_in(node)):
@@ -409,6 +463,11 @@ class Guards:
             if isinstance(item, ir.Name) and self._passed_own(name, scope, depth, seen):
                 return True
         return False
+
+    @cached_property
+    def _seeds(self) -> bool:
+        """Does the module seed a generator, so that all processes may draw the same?"""
+        return any("seed" in token.lower() for token in self.names.module.words)
 
     def _passed_own(self, name: str, scope: Scope, depth: int, seen: set[str]) -> bool:
         """Is a parameter given a process's own path by some caller?"""
@@ -458,6 +517,7 @@ _JOINING = frozenset(
 )  # fmt: skip
 
 
+_NAMESPACES = frozenset({"Namespace", "SimpleNamespace"})
 _ALONE = frozenset({"Fabric", "DataParallel"})
 _DATA_PARALLEL = frozenset({"torch.nn.DataParallel", "torch.nn.parallel.DataParallel"})
 _WRAPPERS = frozenset({"DistributedDataParallel", "DDP", "FSDP", "FullyShardedDataParallel"})
@@ -498,6 +558,13 @@ def _own_part(statement: ir.Stmt) -> ir.Expr:
 
 def _keywords(call: ir.Call) -> frozenset[str]:
     return frozenset(argument.keyword for argument in call.args if argument.keyword)
+
+
+def _option(made: object, name: str) -> ir.Expr | None:
+    """What a namespace was made with for a name: ``Namespace(world_size=1)``."""
+    if not isinstance(made, ir.Call) or ir.last_name(made.func) not in _NAMESPACES:
+        return None
+    return next((each.value for each in made.args if each.keyword == name), None)
 
 
 def _is_one(devices: object) -> bool:

@@ -64,6 +64,23 @@ class Module:
         found = self._imported(name)
         return found[1] if found and isinstance(found[1], ir.Class) else None
 
+    def imported_values(self, name: str) -> list[object]:
+        """What other files of the project bind to a name that imports alone bind here.
+
+        Empty if one of them is not in sight.
+        """
+        found: list[object] = []
+        for definition in self.definitions.get(name, ()):
+            node = definition.node
+            if self._project is None or not isinstance(node, Imported) or node.attr is None:
+                return []
+            path = self._project.find(node.dotted, self.path)
+            module = self._project.by_key(str(path)) if path is not None else None
+            if module is None or node.attr not in module.definitions:
+                return []
+            found += [each.node for each in module.definitions[node.attr]]
+        return found
+
     def lineage(self, name: str) -> Iterator[ir.Class]:
         """The class of a name and its bases, also of other files, as far as they are there."""
         waiting: list[tuple[Module, str]] = [(self, name)]

@@ -248,6 +248,60 @@ def check(body: str, code: str) -> None:
             """,
             id="a test of something else",
         ),
+        pytest.param(
+            """
+            from transformers import Trainer
+
+            class Own(Trainer):
+                def _save(self, folder, state=None):
+                    super()._save(folder, state)
+                    torch.save(self.args, folder + "/args.bin")
+                    if self.args.process_index == 0:
+                        print("saved")
+            """,
+            id="a method of a framework, which the file itself never calls",
+        ),
+        pytest.param(
+            """
+            import random
+            import string
+
+            def main(rank, folder):
+                dist.init_process_group("nccl")
+                name = "".join(random.choices(string.ascii_lowercase, k=8))
+                torch.save({}, folder + "/" + name + ".pt")
+            """,
+            id="a name that each process draws",
+        ),
+        pytest.param(
+            """
+            import random
+
+            def main(rank, folder):
+                random.seed(0)
+                torch.save({}, f"{folder}/{random.randint(0, 9)}.pt")  # expect: DST406
+            """,
+            id="a name that all processes draw alike",
+        ),
+        pytest.param(
+            """
+            from argparse import Namespace
+
+            args = Namespace(rank=0, world_size=1)
+            dist.init_process_group("nccl", rank=args.rank, world_size=args.world_size)
+            torch.save({}, "a.pt")
+            """,
+            id="a group of one process",
+        ),
+        pytest.param(
+            """
+            if "RANK" not in os.environ:
+                dist.init_process_group("gloo", rank=0, world_size=1)
+            dist.barrier()
+            torch.save({}, "a.pt")  # expect: DST406
+            """,
+            id="a group of one process where no launcher made another",
+        ),
     ],
 )
 def test_a_save_is_reported_when_nothing_keeps_the_other_ranks_away(body: str) -> None:
@@ -283,6 +337,50 @@ def test_a_save_is_reported_when_nothing_keeps_the_other_ranks_away(body: str) -
 )
 def test_a_deletion_is_reported_when_a_missing_file_is_an_error(body: str) -> None:
     check(body, "DST413")
+
+
+@pytest.mark.parametrize(("size", "found"), [("1", False), ("8", True)])
+def test_options_of_another_file_say_how_many_processes_there_are(
+    tmp_path: Path, size: str, found: bool
+) -> None:
+    (tmp_path / "options.py").write_text(
+        f"import argparse\n\nargs = argparse.Namespace(rank=0, world_size={size})\n"
+    )
+    (tmp_path / "others.py").write_text(
+        "from argparse import Namespace\n\nargs = Namespace(world_size=1)\n"
+    )
+    source = HEAD + dedent(
+        """
+        if len(os.listdir(".")) > 4:
+            from options import args
+        else:
+            from others import args
+        dist.init_process_group("nccl", rank=args.rank, world_size=args.world_size)
+        torch.save({}, "a.pt")
+        """
+    )
+    assert bool(asked(source, "DST406", tmp_path / "script.py")) is found
+
+
+@pytest.mark.parametrize(("device", "found"), [("args.number", False), ("args.local_rank", True)])
+def test_an_option_for_the_rank_that_is_replaced_by_a_device_is_none(
+    device: str, found: bool
+) -> None:
+    source = HEAD + dedent(
+        f"""
+        import argparse
+
+        def main():
+            parser = argparse.ArgumentParser()
+            parser.add_argument("--number", type=int, default=0)
+            parser.add_argument("--local_rank", type=int, default=-1)
+            args = parser.parse_args()
+            if not os.path.exists("out"):
+                os.makedirs("out")
+            args.local_rank = torch.device("cuda", {device})
+        """
+    )
+    assert bool(reported(source, "DST414")) is found
 
 
 @pytest.mark.parametrize(
@@ -358,6 +456,67 @@ def test_a_deletion_is_reported_when_a_missing_file_is_an_error(body: str) -> No
                 net.cuda().load_state_dict(torch.load(path, **kwargs))
             """,
             id="arguments that are not known",
+        ),
+        pytest.param(
+            """
+            def save(folder, scaler, epoch, args):
+                rest = {"scaler": scaler.state_dict(), "epoch": epoch, "run_args": args}
+                torch.save(rest, folder + "/rest.pt")
+
+            def resume(net, scaler, folder):
+                model = DDP(net.cuda())
+                rest = torch.load(folder + "/rest.pt")
+                scaler.load_state_dict(rest["scaler"])
+                return rest.get("epoch")
+            """,
+            id="a file of numbers, by what is saved here",
+        ),
+        pytest.param(
+            """
+            def save(folder, net, scaler, epoch):
+                rest = {"scaler": scaler.state_dict(), "epoch": epoch, "net": net.state_dict()}
+                torch.save(rest, folder + "/rest.pt")
+
+            def resume(net, scaler, folder):
+                model = DDP(net.cuda())
+                rest = torch.load(folder + "/rest.pt")  # expect: DST404
+                scaler.load_state_dict(rest["scaler"])
+                return rest.get("epoch")
+            """,
+            id="a file that has weights in it, by what is saved here",
+        ),
+        pytest.param(
+            """
+            def main(nets, folder, weights):
+                dist.init_process_group("nccl")
+                options = torch.load(folder + "/options.pt")
+                model = nets[options.name](options.width).cuda()
+                state = torch.load(weights, map_location="cpu")
+                model.load_state_dict(state, strict=True)
+            """,
+            id="the options by which the model is made",
+        ),
+        pytest.param(
+            """
+            def main(Net, path):
+                dist.init_process_group("nccl")
+                saved = torch.load(path)  # expect: DST404
+                model = Net(saved["width"]).cuda()
+                model.load_state_dict(saved["model"])
+            """,
+            id="the options and the weights in one file",
+        ),
+        pytest.param(
+            """
+            from torch.distributed.fsdp import FullyShardedDataParallel as FSDP
+
+            def resume(model, optimizer, path):
+                dist.barrier()
+                whole = torch.load(path)["optimizer"]
+                own = FSDP.shard_full_optim_state_dict(whole, model, optim=optimizer)
+                optimizer.load_state_dict(own)
+            """,
+            id="a full optimizer state, which FSDP gathers on the CPU",
         ),
     ],
 )
@@ -513,4 +672,27 @@ def test_a_folder_of_one_rank_is_reported_where_the_others_come(
     lines += ["", "def main(rank, folder):", f"    {test}"]
     lines += [" " * 8 + line for line in (["save(rank, folder)"] if caller else inside)]
     source = HEAD + "\n".join(lines) + "\n"
+    assert bool(reported(source, "DST408")) is found
+
+
+@pytest.mark.parametrize(
+    ("making", "found"),
+    [
+        ('os.makedirs(os.path.join(folder, "a"), exist_ok=True)', False),
+        ("os.makedirs(folder, exist_ok=True)", False),
+        ('os.mkdir(os.path.join(folder, "a"))', True),
+        ('os.makedirs("elsewhere", exist_ok=True)', True),
+    ],
+)
+def test_a_folder_that_each_rank_makes_needs_no_other_rank(making: str, found: bool) -> None:
+    source = HEAD + dedent(
+        f"""
+        def main(rank, folder):
+            if rank == 0:
+                os.makedirs(folder, exist_ok=True)
+            for step in range(4):
+                {making}
+                torch.save({{}}, os.path.join(folder, "a", str(rank)))
+        """
+    )
     assert bool(reported(source, "DST408")) is found

@@ -197,6 +197,27 @@ from torch.nn.parallel import DistributedDataParallel as DDP
             id="something is done between forward and backward",
         ),
         pytest.param(
+            "DST308",
+            "import contextlib\nmodel = DDP(net)\nfor index, batch in enumerate(loader):\n"
+            "    with model.no_sync() if index % 4 else contextlib.nullcontext():\n"
+            "        loss = model(batch).mean() / 4\n        loss.backward()\n"
+            "    if index % 4 == 0:\n        optimizer.step()\n        optimizer.zero_grad()\n",
+            id="what is synchronised goes by the same count",
+        ),
+        pytest.param(
+            "DST905",
+            "import wandb\nwandb.init(project='a')\ndist.init_process_group('nccl')\n"
+            "model = DDP(net)\n",
+            id="the tracker begins before the processes meet",
+        ),
+        pytest.param(
+            "DST406",
+            "from accelerate import Accelerator\n\n\nclass Own:\n    def __init__(self, net):\n"
+            "        torch.save(net, 'net.pt')\n        self.accelerator = Accelerator()\n"
+            "        self.net = self.accelerator.prepare(net)\n",
+            id="what knows the rank is made later",
+        ),
+        pytest.param(
             "DST415",
             "dist.init_process_group('nccl')\nurllib.request.urlretrieve('http://x/y', 'y.bin')\n",
             id="nobody looks for the file",
@@ -364,6 +385,16 @@ def test_no_guard_before_a_file_that_all_ranks_read_again() -> None:
         "model = DDP(net)\nfinish(model.module, 'last.pt')\n",
         "DST406",
     )
+
+
+def test_an_accelerator_that_an_object_holds_tells_the_rank() -> None:
+    source = (
+        "import torch\nfrom accelerate import Accelerator\n\n\nclass Own:\n"
+        "    def __init__(self, net):\n        self.accelerator = Accelerator()\n"
+        "        torch.save(net, 'net.pt')\n        self.net = self.accelerator.prepare(net)\n"
+    )
+    after = repaired(source, preview=True, only="DST406")
+    assert "        if self.accelerator.is_main_process:\n            torch.save(" in after
 
 
 KEPT = """\

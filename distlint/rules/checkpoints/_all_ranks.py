@@ -9,7 +9,7 @@ import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.guards import guards_of, is_distributed
-from distlint.fixers import imports, names, ranks, statements
+from distlint.fixers import agree, imports, names, ranks, statements
 from distlint.fixers.draft import Doubt, Draft
 
 if TYPE_CHECKING:
@@ -60,12 +60,11 @@ def _is_rank_0(draft: Draft, at: cst.CSTNode) -> str:
             if ranks.is_main_test(draft, test) or _is_first_or_alone(draft, test):
                 if all(names.available(draft, name, at) for name in names.read(draft, test)):
                     return draft.text(test)
-    if "accelerate" in draft.names.module.imported_roots:
-        scope = draft.scope(at)
-        for name in sorted({found.value for found in names.used(draft, draft.tree)}):
-            if draft.names.class_of(ir.Name(name), scope) == _ACCELERATOR:
-                if names.available(draft, name, at):
-                    return f"{name}.is_main_process"
+    helper = agree.accelerator_at(draft, at)
+    if helper is not None and not _is_made_behind(draft, helper, at):
+        return f"{helper}.is_main_process"
+    if ranks.joins_later(draft, statements.statement_of(draft, at)):
+        raise Doubt("the processes do not know each other yet")
     first = f"{imports.imported(draft, 'torch.distributed', 'get_rank', at)}() == 0"
     if ranks.joined_before(draft, at):
         return first
@@ -82,4 +81,13 @@ def _is_first_or_alone(draft: Draft, test: cst.BaseExpression) -> bool:
     return isinstance(target.operator, cst.In) and values in ("-1,0", "0,-1")
 
 
-_ACCELERATOR = "accelerate.Accelerator"
+def _is_made_behind(draft: Draft, name: str, place: cst.CSTNode) -> bool:
+    """Does the function around a place give a name its value behind it only?"""
+    scope = names.scope_of(draft, place)
+    made = [
+        draft.bounds(node)[0] > draft.bounds(place)[0]
+        for node in names.inside(scope)
+        if isinstance(node, cst.Assign) and names.scope_of(draft, node) is scope
+        if any(names.dotted(target.target) == name for target in node.targets)
+    ]
+    return bool(made) and all(made)

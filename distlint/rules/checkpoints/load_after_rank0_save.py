@@ -77,6 +77,7 @@ class LoadAfterRank0Save(SourceRule):
 
     - The ranks meet in between: a barrier, any other collective, the wrapping of a model.
     - Only the writer reads it again.
+    - Every rank makes the folder, or one in it, by `os.makedirs` before it writes there.
     - A test of the rank around both, or around all calls of the function: the writer is alone.
     - The ranks look for the file themselves, and wait until it is there.
     - The paths are not written alike.
@@ -358,6 +359,8 @@ def _used_behind(guards: Guards, write: CallSite, around: tuple[Around, ...]) ->
                 continue
             if _may_meet(guards, item, write.point):
                 return None
+            if makes and not step.guards and _makes_below(guards, item, path, write):
+                return None  # each rank makes what is missing for itself
             if not step.guards and _uses(guards, item, path, write, makes):
                 return item
         if step.role == "store" and _same(step.node, path):
@@ -399,6 +402,13 @@ def _uses(guards: Guards, call: ir.Call, path: ir.Expr, write: CallSite, makes: 
         return used is not None and _below(guards, used, path, write)
     used = _positional(call, _READS.get(called))
     return used is not None and _same(used, path)
+
+
+def _makes_below(guards: Guards, call: ir.Call, folder: ir.Expr, write: CallSite) -> bool:
+    """Is a folder in the one that was made, or that one itself, made with all above it?"""
+    called = guards.objects.called(CallSite(call, write.point))
+    made = _positional(call, 0) if called == "os.makedirs" else None
+    return made is not None and (_same(made, folder) or _below(guards, made, folder, write))
 
 
 def _below(guards: Guards, used: ir.Expr, folder: ir.Expr, write: CallSite) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from distlint.source.finding import Finding, Fix, Severity
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from distlint.analyzer.guards import Guards
     from distlint.analyzer.objects import CallSite
     from distlint.analyzer.positions import Locators
     from distlint.analyzer.project import Module
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from distlint.source.document import Document
 
 _MAKERS = frozenset({"os.makedirs", "os.mkdir"})
+_LIGHTNING = frozenset({"lightning", "pytorch_lightning"})
 
 
 class MkdirOnAllRanks(SourceRule):
@@ -33,13 +36,16 @@ class MkdirOnAllRanks(SourceRule):
     ## What it finds
 
     `os.makedirs` without `exist_ok=True`, or `os.mkdir`, that all ranks come to, also behind a test
-    that the folder does not exist yet.
+    that the folder does not exist yet. In preview, as information: behind such a test in a script
+    whose only other processes are those that Lightning's `Trainer` starts.
 
     ## Why it matters
 
     All ranks start together. Each sees that the folder is missing and makes it; one succeeds and
     the others end with `FileExistsError`, at the start of the run, now and then, and more often on
-    a file system that is shared by many nodes.
+    a file system that is shared by many nodes. Lightning starts the other processes of a node when
+    the first one comes to `fit`, and they find the folder there; those of other nodes, and of a
+    launcher such as `srun`, do not wait for it.
 
     ## What to do
 
@@ -107,6 +113,45 @@ dist.destroy_process_group()
     )
 
     bad = (
+        Example(
+            title="Before Lightning starts the others",
+            effect="static",
+            why_static="it takes a launcher that starts all processes at once",
+            code="""\
+import os
+
+from lightning.pytorch import Trainer
+
+
+def train(module, loader, folder):
+    if not os.path.exists(folder):
+        os.makedirs(folder)  # expect: DST414
+    trainer = Trainer(devices=4, strategy="ddp", default_root_dir=folder)
+    trainer.fit(module, loader)
+""",
+        ),
+        Example(
+            title="In a hook, which all ranks run at once",
+            effect="static",
+            why_static="it needs Lightning",
+            code="""\
+import os
+
+from lightning.pytorch import LightningModule, Trainer
+
+
+class Model(LightningModule):
+    def on_fit_start(self):
+        if self.global_rank == 0:
+            print("begins")
+        if not os.path.exists("samples"):
+            os.makedirs("samples")  # expect: DST414
+
+
+def train(loader):
+    Trainer(devices=4, strategy="ddp").fit(Model(), loader)
+""",
+        ),
         Example(
             title="Behind a test on every rank",
             effect="fail",
@@ -180,15 +225,45 @@ args = parse()
                 or guards.objects.constant(may_exist, site.point, False) is not False
             ):
                 continue
-            if not guards.is_own(path, site.point.scope):
-                yield self.finding(
-                    message="every rank makes this folder, and only the first one can",
-                    severity=Severity.WARNING,
-                    place=locators.of(module.key).place(site.call.site),
-                    effect="the others end with FileExistsError when they come at the same time",
-                    advice="use os.makedirs(..., exist_ok=True)",
-                    fix=partial(_fix, site, Draft(locators.of(module.key), module, catalogue)),
+            if guards.is_own(path, site.point.scope):
+                continue
+            finding = self.finding(
+                message="every rank makes this folder, and only the first one can",
+                severity=Severity.WARNING,
+                place=locators.of(module.key).place(site.call.site),
+                effect="the others end with FileExistsError when they come at the same time",
+                advice="use os.makedirs(..., exist_ok=True)",
+                fix=partial(_fix, site, Draft(locators.of(module.key), module, catalogue)),
+            )
+            if _is_looked_for(site) and _is_before_others(guards, site):
+                finding = replace(
+                    finding,
+                    preview=True,
+                    severity=Severity.INFO,
+                    message="every process that no other one starts makes this folder, and only "
+                    "the first one can",
                 )
+            yield finding
+
+
+def _is_looked_for(site: CallSite) -> bool:
+    """Is it behind a test whether the folder is there?"""
+    return any(
+        isinstance(here.owner, ir.If)
+        and not {"exists", "isdir", "is_dir"}.isdisjoint(ir.tokens_of(here.owner.test))
+        for here in site.point.around
+    )
+
+
+def _is_before_others(guards: Guards, site: CallSite) -> bool:
+    """Does Lightning's Trainer start the other processes, behind what the script itself does?"""
+    module, function = guards.objects.module, site.point.scope.function
+    return (
+        not _LIGHTNING.isdisjoint(module.imported_roots)
+        and "Fabric" not in module.words
+        and not guards.starts_many
+        and (function is None or not function.owner)  # hooks run on all ranks at once
+    )
 
 
 def _fix(site: CallSite, draft: Draft) -> Fix:
@@ -202,9 +277,4 @@ def _fix(site: CallSite, draft: Draft) -> Fix:
             raise Doubt("makedirs would have to be imported")
         draft.replace(last, "makedirs")
     calls.set_keyword(draft, call, "exist_ok", "True", 2)
-    looked = any(
-        isinstance(here.owner, ir.If)
-        and not {"exists", "isdir", "is_dir"}.isdisjoint(ir.tokens_of(here.owner.test))
-        for here in site.point.around
-    )
-    return draft.fix("safe" if looked else "unsafe", "Pass exist_ok=True")
+    return draft.fix("safe" if _is_looked_for(site) else "unsafe", "Pass exist_ok=True")

@@ -12,7 +12,7 @@ import libcst as cst
 from distlint.analyzer import ir
 from distlint.analyzer.bindings import Point
 from distlint.analyzer.guards import asks_rank, guards_of, is_distributed, tells_devices
-from distlint.analyzer.names import calls_of, expressions_of, placed
+from distlint.analyzer.names import calls_of, expressions_in, expressions_of, placed
 from distlint.analyzer.objects import CallSite
 from distlint.fixers import calls
 from distlint.fixers.draft import Draft
@@ -42,6 +42,12 @@ _OF_MM = {
 }
 """Loaders of OpenMMLab, which hand on to ``torch.load``, and where they take the place."""
 _COUNTS = re.compile(r"schedul|scaler|LR$|warmup", re.IGNORECASE)
+_PLAIN = re.compile(
+    r"^\w*(scaler|scheduler)(_state(_dict)?)?$|^\w*(epoch|iter|iteration|step|args|config)s?$"
+)
+"""Keys of a checkpoint behind which there are numbers and options."""
+_FROM_CPU = frozenset({"shard_full_optim_state_dict", "scatter_full_optim_state_dict"})
+"""What FSDP hands them, ``full_optim_state_dict``, has been moved to the CPU."""
 _RESTORES = frozenset({"load_state_dict", "set_rng_state", "set_model_state_dict"})
 
 
@@ -78,7 +84,9 @@ class NoMapLocation(SourceRule):
     - All functions of the file that save say `cpu`: what they write is on no GPU.
     - One rank loads, or the call stands in a branch for runs of one process, or beside an
       unconditional `DataParallel`.
-    - What is loaded is no state of a model or optimizer: data, vocabularies, a scheduler's numbers.
+    - What is loaded is no state of a model or optimizer: data, vocabularies, a scheduler's numbers,
+      the options by which the model is made.
+    - It is FSDP's full optimizer state, which is on the CPU when it is saved.
     - The class has a `load_from_checkpoint` of its own, which does not end in Lightning's.
     - The file is a buffer, or the script uses no GPU.
 
@@ -428,25 +436,73 @@ def _may_be_started(guards: Guards, site: CallSite) -> bool:
 
 def _restores(site: CallSite, objects: Objects) -> bool:
     """Does what was loaded, or a part of it, go into a model in the same function?"""
-    if _restores_here(objects, site.point):
+    if _restores_here(objects, site.point, None):
         return True
-    held = set(_bound(site.point.statement))
+    held = loaded = frozenset(_bound(site.point.statement))
     for statement, around in placed(site.point.scope.body):
         if not held.isdisjoint(ir.tokens_of(statement)):
-            if not held.isdisjoint(_read(statement)):
-                if _restores_here(objects, Point(site.point.scope, around)):
-                    return True
-                held.update(_bound(statement))
+            read = _read(statement)
+            if not held.isdisjoint(read) and read.isdisjoint(_FROM_CPU):
+                if _restores_here(objects, Point(site.point.scope, around), held):
+                    return not _is_all_plain(objects, site, loaded)
+                held |= frozenset(_bound(statement))
     return False
 
 
-def _restores_here(objects: Objects, point: Point) -> bool:
-    """Does the statement itself restore a state, which is not that of a schedule alone?"""
+def _restores_here(objects: Objects, point: Point, held: frozenset[str] | None) -> bool:
+    """Does the statement restore a state, from one of these names, which is no schedule's alone?
+
+    Where a name stands for the model itself, made by what was loaded, nothing of that is restored.
+    """
     if not _mentions(point.statement):
         return False
     sites = [CallSite(call, point) for call in calls_of(point.statement)]
     into = [site for site in sites if site.name in _RESTORES]
+    if held is not None and into:
+        given = [argument.value for site in into for argument in site.call.args]
+        if all(held.isdisjoint(ir.tokens_of(value)) for value in given):
+            return False
     return not into or not all(_counts_only(objects, site) for site in into)
+
+
+def _is_all_plain(objects: Objects, site: CallSite, names: frozenset[str]) -> bool:
+    """Is it read key by key, and does the module save a file of such keys, with numbers alone?"""
+    uses, taken = 0, []
+    for statement, _ in placed(site.point.scope.body):
+        uses -= sum(name in names for name in _bound(statement))
+        for part in expressions_of(statement):
+            for node in expressions_in(part):
+                uses += isinstance(node, ir.Name) and node.id in names
+                taken += _key_taken(node, names)
+    return uses == len(taken) > 0 and any(
+        keys.issuperset(taken) and all(map(_PLAIN.search, keys)) for keys in _saved_keys(objects)
+    )
+
+
+def _key_taken(node: ir.Expr, names: frozenset[str]) -> list[str]:
+    """``state["epoch"]``, ``state.get("epoch")``: the key, where it is written out."""
+    if isinstance(node, ir.Subscript):
+        held, key = node.value, node.index
+    elif isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute) and node.args:
+        held, key = node.func.value, node.args[0].value
+        if node.func.attr != "get":
+            return []
+    else:
+        return []
+    is_one = isinstance(held, ir.Name) and held.id in names
+    return [key.value] if is_one and isinstance(key, ir.Literal) and type(key.value) is str else []
+
+
+def _saved_keys(objects: Objects) -> Iterator[frozenset[str]]:
+    """The keys of the dicts that the module saves, where all are written out."""
+    for site in objects.calls_to("torch.save"):
+        state = objects.argument(site, "obj", 0).value
+        for origin in objects.origins(state, site.point) if state is not None else ():
+            if isinstance(origin.node, ir.DictDisplay) and not origin.attributes:
+                keys = [k.value if isinstance(k, ir.Literal) else None for k in origin.node.keys]
+                named = [key for key in keys if isinstance(key, str)]
+                if len(named) == len(keys):
+                    yield frozenset(named)
 
 
 def _mentions(statement: ir.Stmt) -> bool:

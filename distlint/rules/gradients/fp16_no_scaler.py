@@ -57,6 +57,7 @@ class Fp16NoScaler(SourceRule):
     - The type is not known, or `enabled=` is given.
     - The backward pass is that of an optimizer, or the file is a test.
     - There is no backward pass in the function: inference.
+    - Nothing in the file takes a step: the gradients are only measured, or used elsewhere.
     - The region is under `no_grad`, or all of it is: frozen features.
     """
 
@@ -112,6 +113,26 @@ predict(torch.ones(2, 4))
 """,
         ),
         Example(
+            title="What a pass needs in memory",
+            ranks=1,
+            code="""\
+import tracemalloc
+
+import torch
+
+
+def peak(model, x):
+    tracemalloc.start()
+    with torch.autocast("cpu", dtype=torch.float16):
+        loss = model(x).sum()
+    loss.backward()
+    return tracemalloc.get_traced_memory()[1]
+
+
+print(peak(torch.nn.Linear(4, 1), torch.ones(2, 4)))
+""",
+        ),
+        Example(
             title="Frozen features",
             ranks=1,
             code="""\
@@ -141,10 +162,13 @@ assert head.weight.grad.abs().sum() > 0
 import torch
 
 model = torch.nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=1e6)
 with torch.autocast("cpu", dtype=torch.float16):  # expect: DST605
     loss = model(torch.ones(2, 4)).float().sum() * 1e-9
 loss.backward()
-assert model.weight.grad.abs().sum() > 0, "no gradient"
+before = model.weight.detach().clone()
+optimizer.step()
+assert not torch.equal(model.weight, before), "nothing is learned"
 """,
         ),
     )
@@ -155,7 +179,7 @@ assert model.weight.grad.abs().sum() > 0, "no gradient"
         words = module.words
         if "autocast" not in words or "backward" not in module.tokens:
             return
-        if any(_SCALES.search(word) for word in words):
+        if "step" not in module.tokens or any(_SCALES.search(word) for word in words):
             return
         objects = objects_of(module, catalogue)
         if document.is_test:

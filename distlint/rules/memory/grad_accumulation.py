@@ -43,6 +43,7 @@ _SENT_BY_BACKWARD = re.compile(
     r"fsdp|fully_?shard|sharded_?d|deepspeed|megatron|parallelism", re.IGNORECASE
 )
 """Wrappers whose ``no_sync`` is asked when gradients are sent, not in the forward."""
+_SYNCS = frozenset({"no_sync", "require_backward_grad_sync", "set_requires_gradient_sync"})
 
 _BLOCKS = (ir.If, ir.For, ir.While, ir.With, ir.Try, ir.Define, ir.DefineClass)
 _MANAGED = frozenset({"accumulate", "no_backward_sync", "deepspeed", "manual_backward"})
@@ -88,6 +89,8 @@ class GradAccumulation(SourceRule):
     begins at one, `(step + 1) % n == 0`, and the last batch of a loader with a length steps as
     well. Weights come out otherwise than before, as they were meant to. Shown only: a step at the
     last batch where that alone is missing, for the schedule may count on the steps that there are.
+    Nothing is offered where `no_sync()` is in the same loop: what it goes by would have to change,
+    too.
 
     ## When it is silent
 
@@ -666,7 +669,14 @@ def _with_forward(block: ir.With, draft: Draft) -> Fix:
     return draft.fix("unsafe", "Call the model inside of no_sync() as well")
 
 
+def _require_no_other_count(loop: ir.For) -> None:
+    """What is left unsynchronised by the count of batches would have to move with the step."""
+    if not _SYNCS.isdisjoint(ir.tokens_of(loop)):
+        raise Doubt("which backward pass synchronises goes by the same count")
+
+
 def _counted_from_one(loop: ir.For, test: ir.If, objects: Objects, draft: Draft) -> Fix:
+    _require_no_other_count(loop)
     branch = draft.node(test.site, cst.If)
     if not isinstance(branch.test, cst.Comparison):
         raise Doubt("the test is written in another way")
@@ -681,6 +691,7 @@ def _counted_from_one(loop: ir.For, test: ir.If, objects: Objects, draft: Draft)
 
 
 def _with_the_last(loop: ir.For, test: ir.If, objects: Objects, draft: Draft) -> Fix:
+    _require_no_other_count(loop)
     index = _index_of(loop)
     if not index:
         raise Doubt("the count does not start from zero")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 _KEEPS = frozenset({"append", "extend", "appendleft"})
 _ARITHMETIC = frozenset({"+", "*", "/", "-"})
+_OPTIMIZER = re.compile(r"^(\w+_)?opt(im|imizer)?(_\w+)?$|scaler", re.IGNORECASE)
 
 
 class GraphAccumulation(SourceRule):
@@ -61,7 +63,7 @@ class GraphAccumulation(SourceRule):
 
     - `detach()`, `item()`, `float()` and their kind; a loss that was bound to such a value.
     - The sum is what `backward()` is called on.
-    - The sum or the list is begun anew or emptied in the same loop.
+    - The sum or the list is begun anew or emptied in the same loop, or for each optimizer step.
     - Under `torch.no_grad()`, and where nothing is back-propagated.
     - What it is appended to is an object of another library, as a running average.
     - The file is a test (`test_*.py`): it takes few steps.
@@ -118,6 +120,25 @@ for step in range(8):
     if step % 4 == 3:
         print(running.item())
         running = 0.0
+""",
+        ),
+        Example(
+            title="A sum over the parts of one step",
+            ranks=1,
+            code="""\
+import torch
+
+model = torch.nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(2):
+    total = 0.0
+    for part in range(4):
+        loss = model(torch.ones(1, 2)).mean() / 4
+        loss.backward()
+        total += loss
+    optimizer.step()
+    optimizer.zero_grad()
+    print(total.item())
 """,
         ),
         Example(
@@ -184,6 +205,34 @@ assert running.grad_fn is None, "the graphs of all steps are held"
 """,
         ),
         Example(
+            title="Begun anew in each epoch only",
+            effect="fail",
+            ranks=1,
+            code="""\
+import torch
+
+model = torch.nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 1)
+
+
+def update():
+    optimizer.step()
+    optimizer.zero_grad()
+
+
+for epoch in range(2):
+    running = 0.0
+    for step in range(3):
+        loss = model(torch.ones(1, 2)).mean()
+        loss.backward()
+        update()
+        running += loss  # expect: DST307
+    scheduler.step()
+assert running.grad_fn is None, "the graphs of all steps are held"
+""",
+        ),
+        Example(
             title="A list of losses",
             effect="fail",
             ranks=1,
@@ -238,14 +287,17 @@ assert loop.total.grad_fn is None, "the graphs of all steps are held"
         told: set[int] = set()
         for backward in backwards(objects):
             loss = path_of(backward.loss)
-            loop = next(loops_around(backward.site.point), None)
-            if loss is None or loop is None:
+            loops = list(loops_around(backward.site.point))
+            if loss is None or not loops:
                 continue
+            loop, *outer = _up_to_step(loops)
             kept_here = (*_keepers(loop, loss), *_kept_by_methods(objects, loop, loss))
             for statement, kept in kept_here:
                 if kept in summed or statement.site in told:
                     continue
-                if _begun_anew(loop, kept) or _made_plain(loop, loss, statement, backward):
+                if any(_begun_anew(each, kept) for each in (loop, *outer)):
+                    continue
+                if _made_plain(loop, loss, statement, backward):
                     continue
                 if _is_put_away(objects, statement):
                     continue
@@ -261,6 +313,17 @@ assert loop.total.grad_fn is None, "the graphs of all steps are held"
                     advice=f"use {'.'.join(loss)}.detach()",
                     fix=partial(_fix, statement, loss, Draft(locator, module, catalogue)),
                 )
+
+
+def _up_to_step(loops: list[ir.For | ir.While]) -> list[ir.For | ir.While]:
+    """The loops of one optimizer step: over its parts, and the one that takes the steps."""
+    for number, loop in enumerate(loops):
+        for statement, _ in placed(loop.body):
+            for call in calls_of(statement):
+                if isinstance(call.func, ir.Attribute) and call.func.attr == "step":
+                    if any(map(_OPTIMIZER.search, ir.tokens_of(call.func.value))):
+                        return loops[: number + 1]
+    return loops[:1]
 
 
 def _keepers(loop: ir.For | ir.While, loss: Path) -> Iterator[tuple[ir.Stmt, Path]]:
