@@ -230,7 +230,9 @@ def _replayed(
             break
         players = _players(rehearsal, start, parting, others, default, guide)
         heads = _stuck(players)
-        if heads is not None and not _proves_nothing(rehearsal, players, parting.ranks):
+        if heads is None or all(heads[rank] is None for rank in parting.ranks):
+            continue  # nobody waits, or none of the two ranks that were found to part
+        if not _proves_nothing(rehearsal, players, parting.ranks):
             return players, heads
     return players, None
 
