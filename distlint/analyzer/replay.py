@@ -617,9 +617,16 @@ def _are_peers(one: Any, other: Any) -> bool:
         return not isinstance(one, _KNOWN) and not isinstance(other, _KNOWN)
     if one.op != other.op:
         return False  # one may be what has been written on its rank
+    if one.op == "trip" and all(map(_is_collection, (one.args[0], other.args[0]))):
+        return True
     if one.op not in v.TRANSPARENT:
         return True
     return all(map(_are_peers, one.args, other.args))
+
+
+def _is_collection(value: Any) -> bool:
+    """Is it a collection of which nothing but its name is known?"""
+    return isinstance(value, Unknown) and value.op in {"comprehension", "method", "call", "param"}
 
 
 def _answer(atom: Unknown, default: bool, once: bool) -> bool:

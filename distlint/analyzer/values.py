@@ -848,7 +848,7 @@ def _identity(op: str, left: Value, right: Value) -> Value | None:
 
 def _is_made(value: Unknown) -> bool:
     """Is it something in any case, and never None: a sum, a tensor that a call makes?"""
-    if value.op in _ARITHMETIC or value.op in {"item set", "changed", "number", "len"}:
+    if value.op in _ARITHMETIC or value.op in _MADE:
         return True
     if value.op == "method":
         return value.args[1] in _MAKING
@@ -859,6 +859,8 @@ def _is_made(value: Unknown) -> bool:
     return library in {"torch", "numpy"} and function.islower() and function != "load"
 
 
+_MADE = frozenset({"item set", "changed", "number", "len", "comprehension", "dict", "format"})
+"""What is changed, counted or put together is there."""
 _MAKING = frozenset(
     """bfloat16 bool clone contiguous cpu cuda detach double expand flatten float half int item long
     mean numel permute reshape size squeeze sum to tolist transpose unsqueeze view""".split()
