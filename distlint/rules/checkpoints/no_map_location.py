@@ -204,6 +204,28 @@ class Neck(BaseModule):
 """,
         ),
         Example(
+            title="The other arm alone says where",
+            effect="static",
+            why_static="on CPU all ranks share one device; with GPUs all copies land on GPU 0",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+
+def main(args):
+    dist.init_process_group("nccl")
+    net = DDP(torch.nn.Linear(2, 1).cuda())
+    if args.resume.startswith("https"):
+        state = torch.hub.load_state_dict_from_url(args.resume, map_location="cpu")
+    else:
+        state = torch.load(args.resume, weights_only=True)  # expect: DST404
+    net.module.load_state_dict(state)
+    if dist.get_rank() == 0:
+        torch.save(net.module.state_dict(), "last.pt")
+""",
+        ),
+        Example(
             title="A snapshot that each rank resumes from",
             effect="static",
             why_static="on CPU all ranks share one device; with GPUs all copies land on GPU 0",
@@ -406,7 +428,23 @@ def _is_open(guards: Guards, site: CallSite) -> bool:
 def _saves_from_cpu(objects: Objects) -> bool:
     """Do all functions of the file that save move to the CPU what they save, or may they?"""
     savers = [site.point.scope.function for site in objects.calls_to("torch.save")]
-    return bool(savers) and all(saver and "cpu" in saver.tokens for saver in savers)
+    return bool(savers) and all(saver and _moves_to_cpu(saver) for saver in savers)
+
+
+def _moves_to_cpu(function: ir.Function) -> bool:
+    """Is there a ``.cpu()`` or ``.to("cpu")`` in it?"""
+    if "cpu" not in function.tokens:
+        return False
+    for statement, _ in placed(function.body):
+        for call in calls_of(statement):
+            name = ir.last_name(call.func)
+            if name == "cpu" or (name == "to" and any(map(_is_cpu, call.args))):
+                return True
+    return False
+
+
+def _is_cpu(argument: ir.Argument) -> bool:
+    return "cpu" in ir.tokens_of(argument.value)
 
 
 def _is_own(guards: Guards, site: CallSite) -> bool:
