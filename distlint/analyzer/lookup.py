@@ -59,15 +59,15 @@ class Lookup(View):
     @contextmanager
     def apart(self, key: Any) -> Iterator[None]:
         """Evaluate what is remembered for good, without what this path has assumed."""
-        saved = (self.store, self.known)
-        self.store, self.known = {}, {}
+        saved = (self.store, self.known, self.joins)
+        self.store, self.known, self.joins = {}, {}, True  # what any machine comes to
         try:
             yield
         except RankMatters:
             del self.rehearsal.static[key]
             raise
         finally:
-            self.store, self.known = saved
+            self.store, self.known, self.joins = saved
 
     def static_global(self, module: Module, name: str) -> Value:
         """A module-level name that no executed statement has bound."""

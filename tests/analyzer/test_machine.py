@@ -65,3 +65,41 @@ class Log:
             dist.barrier()
 """
     assert about_hangs(findings(source)) == [(6, "DST101")]
+
+
+@pytest.mark.parametrize("joins", [True, False])
+def test_an_attribute_is_the_same_on_ranks_that_are_led_and_on_others(
+    joins: bool, tmp_path: Path
+) -> None:
+    """A rank that is led along one way joins no branches, but what a class holds is no way."""
+    source = """\
+import torch.distributed as dist
+
+class Metrics:
+    writer = None
+
+    def __init__(self, options):
+        self.options = options
+        if Metrics.writer is None and options.folder and dist.get_rank() == 0:
+            Metrics.writer = options.folder
+
+    def gathered(self):
+        if self.writer is not None:
+            dist.barrier()
+
+class Trainer:
+    def __init__(self, options):
+        self.metrics = self.made(options)
+
+    def made(self, options):
+        metrics = Metrics(options)
+        return metrics
+"""
+    machine = machine_of(tmp_path, source)
+    machine.rehearsal.begin_root()
+    machine.joins = joins
+    cls = machine.frame.module.classes["Trainer"]
+    held = machine.assigned_attribute(cls, v.instance(cls, 1), "metrics")
+    assert isinstance(held, v.Instance)
+    assert held.cls.name == "Metrics"
+    assert machine.joins is joins
