@@ -946,6 +946,22 @@ def test_a_softmax_of_the_file_s_own_may_be_another(call: str, found: bool) -> N
             id="not as it is wrapped under DDP",
         ),
         pytest.param(
+            "DST619",
+            ACCELERATOR + "for part in nets:\n    nets[part].to('cuda')\n"
+            "nets, adam = accelerator.prepare(nets, adam)\nprint(nets.critic)\n",
+            "nets[part]",
+            "part",
+            id="a dictionary of models",
+        ),
+        pytest.param(
+            "DST619",
+            ACCELERATOR + "nets['critic'].to('cuda')\n"
+            "nets, adam = accelerator.prepare(nets, adam)\nprint(nets.critic)\n",
+            "nets['critic']",
+            "nets[0]",
+            id="a dictionary of models, by a name",
+        ),
+        pytest.param(
             "DST701",
             "import torch\n\ntorch._dynamo.config.capture_scalar_outputs = True\n\n\n"
             "@torch.compile\ndef split(x, sizes):\n    return x.split(sizes.tolist())\n",
