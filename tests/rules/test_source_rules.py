@@ -962,6 +962,26 @@ def test_a_softmax_of_the_file_s_own_may_be_another(call: str, found: bool) -> N
             id="a dictionary of models, by a name",
         ),
         pytest.param(
+            "DST415",
+            "import torch.distributed as dist\nfrom filelock import FileLock\n"
+            "from torchvision.datasets import MNIST\n\n"
+            "dist.init_process_group('gloo')\nlock = FileLock('data.lock')\n"
+            "with lock:\n    data = MNIST('data', download=True)\n",
+            "with lock:",
+            "with timer:",
+            id="a lock in a file that has a name",
+        ),
+        pytest.param(
+            "DST415",
+            "import threading\nimport torch.distributed as dist\nfrom filelock import FileLock\n"
+            "from torchvision.datasets import MNIST\n\n"
+            "dist.init_process_group('gloo')\n"
+            "with FileLock('data.lock'):\n    data = MNIST('data', download=True)\n",
+            "with FileLock('data.lock'):",
+            "with threading.Lock():",
+            id="a lock in a file, not one of threads",
+        ),
+        pytest.param(
             "DST701",
             "import torch\n\ntorch._dynamo.config.capture_scalar_outputs = True\n\n\n"
             "@torch.compile\ndef split(x, sizes):\n    return x.split(sizes.tolist())\n",
