@@ -982,6 +982,14 @@ def test_a_softmax_of_the_file_s_own_may_be_another(call: str, found: bool) -> N
             id="a lock in a file, not one of threads",
         ),
         pytest.param(
+            "DST513",
+            "import torch\nimport torch.distributed as dist\n\nprint(dist.get_world_size())\n"
+            "dist.barrier()\nnodes = total_world_size // torch.cuda.device_count()\n",
+            "total_world_size",
+            "total_batch_size",
+            id="the nodes of a world by another name",
+        ),
+        pytest.param(
             "DST701",
             "import torch\n\ntorch._dynamo.config.capture_scalar_outputs = True\n\n\n"
             "@torch.compile\ndef split(x, sizes):\n    return x.split(sizes.tolist())\n",
