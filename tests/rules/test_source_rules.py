@@ -1005,6 +1005,34 @@ def test_what_makes_it_harmless(code: str, source: str, old: str, new: str) -> N
     assert reported(source.replace(old, new), code), "it says nothing in any case"
 
 
+STEPS = (
+    HEAD + "from torch.utils.data import DataLoader, DistributedSampler\n\n"
+    "order = DistributedSampler(data)\nloader = DataLoader(data, sampler=order)\n"
+    "turns = iter(loader)\nfor step in range(900):\n    try:\n        batch = next(turns)\n"
+    "    except StopIteration:\n        turns = iter(loader)\n        batch = next(turns)\n"
+    "    train(batch)\n"
+)
+EPOCHS = STEPS.replace("    try:\n        batch = next(turns)\n", "").replace(
+    "    except StopIteration:\n        turns = iter(loader)\n        batch",
+    "    turns = iter(loader)\n    batch",
+)
+
+
+@pytest.mark.parametrize(
+    ("source", "said", "related"),
+    [
+        (STEPS, "each pass that the loop in line 9 begins", "the loop over steps"),
+        (EPOCHS, "each turn of the loop in line 9 has", "the loop over epochs"),
+    ],
+)
+def test_a_loop_over_steps_is_not_called_one_over_epochs(
+    source: str, said: str, related: str
+) -> None:
+    (finding,) = asked(source, "DST203", SCRIPT)
+    assert said in finding.message
+    assert finding.related[0].message == related
+
+
 def test_a_script_that_tells_its_launcher_the_port_is_for_preview() -> None:
     source = (
         "import os\nimport subprocess\n\nos.environ['MASTER_PORT'] = '29504'\n"
