@@ -718,6 +718,16 @@ def test_a_softmax_of_the_file_s_own_may_be_another(call: str, found: bool) -> N
     assert bool(fixes(source, code="DST602")) is found
 
 
+LEFTOVER = (
+    "import argparse\nimport torch\n\n\n"
+    "def answer(args):\n    torch.save(args.size, 'answers.pt')\n\n\n"
+    "if __name__ == '__main__':\n    parser = argparse.ArgumentParser()\n"
+    "    parser.add_argument('--size', type=int)\n"
+    "    parser.add_argument('--local_rank', type=int, default=-1)\n"
+    "    args = parser.parse_args()\n"
+)
+
+
 @pytest.mark.parametrize(
     ("code", "source", "old", "new"),
     [
@@ -960,6 +970,20 @@ def test_a_softmax_of_the_file_s_own_may_be_another(call: str, found: bool) -> N
             "nets['critic']",
             "nets[0]",
             id="a dictionary of models, by a name",
+        ),
+        pytest.param(
+            "DST406",
+            LEFTOVER + "    answer(args)\n",
+            "    answer(args)\n",
+            "    join(args)\n    answer(args)\n",
+            id="an option for the rank that nobody reads",
+        ),
+        pytest.param(
+            "DST406",
+            LEFTOVER + "    answer(args)\n",
+            "    answer(args)\n",
+            "    print(args.local_rank)\n    answer(args)\n",
+            id="an option for the rank that is read",
         ),
         pytest.param(
             "DST415",
