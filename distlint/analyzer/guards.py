@@ -320,7 +320,7 @@ class Guards:
             return True
         for call in calls_of(statement):
             if ir.last_name(call.func) == "add_argument" and _RANK_OPTION & ir.tokens_of(call):
-                if not self._replaces_option:
+                if not self._replaces_option and not self._leaves_option:
                     return True  # a launcher that passes the rank by an option
             if _is_wait_of_its_own(call):
                 return True
@@ -352,6 +352,29 @@ class Guards:
             )
             for scope in self.names.scopes
             for statement, around in placed(scope.body)
+        )
+
+    @cached_property
+    def _leaves_option(self) -> bool:
+        """Is the option for the rank a leftover: declared, and read neither here nor elsewhere?
+
+        The options that another file is handed may be read there.
+        """
+        if not _SIGNS.isdisjoint(self.objects.module.words):
+            return False
+        parsed = [
+            site
+            for site in self.objects.calls({"parse_args"})
+            if isinstance(site.point.statement, ir.Assign)
+            and site.point.statement.value is site.call
+        ]
+        return bool(parsed) and all(
+            site.point.scope.function is None
+            and all(
+                self.objects.callee(given) is not None
+                for given, _ in self.objects.passed_to(site.call)
+            )
+            for site in parsed
         )
 
     def _is_run_here(self, scope: Scope) -> bool:

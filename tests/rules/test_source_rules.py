@@ -718,6 +718,16 @@ def test_a_softmax_of_the_file_s_own_may_be_another(call: str, found: bool) -> N
     assert bool(fixes(source, code="DST602")) is found
 
 
+LEFTOVER = (
+    "import argparse\nimport torch\n\n\n"
+    "def answer(args):\n    torch.save(args.size, 'answers.pt')\n\n\n"
+    "if __name__ == '__main__':\n    parser = argparse.ArgumentParser()\n"
+    "    parser.add_argument('--size', type=int)\n"
+    "    parser.add_argument('--local_rank', type=int, default=-1)\n"
+    "    args = parser.parse_args()\n"
+)
+
+
 @pytest.mark.parametrize(
     ("code", "source", "old", "new"),
     [
@@ -946,6 +956,64 @@ def test_a_softmax_of_the_file_s_own_may_be_another(call: str, found: bool) -> N
             id="not as it is wrapped under DDP",
         ),
         pytest.param(
+            "DST619",
+            ACCELERATOR + "for part in nets:\n    nets[part].to('cuda')\n"
+            "nets, adam = accelerator.prepare(nets, adam)\nprint(nets.critic)\n",
+            "nets[part]",
+            "part",
+            id="a dictionary of models",
+        ),
+        pytest.param(
+            "DST619",
+            ACCELERATOR + "nets['critic'].to('cuda')\n"
+            "nets, adam = accelerator.prepare(nets, adam)\nprint(nets.critic)\n",
+            "nets['critic']",
+            "nets[0]",
+            id="a dictionary of models, by a name",
+        ),
+        pytest.param(
+            "DST406",
+            LEFTOVER + "    answer(args)\n",
+            "    answer(args)\n",
+            "    join(args)\n    answer(args)\n",
+            id="an option for the rank that nobody reads",
+        ),
+        pytest.param(
+            "DST406",
+            LEFTOVER + "    answer(args)\n",
+            "    answer(args)\n",
+            "    print(args.local_rank)\n    answer(args)\n",
+            id="an option for the rank that is read",
+        ),
+        pytest.param(
+            "DST415",
+            "import torch.distributed as dist\nfrom filelock import FileLock\n"
+            "from torchvision.datasets import MNIST\n\n"
+            "dist.init_process_group('gloo')\nlock = FileLock('data.lock')\n"
+            "with lock:\n    data = MNIST('data', download=True)\n",
+            "with lock:",
+            "with timer:",
+            id="a lock in a file that has a name",
+        ),
+        pytest.param(
+            "DST415",
+            "import threading\nimport torch.distributed as dist\nfrom filelock import FileLock\n"
+            "from torchvision.datasets import MNIST\n\n"
+            "dist.init_process_group('gloo')\n"
+            "with FileLock('data.lock'):\n    data = MNIST('data', download=True)\n",
+            "with FileLock('data.lock'):",
+            "with threading.Lock():",
+            id="a lock in a file, not one of threads",
+        ),
+        pytest.param(
+            "DST513",
+            "import torch\nimport torch.distributed as dist\n\nprint(dist.get_world_size())\n"
+            "dist.barrier()\nnodes = total_world_size // torch.cuda.device_count()\n",
+            "total_world_size",
+            "total_batch_size",
+            id="the nodes of a world by another name",
+        ),
+        pytest.param(
             "DST701",
             "import torch\n\ntorch._dynamo.config.capture_scalar_outputs = True\n\n\n"
             "@torch.compile\ndef split(x, sizes):\n    return x.split(sizes.tolist())\n",
@@ -959,6 +1027,34 @@ def test_what_makes_it_harmless(code: str, source: str, old: str, new: str) -> N
     assert reported(source, code) == []
     assert old in source
     assert reported(source.replace(old, new), code), "it says nothing in any case"
+
+
+STEPS = (
+    HEAD + "from torch.utils.data import DataLoader, DistributedSampler\n\n"
+    "order = DistributedSampler(data)\nloader = DataLoader(data, sampler=order)\n"
+    "turns = iter(loader)\nfor step in range(900):\n    try:\n        batch = next(turns)\n"
+    "    except StopIteration:\n        turns = iter(loader)\n        batch = next(turns)\n"
+    "    train(batch)\n"
+)
+EPOCHS = STEPS.replace("    try:\n        batch = next(turns)\n", "").replace(
+    "    except StopIteration:\n        turns = iter(loader)\n        batch",
+    "    turns = iter(loader)\n    batch",
+)
+
+
+@pytest.mark.parametrize(
+    ("source", "said", "related"),
+    [
+        (STEPS, "each pass that the loop in line 9 begins", "the loop over steps"),
+        (EPOCHS, "each turn of the loop in line 9 has", "the loop over epochs"),
+    ],
+)
+def test_a_loop_over_steps_is_not_called_one_over_epochs(
+    source: str, said: str, related: str
+) -> None:
+    (finding,) = asked(source, "DST203", SCRIPT)
+    assert said in finding.message
+    assert finding.related[0].message == related
 
 
 def test_a_script_that_tells_its_launcher_the_port_is_for_preview() -> None:

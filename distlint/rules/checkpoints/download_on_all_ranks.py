@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
+from distlint.analyzer.bindings import Point
 from distlint.fixers import agree, imports, names, ranks, statements
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
@@ -17,6 +18,7 @@ from distlint.source.finding import Finding, Fix, Severity
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from distlint.analyzer.guards import Guards
     from distlint.analyzer.objects import CallSite
     from distlint.analyzer.positions import Locators
     from distlint.analyzer.project import Module
@@ -27,6 +29,13 @@ if TYPE_CHECKING:
 _DATASETS = ("torchvision.datasets.", "torchaudio.datasets.", "torchtext.datasets.")
 _FETCHES = frozenset({"urllib.request.urlretrieve", "torch.hub.download_url_to_file"})
 _FUNCTIONS = frozenset(name.rpartition(".")[2] for name in _FETCHES)
+_FILE_LOCKS = frozenset(
+    {
+        "FileLock", "SoftFileLock", "UnixFileLock", "WindowsFileLock", "InterProcessLock",
+        "LockFile", "MkdirLockFile", "SoftLockFile",
+    }
+)  # fmt: skip
+"""Locks that lie in a file: those of threads keep no other process away."""
 
 
 class DownloadOnAllRanks(SourceRule):
@@ -68,6 +77,7 @@ class DownloadOnAllRanks(SourceRule):
     - `download` depends on the rank.
     - The folder has the rank in it.
     - Libraries that lock their files: `datasets`, `huggingface_hub`.
+    - A lock in a file is held meanwhile: `with FileLock(path):`.
     - The run has one process by its own words: `Fabric(devices=1)`.
     - The file is a test: the data lies there already.
     """
@@ -92,6 +102,22 @@ if int(os.environ["LOCAL_RANK"]) == 0:
     CIFAR10("data", download=True)
 dist.barrier()
 dataset = CIFAR10("data")
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="One after the other, by a lock in a file",
+            needs=("torchvision", "filelock"),
+            effect="static",
+            why_static="needs the network",
+            code="""\
+import torch.distributed as dist
+from filelock import FileLock
+from torchvision.datasets import CIFAR10
+
+dist.init_process_group("gloo")
+with FileLock("data.lock"):
+    dataset = CIFAR10("data", download=True)
 dist.destroy_process_group()
 """,
         ),
@@ -222,7 +248,7 @@ def worker(rank, world):
                 place = guards.objects.argument(site, "filename", 1).value
             else:
                 continue
-            if not guards.is_own(place, site.point.scope):
+            if not guards.is_own(place, site.point.scope) and not _is_locked(guards, site):
                 yield self.finding(
                     message="every rank downloads to the same place, and nothing locks it",
                     severity=Severity.WARNING,
@@ -237,6 +263,20 @@ def worker(rank, world):
                         Draft(locators.of(module.key), module, catalogue),
                     ),
                 )
+
+
+def _is_locked(guards: Guards, site: CallSite) -> bool:
+    """Is a lock held around a call, which lies in a file that other processes see?"""
+    return any(
+        isinstance(here.owner, ir.With)
+        and any(
+            isinstance(origin.node, ir.Call) and ir.last_name(origin.node.func) in _FILE_LOCKS
+            for origin in guards.objects.origins(
+                here.owner.context, Point(site.point.scope, site.point.around[:depth])
+            )
+        )
+        for depth, here in enumerate(site.point.around)
+    )
 
 
 def _fix(site: CallSite, fetches: bool, roots: frozenset[str], draft: Draft) -> Fix:

@@ -374,16 +374,36 @@ assert seen[:2] != seen[2:], "both epochs had the same order"
         locator = draft.locator
         loop = locator.place(epochs.loop.statement.site)
         name = next(iter(names_of(sampler.site)), "loader.sampler")
+        by_steps = _begins_at_times(epochs)
+        turn = "each pass that the loop" if by_steps else "each turn of the loop"
+        begins = "begins " if by_steps else ""
         return self.finding(
-            message="this sampler is never told the epoch: each turn of the loop in line "
-            f"{loop.span.row} has the same order",
+            message=f"this sampler is never told the epoch: {turn} in line {loop.span.row} "
+            f"{begins}has the same order",
             severity=Severity.WARNING,
             place=locator.place(sampler.call.site),
-            related=(Related("the loop over epochs", loop),),
+            related=(Related("the loop over steps" if by_steps else "the loop over epochs", loop),),
             effect="each epoch goes through the same batches in the same order",
-            advice=f"Call `{name}.set_epoch(epoch)` first in the loop.",
+            advice=f"Count the passes, and call `{name}.set_epoch(...)` before each begins."
+            if by_steps
+            else f"Call `{name}.set_epoch(epoch)` first in the loop.",
             fix=partial(_told, epochs, sampler, draft),
         )
+
+
+def _begins_at_times(epochs: Epochs) -> bool:
+    """Does a loop over steps begin a pass where the last one is at its end, not in each turn?"""
+    around = epochs.use.around
+    inside = [
+        here
+        for depth, here in enumerate(around)
+        if any(each.owner is epochs.loop.statement for each in around[:depth])
+    ]
+    return not isinstance(epochs.use.statement, ir.For) and any(
+        isinstance(here.owner, ir.If)
+        or (isinstance(here.owner, ir.Try) and here.block is not here.owner.body)
+        for here in inside
+    )
 
 
 def _made_for_each_pass(objects: Objects, sampler: Made) -> ir.Function | None:

@@ -92,6 +92,8 @@ class AttributeOfWrapper(SourceRule):
       `self.model = accelerator.prepare(self.model.generator)`.
     - A test of `accelerator.distributed_type` stands around it.
     - The wrapper is a class of the project's own.
+    - What Accelerate is given is indexed by names in that function, as a dictionary of models is,
+      which it hands back as it is.
     - Accelerate may wrap in another way: the file speaks of FSDP, DeepSpeed or Megatron.
     """
 
@@ -364,6 +366,7 @@ def _prepared(objects: Objects, node: ir.Expr, point: Point) -> ir.Call | None:
             call.args[index].keyword
             or _NO_MODEL.search(name)
             or _is_of_another_kind(objects, given, origin.point)
+            or _is_of_names(objects, given, origin.point)
         ):
             return None
         if index and not _MODEL.search(name):
@@ -378,6 +381,32 @@ def _is_of_another_kind(objects: Objects, node: ir.Expr, point: Point) -> bool:
         origin.site is not None
         and objects.called(origin.site).startswith(("torch.optim", "torch.utils.data", "datasets"))
         for origin in objects.origins(node, point)
+    )
+
+
+def _is_of_names(objects: Objects, node: ir.Expr, point: Point) -> bool:
+    """Is it indexed by a name: a dictionary of models, which Accelerate leaves as it is?"""
+    path = path_of(node)
+    if path is None or any(
+        origin.site is not None and objects.is_call_to(origin.site, "torch.nn.ModuleDict")
+        for origin in objects.origins(node, point)
+    ):
+        return False
+    statements = [here.statement for here in objects.points if here.scope is point.scope]
+    parts = [each for statement in statements for each in nodes_of(statement)]
+    passes = [(each.target, each.iterable) for each in statements if isinstance(each, ir.For)]
+    for each in parts:
+        if isinstance(each, ir.Comprehension):
+            passes += [(target, iterable) for target, iterable, _ in each.clauses]
+    keys = {ir.last_name(target) for target, iterable in passes if path_of(iterable) == path}
+    return any(
+        isinstance(each, ir.Subscript)
+        and path_of(each.value) == path
+        and (
+            (isinstance(each.index, ir.Literal) and isinstance(each.index.value, str))
+            or (isinstance(each.index, ir.Name) and each.index.id in keys)
+        )
+        for each in parts
     )
 
 

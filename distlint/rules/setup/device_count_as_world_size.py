@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from distlint.source.document import Document
 _COUNT = ("torch.cuda.device_count",)
 _SHARES = re.compile(r"batch|accum|grad|world|steps|lr$|learning_rate", re.IGNORECASE)
-_WORLD = re.compile(r"^world_?size$|^get_world_size$", re.IGNORECASE)
+_WORLD = re.compile(r"(^|_)world_?size$", re.IGNORECASE)
 _OTHERS = frozenset({"DataParallel", "spawn", "start_processes"})
 _NODE = re.compile(r"\bnode\b", re.IGNORECASE)
 
@@ -93,6 +93,8 @@ dist.destroy_process_group()
             effect="static",
             why_static="it divides by the number of GPUs",
             code="""\
+import os
+
 import torch
 import torch.distributed as dist
 
@@ -101,6 +103,8 @@ world_size = dist.get_world_size()
 per_node = torch.cuda.device_count()
 first_of_each = [i * per_node for i in range(world_size // per_node)]
 nodes = dist.get_world_size() // torch.cuda.device_count()
+dist_world_size = int(os.environ["WORLD_SIZE"])
+nodes = dist_world_size // torch.cuda.device_count()
 dist.destroy_process_group()
 """,
         ),
