@@ -134,6 +134,13 @@ ALIGNED = {
 }
 
 DIVERGENT = {
+    "a rank that would fail after what it waits for": """
+        if rank == 0:
+            try:
+                dist.all_reduce(x)
+            finally:
+                assert rank == 3
+        """,
     "a barrier on one rank": """
         if rank == 0:
             dist.barrier()

@@ -108,10 +108,10 @@ class Job:
                 for peer in call.members:
                     results[peer] = found[peer] if found is not None else None
                     ready.append(peer)
+        if self.outcome is None:  # whatever a ``finally`` of theirs may raise now
+            self.outcome = Outcome.DIVERGENT if waiting else Outcome.ALIGNED
         self._over = True
         for each in ranks:
             if each:  # begun and not ended
                 each.throw(Stopped)
-        if self.outcome is None:
-            self.outcome = Outcome.DIVERGENT if waiting else Outcome.ALIGNED
         return self.outcome
