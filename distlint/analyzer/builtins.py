@@ -7,7 +7,7 @@ from typing import Any
 
 from distlint.analyzer import ir
 from distlint.analyzer import values as v
-from distlint.analyzer.expressions import EXACT_BOUND, Expressions
+from distlint.analyzer.expressions import EXACT_BOUND, Expressions, is_of_outputs
 from distlint.analyzer.relevance import HARMLESS
 from distlint.analyzer.state import Exit, Frame
 from distlint.analyzer.values import UNEVEN, Const, Unknown, Value, const, unknown
@@ -182,7 +182,7 @@ class Builtins(Expressions):
         if len(args) == 1:
             whole = self.settle(args[0])
             if not isinstance(whole, v.Seq):
-                return unknown(function.__name__, whole)
+                return unknown(function.__name__, whole, local=is_of_outputs(whole))
             items = list(whole.items)
         if items and any(isinstance(item, (v.Ranked, v.World)) for item in items):
             try:

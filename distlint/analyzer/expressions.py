@@ -9,7 +9,7 @@ statement is then evaluated again once that has happened; finished calls are rem
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from distlint.analyzer import ir
 from distlint.analyzer import values as v
@@ -426,6 +426,8 @@ class Expressions(Lookup):
             pairs = [item.items for item in items if isinstance(item, v.Seq)]
             return v.mapping([(pair[0], pair[1]) for pair in pairs if len(pair) == 2])
         uneven = any(UNEVEN in getattr(item, "tokens", ()) for item in items)
+        if node.kind == "dict":
+            items = [part for item in items for part in getattr(item, "items", (item,))]
         if own:
             return unknown("comprehension", self.here(node.site), *items[:4], UNEVEN, local=True)
         tail = (UNEVEN,) if uneven else ()
@@ -543,6 +545,11 @@ class Expressions(Lookup):
             return v.seq("tuple", [number, self.loop_item(inner, index, turn)])
         if isinstance(iterable, Unknown) and iterable.op == "zip":
             return v.seq("tuple", [self.loop_item(arg, index, turn) for arg in iterable.args])
+        if is_of_outputs(iterable):
+            output = unknown("output", iterable, index, turn, local=True, fresh=True)
+            if iterable.args[1] == "values":
+                return output
+            return v.seq("tuple", [unknown("name", iterable, index, turn, fresh=True), output])
         if isinstance(iterable, v.Obj) and not iterable.marks & {"sharded", "shuffle=True"}:
             if self.catalogue.subclass_of(iterable.kind, "torch.utils.data.DataLoader"):
                 return unknown("item", iterable, index, turn, SAME, fresh=True)
@@ -552,6 +559,15 @@ class Expressions(Lookup):
 
     def bind_target(self, target: ir.Expr, value: Value) -> None:
         raise NotImplementedError
+
+
+def is_of_outputs(iterable: Value) -> TypeGuard[Unknown]:
+    """Is it ``outputs.items()`` of a wrapped model? The names are alike, the tensors are not."""
+    if not isinstance(iterable, Unknown) or iterable.op != "method":
+        return False
+    holder = iterable.args[0]
+    is_own = isinstance(holder, Unknown) and holder.local and bool(holder.wrapped)
+    return is_own and iterable.args[1] in {"items", "values"}
 
 
 def _is_cut_for_all(value: Value) -> bool:
