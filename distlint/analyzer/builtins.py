@@ -789,12 +789,8 @@ _BUILTIN: dict[str, Callable[..., Value | None]] = {
 
 def _number_held(tensor: Unknown) -> Value:
     """The number in a tensor: the one that it was made of, or else it keeps the identity."""
-    if tensor.op != "call" or tensor.args[:1] != ("torch.tensor",) or len(tensor.args) < 2:
-        return tensor
-    data = tensor.args[1]
-    if isinstance(data, v.Seq) and len(data.items) == 1:
-        data = data.items[0]
-    return data if isinstance(data, (Unknown, v.Phi, Const, v.Ranked)) else tensor
+    number = v.number_in(tensor)
+    return number if isinstance(number, (Unknown, v.Phi, Const, v.Ranked)) else tensor
 
 
 def _may_fail_alone(name: str, value: Value) -> bool:

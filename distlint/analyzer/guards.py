@@ -272,10 +272,9 @@ class Guards:
         """Is a number 1 by all that it may come from: constants, the options of a namespace?"""
         if size is None:
             return False
-        if isinstance(size, ir.Attribute) and isinstance(size.value, ir.Name):
-            options = self.objects.module.imported_values(size.value.id)
-            if options:
-                return all(_is_one(_option(each, size.attr)) for each in options)
+        imported = imported_options(self.objects.module, size)
+        if imported:
+            return all(map(_is_one, imported))
         found = self.objects.origins(size, point)
         return bool(found) and all(
             _is_one(_option(each.node, each.attributes[0]) if each.attributes else each.node)
@@ -581,6 +580,13 @@ def _own_part(statement: ir.Stmt) -> ir.Expr:
 
 def _keywords(call: ir.Call) -> frozenset[str]:
     return frozenset(argument.keyword for argument in call.args if argument.keyword)
+
+
+def imported_options(module: Module, node: ir.Expr) -> list[ir.Expr | None]:
+    """What the namespaces of other files that ``args.name`` may mean were made with for it."""
+    if not isinstance(node, ir.Attribute) or not isinstance(node.value, ir.Name):
+        return []
+    return [_option(each, node.attr) for each in module.imported_values(node.value.id)]
 
 
 def _option(made: object, name: str) -> ir.Expr | None:

@@ -71,14 +71,10 @@ class Module:
         """
         found: list[object] = []
         for definition in self.definitions.get(name, ()):
-            node = definition.node
-            if self._project is None or not isinstance(node, Imported) or node.attr is None:
+            _, bound = self._bound_by(definition.node)
+            if not bound:
                 return []
-            path = self._project.find(node.dotted, self.path)
-            module = self._project.by_key(str(path)) if path is not None else None
-            if module is None or node.attr not in module.definitions:
-                return []
-            found += [each.node for each in module.definitions[node.attr]]
+            found += [each.node for each in bound]
         return found
 
     def lineage(self, name: str) -> Iterator[ir.Class]:
@@ -103,11 +99,17 @@ class Module:
 
     def _imported(self, name: str, member: str = "") -> tuple[Module, object] | None:
         definitions = self.definitions.get(name, ())
-        if self._project is None or len(definitions) != 1:
+        if len(definitions) != 1:
             return None
-        node = definitions[0].node
-        if not isinstance(node, Imported):
-            return None
+        module, found = self._bound_by(definitions[0].node, member)
+        return (module, found[0].node) if module is not None and len(found) == 1 else None
+
+    def _bound_by(
+        self, node: object, member: str = ""
+    ) -> tuple[Module | None, Sequence[Definition]]:
+        """The file of the project that an import leads to, and what binds the name there."""
+        if self._project is None or not isinstance(node, Imported):
+            return None, ()
         path = self._project.find(node.dotted, self.path)
         wanted = node.attr
         if member:
@@ -115,10 +117,9 @@ class Module:
                 path = self._project.submodule(path, wanted)
             wanted = member
         if wanted is None:
-            return None
+            return None, ()
         module = self._project.by_key(str(path)) if path is not None else None
-        found = module.definitions.get(wanted, ()) if module is not None else ()
-        return (module, found[0].node) if module is not None and len(found) == 1 else None
+        return module, module.definitions.get(wanted, ()) if module is not None else ()
 
     @cached_property
     def imports(self) -> tuple[Module, ...]:

@@ -113,15 +113,21 @@ Spot = tuple[Any, ...]
 """A function, a site in it, the turns of the loops, and that of the loop in question."""
 
 
-def _answers(trace: Trace, since: int = 0) -> Iterator[tuple[Spot, Unknown, bool]]:
-    """Where a rank has answered which questions, and how."""
+def _decisions(trace: Trace, since: int = 0) -> Iterator[tuple[Spot, Unknown, bool]]:
+    """What a rank has decided where, and by which unknown."""
     for entry in trace.log[since:]:
-        if entry[0] == "decide":
+        if entry[0] == "decide" and isinstance(entry[3], Unknown):
             _, frame, site, value, outcome, turns = entry
-            while isinstance(value, Unknown) and value.op == "not":
-                value, outcome = value.args[0], not outcome
-            if isinstance(value, Unknown):
-                yield _spot(frame, site, turns, value), value, outcome
+            yield _spot(frame, site, turns, value), value, outcome
+
+
+def _answers(trace: Trace, since: int = 0) -> Iterator[tuple[Spot, Unknown, bool]]:
+    """Where a rank has answered which questions, and how: a negation answers what it negates."""
+    for spot, value, outcome in _decisions(trace, since):
+        while isinstance(value, Unknown) and value.op == "not":
+            value, outcome = value.args[0], not outcome
+        if isinstance(value, Unknown):
+            yield spot, value, outcome
 
 
 def _at_odds(rehearsal: Rehearsal, heads: list[Event | None]) -> tuple[int, int] | None:
@@ -459,22 +465,10 @@ def _said(
     for rank in ready.members if ready.kind == "broadcast" else ():
         head = heads[rank]
         if head is not None and isinstance(head.root, v.Const) and head.root.value == rank:
-            number = _number_in(head.payload_value)
-            if number is not None:
-                return unknown("sync", place, fresh=True), number
+            number = v.number_in(head.payload_value)
+            if isinstance(number, v.Const) and isinstance(number.value, (int, float)):
+                return unknown("sync", place, fresh=True), number.value
     return None
-
-
-def _number_in(tensor: v.Value | None) -> int | float | bool | None:
-    """The number of ``torch.tensor([n])``."""
-    if not isinstance(tensor, Unknown) or tensor.op != "call":
-        return None
-    if tensor.args[0] != "torch.tensor" or len(tensor.args) < 2:
-        return None
-    data = tensor.args[1]
-    items = data.items if isinstance(data, v.Seq) else (data,)
-    number = items[0].value if len(items) == 1 and isinstance(items[0], v.Const) else None
-    return number if isinstance(number, (int, float)) else None
 
 
 def _as_told(value: Any, atom: Unknown, number: int | float | bool) -> Any:
@@ -505,6 +499,8 @@ def _is_hearsay(rehearsal: Rehearsal, players: list[Player]) -> bool:
 
     Both come to the same, which only looking into the data would show.
     """
+    if not rehearsal.told:
+        return False
     told: dict[Unknown, set[int]] = {}
     for player in players:
         for _, atom, _ in _answers(player.trace, player.since_last()):
@@ -513,7 +509,10 @@ def _is_hearsay(rehearsal: Rehearsal, players: list[Player]) -> bool:
                     told.setdefault(part, set()).add(player.trace.rank)
     if any(_source(rehearsal, atom, ranks) not in (None, *ranks) for atom, ranks in told.items()):
         return True
-    decisions = [_decisions(player.trace) for player in players]
+    decisions = [
+        {spot: (atom, outcome) for spot, atom, outcome in _decisions(player.trace)}
+        for player in players
+    ]
     for rank, mine in enumerate(decisions):
         for spot, (atom, outcome) in mine.items():
             for part in atom.atoms & rehearsal.told.keys():
@@ -522,16 +521,6 @@ def _is_hearsay(rehearsal: Rehearsal, players: list[Player]) -> bool:
                 if known is not None and known[1] is not outcome and part not in known[0].atoms:
                     return True
     return False
-
-
-def _decisions(trace: Trace) -> dict[Spot, tuple[Unknown, bool]]:
-    """What a rank has decided where, and by which unknown."""
-    found: dict[Spot, tuple[Unknown, bool]] = {}
-    for entry in trace.log:
-        if entry[0] == "decide" and isinstance(entry[3], Unknown):
-            _, frame, site, value, outcome, turns = entry
-            found[_spot(frame, site, turns, value)] = (value, outcome)
-    return found
 
 
 def _source(rehearsal: Rehearsal, told: Unknown, ranks: set[int]) -> int | None:

@@ -635,6 +635,18 @@ def is_never_empty(value: Unknown) -> bool:
     return any(isinstance(part, Const) and part.value not in ("", None) for part in parts)
 
 
+def number_in(tensor: Value | None) -> Value | None:
+    """What ``torch.tensor(n)`` or ``torch.tensor([n])`` was made of; None for anything else."""
+    if not isinstance(tensor, Unknown) or tensor.op != "call":
+        return None
+    if tensor.args[0] != "torch.tensor" or len(tensor.args) < 2:
+        return None
+    data: Value = tensor.args[1]
+    if not isinstance(data, Seq):
+        return data
+    return data.items[0] if len(data.items) == 1 else None
+
+
 def is_known(value: Value) -> bool:
     """Is it a constant, or one of several?"""
     return value.known if isinstance(value, Phi) else isinstance(value, (Const, World))

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.bindings import Point, path_of
+from distlint.analyzer.guards import imported_options
 from distlint.analyzer.names import calls_of, expressions_in
 from distlint.analyzer.objects import CallSite
-from distlint.analyzer.project import Imported
 from distlint.source.requirements import is_among_tests
 
 if TYPE_CHECKING:
@@ -58,30 +58,10 @@ def is_alone(objects: Objects, init: CallSite) -> bool:
     size = objects.argument(init, "world_size", 3)
     if objects.constant(size, init.point) == 1:
         return True
-    path = path_of(size.value)
-    return path is not None and len(path) == 2 and _imported_values(objects, *path) == {1}
-
-
-def _imported_values(objects: Objects, name: str, attribute: str) -> set[object]:
-    """What an object of the project has for an attribute, where a file imports it.
-
-    ``args.world_size`` of a configuration ``args = Namespace(world_size=1)``.
-    """
-    found = objects.module.definitions.get(name, ())
-    if not found or not all(isinstance(each.node, Imported) for each in found):
-        return set()
-    made = [
-        definition.node
-        for other in objects.module.imports
-        for definition in other.definitions.get(name, ())
-    ]
-    return {
-        argument.value.value if isinstance(argument.value, ir.Literal) else ...
-        for call in made
-        if isinstance(call, ir.Call)
-        for argument in call.args
-        if argument.keyword == attribute
-    }
+    imported = imported_options(objects.module, size.value) if size.value is not None else []
+    return bool(imported) and all(
+        isinstance(each, ir.Literal) and each.value == 1 for each in imported
+    )
 
 
 def surely_before(first: Point, second: Point) -> bool:
