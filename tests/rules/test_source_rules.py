@@ -1150,3 +1150,22 @@ def test_a_script_beside_it_loads_into_a_wrapper(tmp_path: Path) -> None:
     ]:
         other.write_text(text)
         assert len(asked(source, "DST401", tmp_path / "train.py")) == count
+
+
+def test_a_main_process_that_leaves_a_training_loop_may_have_told_the_others() -> None:
+    source = HEAD + "from torch.nn.parallel import DistributedDataParallel as DDP\n\n"
+    source += "def train(model, batches, meter, has_data, stop):\n    for batch in batches:\n"
+    source += "        dist.all_reduce(has_data)\n        model(batch).backward()\n"
+    branch = "        if dist.get_rank() == 0:\n            {}if meter.is_bad:\n"
+    leave = "                {}return False\n"
+    told = "        dist.all_reduce({})\n"
+    for text, count in [
+        (branch.format("") + leave.format(""), 1),
+        (branch.format("") + leave.format("stop.fill_(1); ") + told.format("loss"), 1),
+        (branch.format("") + leave.format("stop.fill_(1); ") + told.format("stop"), 0),
+        (branch.format("") + leave.format("stop = 1; ") + told.format("stop"), 0),
+        (branch.format("") + leave.format("") + told.format("meter.loss"), 0),
+        (branch.format("") + leave.format("dist.broadcast(stop, 0); "), 0),
+        (branch.format("") + leave.format("") + "        if meter.is_bad:\n            break\n", 0),
+    ]:
+        assert len(asked(source + text, "DST104", SCRIPT)) == count, text

@@ -64,7 +64,8 @@ class RankDependentExit(WitnessRule, SourceRule):
     - No collective follows on the path of the ranks that stay.
     - The ranks that leave issue the same collectives before they do.
     - The exit is an error (`raise`, `sys.exit(1)`, a failing `assert`).
-    - Something in the loop may tell the others, such as a broadcast.
+    - Something in the loop may tell the others: a collective in the branch, or one that is handed
+      what the branch decides by or writes.
     """
 
     code = "DST104"
@@ -187,6 +188,34 @@ class Report:
 
 dist.init_process_group("gloo")
 train(DDP(torch.nn.Linear(2, 1)), [torch.ones(1, 2)] * 3, dist.get_rank(), Report())
+dist.barrier()
+""",
+        ),
+        Example(
+            title="The main process alone looks at the loss that all have reduced",
+            effect="hang",
+            code="""\
+import math
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+
+def train(model, batches):
+    for batch in batches:
+        loss = model(batch).mean()
+        loss.backward()
+        shown = loss.detach().clone()
+        dist.all_reduce(shown)
+        if dist.get_rank() == 0:
+            text = f"loss {shown.item()}"
+            print(text)
+            if math.isnan(shown.item()):
+                return  # expect: DST104
+
+
+dist.init_process_group("gloo")
+train(DDP(torch.nn.Linear(2, 1)), [torch.full((1, 2), math.nan)] * 3)
 dist.barrier()
 """,
         ),
@@ -329,7 +358,7 @@ def _left_alone(point: Point) -> ir.If | None:
         if isinstance(owner, ir.If) and here.block is owner.body and asks_rank(owner.test):
             branch = owner
         if isinstance(owner, (ir.For, ir.While)):
-            if branch is None or not _trains(owner, branch):
+            if branch is None or not _trains(owner, branch) or _is_told(owner, branch, point):
                 return None
             outside = [each.owner for each in point.around[:level]]
             if any(isinstance(each, ir.If) and asks_rank(each.test) for each in outside):
@@ -339,12 +368,49 @@ def _left_alone(point: Point) -> ir.If | None:
 
 
 def _trains(loop: ir.For | ir.While, branch: ir.If) -> bool:
-    """Is there a backward outside of the branch, and nothing that tells the others?"""
-    found = False
+    """Is there a backward outside of the branch?"""
+    return any(
+        ir.last_name(call.func) == "backward"
+        for statement, around in placed(loop.body)
+        if all(here.owner is not branch for here in around)
+        for call in calls_of(statement)
+    )
+
+
+def _is_told(loop: ir.For | ir.While, branch: ir.If, point: Point) -> bool:
+    """May the others come to know that a statement in the branch leaves the loop?
+
+    By a collective in the branch itself, or by one that is handed what decides or what is written
+    there; or they leave by the same test.
+    """
+    inner = [
+        here.owner.test
+        for here in point.around
+        if isinstance(here.owner, ir.If) and here.owner.site > branch.site
+    ]
+    decided = _written(branch).union(*map(ir.names_in, (branch.test, *inner)))
     for statement, around in placed(loop.body):
+        is_inside = any(here.owner is branch for here in around)
         for call in calls_of(statement):
-            name = ir.last_name(call.func)
-            if name in _AGREEING:
-                return False
-            found |= name == "backward" and all(here.owner is not branch for here in around)
-    return found
+            if ir.last_name(call.func) in _AGREEING:
+                given = (ir.names_in(argument.value) for argument in call.args)
+                if is_inside or not decided.isdisjoint(frozenset().union(*given)):
+                    return True
+        if not is_inside and isinstance(statement, (ir.Return, ir.Break)):
+            tests = [here.owner.test for here in around if isinstance(here.owner, ir.If)]
+            if any(ir.tokens_of(one) == ir.tokens_of(other) for one in tests for other in inner):
+                return True
+    return False
+
+
+def _written(branch: ir.If) -> frozenset[str]:
+    """The variables that a branch assigns to, or whose items or contents it changes."""
+    found: set[str] = set()
+    for statement, _ in placed(branch.body):
+        if isinstance(statement, (ir.Assign, ir.AugAssign)):
+            targets = statement.targets if isinstance(statement, ir.Assign) else (statement.target,)
+            found.update(*map(ir.names_in, targets))
+        for call in calls_of(statement):
+            if isinstance(call.func, ir.Attribute) and call.func.attr.endswith("_"):
+                found |= ir.names_in(call.func.value)
+    return frozenset(found)
