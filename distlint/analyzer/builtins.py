@@ -29,7 +29,9 @@ _EMPTY: dict[str, Any] = {
     "builtins.str": "",
     "builtins.bool": False,
 }
-_EXITS = frozenset({"sys.exit", "builtins.exit", "builtins.quit", "os._exit", "os.abort"})
+_AT_ONCE = frozenset({"os._exit", "os.abort"})
+_COMMAND_LINE = frozenset({"parse_args", "parse_known_args"})
+_EXITS = _AT_ONCE | {"sys.exit", "builtins.exit", "builtins.quit"}
 _TRANSPARENT = frozenset(
     {
         "builtins.iter",
@@ -83,7 +85,7 @@ class Builtins(Expressions):
         if name in _CONVERSIONS:
             return self.conversion(name, args)
         if name in _EXITS:
-            raise Exit(self.exit_is_success(name, args), site)
+            raise Exit(self.exit_is_success(name, args), site, at_once=name in _AT_ONCE)
         if name in _TRANSPARENT:
             return args[-1 if name == "typing.cast" else 0] if args else None
         if name in _PROGRESS or name.lower().endswith(".tqdm"):
@@ -528,6 +530,9 @@ class Builtins(Expressions):
         if name in {"items", "keys", "values", "named_parameters", "parameters"} and receiver.local:
             # the keys of rank-local data are the same everywhere as a rule
             return unknown("method", receiver, name, local=False, clean=True)
+        if name in _COMMAND_LINE and not receiver.local:
+            # an option for this rank alone says nothing of the others
+            return unknown("method", receiver, name, *values, clean=True)
         if name in {"get", "pop", "setdefault"} and values and v.is_process_id(values[0]):
             return unknown("method", receiver, name, "process", clean=True)
         result = unknown("method", receiver, name, *values, wrapped=self.run_inside(values))

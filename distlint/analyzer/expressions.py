@@ -225,9 +225,11 @@ class Expressions(Lookup):
                 except (ValueError, TypeError):
                     pass
             # a stride leaves a remainder: some ranks get one item more
-            strided = v.is_ranked(bounds[0]) and isinstance(bounds[1], Const)
-            strided = strided and not (_is_cut_for_all(base) or self.divides(bounds[2], base))
-            return unknown("shard", base, UNEVEN) if strided else unknown("part", base)
+            start, stop, step = bounds
+            if isinstance(start, v.Ranked) and isinstance(stop, Const):
+                if not (_is_cut_for_all(base) or self.divides(step, base)):
+                    return unknown("shard", base, start.values, UNEVEN)
+            return unknown("part", base)
         if isinstance(base, v.Seq) and all(isinstance(bound, Const) for bound in bounds):
             lower, upper, step = (v.plain(bound) for bound in bounds)
             try:
@@ -534,7 +536,8 @@ class Expressions(Lookup):
         if isinstance(iterable, v.Instance):
             return self.rehearsal.strides_by_rank(iterable.cls, self)
         if isinstance(iterable, Unknown) and iterable.op == "zip":
-            return all(self.is_uneven(self.settle(arg)) for arg in iterable.args)
+            parts = [self.settle(arg) for arg in iterable.args]
+            return bool(parts) and all(map(self.is_uneven, parts))
         return UNEVEN in getattr(iterable, "tokens", ())
 
     def loop_item(self, iterable: Value, index: int, turn: tuple[Any, ...]) -> Value:

@@ -22,6 +22,13 @@ from distlint.analyzer.view import View
 
 _SHAPES = frozenset({"shape", "ndim", "dtype", "device"})
 """Attributes of a tensor that its values do not change."""
+_ADAPTERS = ("lora", "peft", "adapter", "galore")
+
+
+def _is_of_adapters(value: Unknown) -> bool:
+    """Is it ``cfg.lora``, whose ``rank`` is that of a matrix?"""
+    name = value.args[-1] if value.args else ""
+    return isinstance(name, str) and any(word in name.lower() for word in _ADAPTERS)
 
 
 class Lookup(View):
@@ -330,9 +337,10 @@ class Lookup(View):
             # as with the length: uniform as a rule, unless it is a share of the whole
             own = UNEVEN in receiver.tokens
             return unknown("attr", receiver, attr, local=own, clean=True)
-        if receiver.local:
-            return unknown("attr", receiver, attr)
-        return self.by_name(self.frame.module, attr, unknown("attr", receiver, attr))
+        found = unknown("attr", receiver, attr)
+        if receiver.local or _is_of_adapters(receiver):
+            return found
+        return self.by_name(self.frame.module, attr, found)
 
     # ---- objects of the project's classes
 

@@ -31,6 +31,7 @@ from distlint.analyzer.view import JOINED, RETURNED, RISKY
 
 END = "end"
 ABORT = "abort"
+_RAISED = frozenset({"raise", "exit"})
 JOIN = "join"
 """The function has returned in which a machine for all ranks was started: ways may join here."""
 
@@ -80,16 +81,19 @@ class Machine(Calls):
             except Exit as exit_:
                 if self.fails_on_the_way(self.k, exit_.site, ()):
                     continue
-                return self.leave_process(exit_)
+                outcome = self.leave_process(exit_)
             if outcome is not None:
                 return outcome
             if self.rejoin is RETURNED:
                 return JOIN
 
-    def leave_process(self, exit_: Exit) -> str:
+    def leave_process(self, exit_: Exit) -> str | None:
         if self.log is not None:
             self.log.append(("exit", self.frame, exit_.site, exit_.ok))
-        return END if exit_.ok else ABORT
+        if exit_.at_once:
+            return END if exit_.ok else ABORT
+        self.results = {}
+        return self.unwind("exit", const(exit_.ok), exit_.site)
 
     def enter(self, enter: Enter) -> None:
         results = tuple(self.results.items())
@@ -324,7 +328,7 @@ class Machine(Calls):
     # ---- exits
 
     def unwind(self, kind: str, value: Value | None, site: int) -> str | None:
-        """Leave blocks until the target of a return, break, continue or raise is found."""
+        """Leave blocks until the target of a return, break, continue, raise or exit is found."""
         k = self.k
         while k is not None:
             if k.kind == "final":
@@ -332,11 +336,11 @@ class Machine(Calls):
                 self.k = self.push(k.data[0], 0, pending)
                 self.results = {}
                 return None
-            if k.kind == "with" and (kind != "raise" or k.data[0][0] == "call"):
+            if k.kind == "with" and (kind not in _RAISED or k.data[0][0] == "call"):
                 pending = self.rehearsal.cont("exit", (kind, value, site), k.frame, k.next)
                 self.k = self.rehearsal.cont("with", k.data, k.frame, pending)
                 return self.leave_with(self.k)
-            if k.kind == "generator" and kind == "raise":
+            if k.kind == "generator" and kind in _RAISED:
                 # the exception comes out of the generator's yield
                 generator, self.frame, self.it = k.data
                 k = self.rehearsal.graft(generator, k.next)
@@ -354,7 +358,7 @@ class Machine(Calls):
                     self.k = k.next
                 return None
             if k.kind == "call":
-                if kind == "raise":
+                if kind in _RAISED:
                     self.frame, self.it = k.data[0], k.data[1]
                 else:
                     self.k = k
@@ -362,19 +366,20 @@ class Machine(Calls):
             if k.kind == "manager" and kind == "return":
                 kind, value = "raise", None
             if k.kind in {"manager", "yielded"}:
-                if kind == "raise":
+                if kind in _RAISED:
                     self.frame, self.it = k.data[1], k.data[2]
                 else:
                     self.k = k
                     return self.end_manager(k)
-            if k.kind == "try" and kind == "raise":
-                handler = self.catching(k.data[0], _name_of(value))
+            if k.kind == "try" and kind in _RAISED:
+                raised = _name_of(value) if kind == "raise" else "SystemExit"
+                handler = self.catching(k.data[0], raised)
                 if handler is not None:
                     self.frame = k.frame or self.frame
                     self.handle(k, handler)
                     return None
             k = k.next
-        if kind == "raise":
+        if kind == "raise" or (kind == "exit" and value == const(False)):
             return ABORT
         self.k = None
         return END
@@ -928,7 +933,7 @@ class Machine(Calls):
         elif kind == "call":
             pending = k.next.data if k.next is not None and k.next.kind == "exit" else ("",)
             given: Value = const(None)
-            if pending[0] == "raise":
+            if pending[0] in _RAISED:
                 given = v.obj("builtins.BaseException", self.number("raised", pending[2]))
             self.call_function(manager[1], [given] * 3, {}, site, (site, "exit"))
         elif kind == "collective" and (site, "exit") not in self.results:

@@ -9,7 +9,7 @@ from heapq import heappop, heappush
 from itertools import islice
 from typing import Any
 
-from distlint.analyzer import ir
+from distlint.analyzer import ir, strides
 from distlint.analyzer import values as v
 from distlint.analyzer.liveness import FACTS, Live
 from distlint.analyzer.machine import ABORT, END, JOIN, Machine, Place
@@ -172,6 +172,15 @@ class Parting:
         """What makes two partings alike: where the ranks were last together, and where they are."""
         sites = [event and (event.module, event.site) for event in self.events]
         return (*sites, self.differs, self.common)
+
+    @property
+    def settings(self) -> frozenset[tuple[Any, bool]]:
+        """What was decided for all ranks, but for the turns of loops."""
+        return frozenset(
+            (key, outcome)
+            for key, outcome in self.assumed.items()
+            if isinstance(key, Unknown) and key.op != "trip"
+        )
 
 
 @dataclass(slots=True, eq=False)
@@ -338,7 +347,7 @@ class Walk:
                 if self.goes_on(together):
                     agenda.add(together)
                     return
-            for outcome in (True, False):
+            for outcome in _answers(key, known, machines):
                 now = past.assume([(key, outcome)])
                 agenda.add(_Item(states, {**known, key: outcome}, asked | {(key, k)}, now))
             return
@@ -617,6 +626,16 @@ def _reduced(value: Value, known: Known) -> Value:
     while isinstance(value, v.Phi) and value.test in known:
         value = value.then if known[value.test] else value.orelse
     return value
+
+
+def _answers(key: Any, known: Known, machines: tuple[Machine, Machine]) -> tuple[bool, ...]:
+    """The answers that a question may have, given what the other rank has answered."""
+    if not isinstance(key, tuple):
+        return (True, False)
+    side, question = key
+    one, other = machines if machines[0].side == side else reversed(machines)
+    given = strides.settled(question, one.rank, [(other.rank, known.get((other.side, question)))])
+    return (True, False) if given is None else (given,)
 
 
 def _is_each_ranks_own(event: Event) -> bool:

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
-from distlint.analyzer import ir
+from distlint.analyzer import ir, strides
 from distlint.analyzer import values as v
 from distlint.analyzer.machine import ABORT, END, Machine, Place
 from distlint.analyzer.product import Parting, alone, difference, resume
 from distlint.analyzer.rehearsal import Rehearsal
 from distlint.analyzer.state import OPAQUE, Cont, Cut, Event, Frame, Need, State
 from distlint.analyzer.values import Unknown, unknown
+from distlint.analyzer.view import SIDES
 
 MAX_EVENTS = 120
 MAX_QUESTIONS = 200
@@ -284,12 +285,14 @@ class Player:
         side = "A" if rank == first else "B" if rank == second else others
         self.machine = Machine(rehearsal, rank, side)
         self.machine.load(start)
-        self.machine.known = dict(parting.assumed)
         self.assumed = parting.assumed
+        self.machine.known = dict(parting.assumed)
+        if rank not in parting.ranks:
+            self.side_with_neither()
         self.machine.log = []
         self.machine.joins = guide is None  # a question about several ways is none of the parts'
         self.trace = Trace(rank, log=self.machine.log)
-        self.first = first
+        self.pair = parting.ranks
         self.partner = second if rank == first else first
         self.names = parting.names if side == "B" else {}
         self.default = default
@@ -304,6 +307,12 @@ class Player:
         self.common = 0
         """Collectives so far in which the partner takes part too."""
         self.at_end = False
+
+    def side_with_neither(self) -> None:
+        """Leave open what this rank must answer by where its part of a list starts."""
+        for key in self.assumed:
+            if isinstance(key, tuple) and strides.starts(key[1]) is not None:
+                self.machine.known.pop(key)
 
     def since_last(self) -> int:
         """Where in its log the rank has left the collective before the one that it has come to."""
@@ -368,13 +377,24 @@ class Player:
             told = _as_told(need.atom, atom, number) if atom in need.atom.atoms else None
             if told is not None:
                 return bool(told)
-        answer = self.recall(need)
+        answer = self.by_stride(need)
+        if answer is None:
+            answer = self.recall(need)
         if answer is None and self.guide is not None:
             answer = self.guide.answer(self, need)
         if answer is None:
             answer = _answer(need.atom, self.default, self.once)
             self.trace.asked = True
         return answer
+
+    def by_stride(self, need: Need) -> bool | None:
+        """What the answers of the two ranks that part leave to this one."""
+        if not isinstance(need.key, tuple):
+            return None
+        question = need.key[1]
+        sides = zip(self.pair, SIDES, strict=True)
+        answers = [(rank, self.assumed.get((side, question))) for rank, side in sides]
+        return strides.settled(question, self.trace.rank, answers)
 
     def tell(self) -> None:
         """What has been decided holds for all ranks, unless it is about something of their own."""
@@ -449,7 +469,7 @@ def _stuck(players: list[Player]) -> list[Event | None] | None:
             is_stuck = bool(waiting) and all(head.kind != OPAQUE for head in waiting)
             return heads if is_stuck else None
         # all go on under the name that the first rank of the parting has for it
-        namer = min(ready.members, key=lambda rank: (rank != players[rank].first, rank))
+        namer = min(ready.members, key=lambda rank: (rank != players[rank].pair[0], rank))
         place = players[namer].machine.place(heads[namer] or ready)
         said = _said(ready, heads, place)
         if said is not None and not all(player.hears(*said) for player in players):
@@ -544,10 +564,9 @@ def _unlike(players: list[Player], ranks: tuple[int, int]) -> bool:
     first, second = (players[rank] for rank in ranks)
     answers = _uniform_answers(first), _uniform_answers(second)
     if any(
-        spot in answers[1]
-        and outcome is not answers[1][spot][1]
-        and _are_peers(atom, answers[1][spot][0])
-        for spot, (atom, outcome) in answers[0].items()
+        mine[1] is not other[1] and _are_peers(mine[0], other[0])
+        for spot, each in answers[0].items()
+        for mine, other in zip(each, answers[1].get(spot, ()), strict=False)
     ):
         return True
     loops = _own_loops(first, second), _own_loops(second, first)
@@ -568,13 +587,16 @@ def _own_loops(player: Player, other: Player) -> list[bool]:
     ]
 
 
-Answers = dict[Spot, tuple[Unknown, bool]]
+Answers = dict[Spot, list[tuple[Unknown, bool]]]
+"""More than one where a function is called again."""
 
 
 def _uniform_answers(player: Player) -> Answers:
-    return {
-        spot: (atom, outcome) for spot, atom, outcome in _answers(player.trace) if not atom.local
-    }
+    found: Answers = {}
+    for spot, atom, outcome in _answers(player.trace):
+        if not atom.local:
+            found.setdefault(spot, []).append((atom, outcome))
+    return found
 
 
 def _may_be_as_long(
@@ -586,7 +608,8 @@ def _may_be_as_long(
     """
     guessed = {
         spot: outcome
-        for spot, (atom, outcome) in answers.items()
+        for spot, each in answers.items()
+        for atom, outcome in each
         if atom.op == "trip" and spot not in others
     }
     for (where, site, turns, turn), more in guessed.items():
@@ -604,6 +627,10 @@ def _are_peers(one: Any, other: Any) -> bool:
         return True
     if not (isinstance(one, Unknown) and isinstance(other, Unknown)):
         return not isinstance(one, _KNOWN) and not isinstance(other, _KNOWN)
+    if one.op == "either" != other.op:
+        one, other = other, one
+    if other.op == "either" != one.op:
+        return any(_are_peers(one, way) for way in other.args[1:])
     if one.op != other.op:
         return False  # one may be what has been written on its rank
     if one.op == "trip" and all(map(_is_collection, (one.args[0], other.args[0]))):

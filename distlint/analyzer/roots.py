@@ -29,7 +29,10 @@ ENOUGH_ALIKE = 2
 """Partings between the same collectives that are proven before they are passed."""
 
 ENOUGH_REFUTED = 4
-"""The same for those that the replay refutes."""
+"""The same for those that the replay refutes, with the same settings."""
+
+ENOUGH_REFUTED_AT_ALL = 12
+"""The same with any settings: one may end ranks that stand aside."""
 
 OTHER_WAYS = 3
 """Ways to a parting that are tried beside the first; some are none, where others were joined."""
@@ -202,13 +205,16 @@ class Rehearser:
                     found += self.look_into(rehearsal, start, parting, function, trials)
                     continue
                 is_known = trials[kind, True] >= ENOUGH_ALIKE
-                is_known = is_known or trials[kind, False] >= ENOUGH_REFUTED
+                alike = (kind, parting.settings)
+                is_known = is_known or trials[alike] >= ENOUGH_REFUTED
+                is_known = is_known or trials[kind, False] >= ENOUGH_REFUTED_AT_ALL
                 if is_known or (self.replayed > REPLAY_BUDGET and self.outcome.proofs):
                     trials["alike"] += 1
                 else:
                     before = self.replayed
                     proven = self.prove(rehearsal, start, parting, function)
                     trials[kind, proven] += 1
+                    trials[alike] += not proven
                     found += proven
                     refuted += 0 if proven else self.replayed - before
                     if refuted > REFUTED_BUDGET:

@@ -174,11 +174,15 @@ class Enter(Exception):
 
 
 class Exit(Exception):
-    """The process ends here: ``ok`` tells success from failure."""
+    """The process ends here: ``ok`` tells success from failure.
 
-    def __init__(self, ok: bool, site: int) -> None:
+    ``at_once``: nothing is unwound, no ``finally`` runs (``os._exit``).
+    """
+
+    def __init__(self, ok: bool, site: int, at_once: bool) -> None:
         self.ok = ok
         self.site = site
+        self.at_once = at_once
 
 
 class Cut(Exception):

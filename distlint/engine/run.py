@@ -176,10 +176,21 @@ def _not_yet(resolver: Resolver) -> Iterable[Notice]:
 
 
 def _distinct(reported: Iterable[Reported]) -> list[Reported]:
-    """In order, and once each: two entry points may lead to the same branch and collective."""
+    """In order, and once each: two entry points may lead to the same branch and collective.
+
+    What a file's own findings tell is not told again at each call that leads there.
+    """
     kept: dict[tuple[str, Place, Place | None], Reported] = {}
+    told: dict[Place, int] = {}
     for item in sorted(reported, key=lambda item: item.finding.sort_key):
         finding = item.finding
         about = finding.related[0].place if finding.related else None
         kept.setdefault((finding.code, finding.place, about), item)
-    return list(kept.values())
+        if finding.moved_from is None and not finding.preview:
+            told[finding.place] = max(told.get(finding.place, -1), finding.severity.weight)
+    return [
+        item
+        for item in kept.values()
+        if item.finding.moved_from is None
+        or told.get(item.finding.moved_from, -1) < item.finding.severity.weight
+    ]

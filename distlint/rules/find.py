@@ -237,7 +237,12 @@ def _moved(finding: Finding, witness: Witness, document: Document) -> Finding:
     if finding.place.path == document.path or witness.call_place is None:
         return finding
     there = Related(f"the ranks part here: {witness.cause.text}", finding.place)
-    return replace(finding, place=witness.call_place, related=(there, *finding.related))
+    return replace(
+        finding,
+        place=witness.call_place,
+        related=(there, *finding.related),
+        moved_from=finding.place,
+    )
 
 
 def _merged(findings: Iterable[Finding]) -> list[Finding]:
@@ -249,13 +254,14 @@ def _merged(findings: Iterable[Finding]) -> list[Finding]:
     for finding in findings:
         found.setdefault((finding.code, finding.place), finding)
     places = {place for _, place in found}
-    return [
-        finding
-        for finding in found.values()
-        if not any(
+    for key, finding in sorted(found.items(), key=lambda item: item[1].sort_key, reverse=True):
+        decisions = finding.explanation.decisions if finding.explanation else ()
+        if any(
             decision.kind == "failure path"
             and decision.place in places
             and decision.place != finding.place
-            for decision in (finding.explanation.decisions if finding.explanation else ())
-        )
-    ]
+            for decision in decisions
+        ):  # of two of which each comes with the other, the first is told
+            del found[key]
+            places = {place for _, place in found}
+    return list(found.values())

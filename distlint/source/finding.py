@@ -116,6 +116,8 @@ class Finding:
     fix: Fix | None = None
     preview: bool = False
     """Does it rest on what is seldom so, and is shown only when asked for?"""
+    moved_from: Place | None = None
+    """Where the cause is, if that is in another file; the place is the call that leads there."""
 
     @property
     def sort_key(self) -> tuple[Path, int, Span, str, str]:

@@ -103,3 +103,31 @@ class Trainer:
     assert isinstance(held, v.Instance)
     assert held.cls.name == "Metrics"
     assert machine.joins is joins
+
+
+STRIDE = """\
+import os
+import torch.distributed as dist
+
+def sum_up(options):
+    rank = dist.get_rank()
+    for name in options.files[{start}::dist.get_world_size()]:
+        dist.barrier()
+    {then}
+"""
+FAILED = 'assert int(os.environ["LOCAL_RANK"]) == 0'
+
+
+@pytest.mark.parametrize(
+    ("start", "then", "expected"),
+    [
+        ("rank", FAILED, []),
+        ("3 - rank", FAILED, [(6, "DST109")]),
+        ("rank", "print()", [(6, "DST109")]),
+    ],
+)
+def test_no_rank_has_more_items_than_one_whose_part_starts_earlier(
+    start: str, then: str, expected: list[tuple[int, str]]
+) -> None:
+    """Where rank 0 or 2 waits for a further file, 1 and 3 have failed: the job ends at once."""
+    assert about_hangs(findings(STRIDE.format(start=start, then=then))) == expected

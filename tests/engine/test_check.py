@@ -338,3 +338,29 @@ def test_a_file_without_distributed_words_is_not_analysed(
     monkeypatch.setattr(check.Session, "_find", lambda *_: pytest.fail("analysed"))
     write(project, {"a.py": "print('hello')\n"})
     assert run().checked == 1
+
+
+LIBRARY = """\
+import torch.distributed as dist
+
+def train(batches):
+    for batch in batches:
+        if dist.get_rank() == 0 and len(batch) > 3:
+            break
+        dist.all_reduce(batch)
+"""
+
+
+def test_what_a_file_is_told_is_not_told_again_to_those_who_call_it(project: Path) -> None:
+    script = """\
+import torch.distributed as dist
+from library import train
+from data import batches
+
+dist.init_process_group("gloo")
+train(batches())
+"""
+    write(project, {"library.py": LIBRARY, "one.py": script, "two.py": script})
+    found = [(name, row, code) for name, row, code in codes(run()) if code == "DST104"]
+    assert found == [("library.py", 6, "DST104")]
+    assert ("one.py", 6, "DST104") in codes(run("one.py"))

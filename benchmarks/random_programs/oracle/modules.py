@@ -142,7 +142,7 @@ class Imports:
 
     def __init__(self, state: State, rank: int) -> None:
         distributed = Distributed(state, rank)
-        torch = Torch(distributed)
+        torch = Torch(distributed, functools.partial(state.may_fail, rank))
         environ = {
             "RANK": str(rank),
             "LOCAL_RANK": str(rank % RANKS_PER_NODE),
