@@ -15,11 +15,12 @@ from distlint.analyzer import ir
 from distlint.analyzer.bindings import path_of
 from distlint.analyzer.names import calls_of, expressions_in, nodes_of, placed
 from distlint.analyzer.objects import objects_of
-from distlint.fixers import names, statements
+from distlint.fixers import names
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._steps import backwards
-from distlint.rules.training import DDP, loops_around
+from distlint.rules.memory import _no_sync as no_sync
+from distlint.rules.training import loops_around
 from distlint.source.finding import Finding, Fix, Severity
 
 if TYPE_CHECKING:
@@ -39,10 +40,6 @@ _LOADER = re.compile(r"loader$", re.IGNORECASE)
 _ITEMS = "num_items_in_batch"
 _SCALES = re.compile(r"^div_?$|^mul_?$|normali[sz]e|scale_grad|grad_scale|reduction|^lr_scale$")
 _UNTOLD = "model_accepts_loss_kwargs"
-_SENT_BY_BACKWARD = re.compile(
-    r"fsdp|fully_?shard|sharded_?d|deepspeed|megatron|parallelism", re.IGNORECASE
-)
-"""Wrappers whose ``no_sync`` is asked when gradients are sent, not in the forward."""
 _SYNCS = frozenset({"no_sync", "require_backward_grad_sync", "set_requires_gradient_sync"})
 
 _BLOCKS = (ir.If, ir.For, ir.While, ir.With, ir.Try, ir.Define, ir.DefineClass)
@@ -229,6 +226,38 @@ assert torch.equal(model.module.weight.grad, own), "the gradients were sent all 
 """,
         ),
         Example(
+            title="no_sync around a function that runs the backward",
+            effect="fail",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+dist.init_process_group("gloo")
+model = DDP(torch.nn.Linear(2, 1, bias=False))
+
+
+def step(batch, is_last):
+    def forward():
+        return model(batch).mean()
+
+    def backward(loss):
+        loss.backward()
+
+    if is_last:
+        backward(forward())
+    else:
+        loss = forward()
+        with model.no_sync():  # expect: DST308
+            backward(loss)
+
+
+step(torch.ones(1, 2) * dist.get_rank(), is_last=False)
+own = torch.ones(1, 2) * dist.get_rank()
+assert torch.equal(model.module.weight.grad, own), "the gradients were sent all the same"
+""",
+        ),
+        Example(
             title="no_sync around the backward of a micro-batch",
             effect="fail",
             code="""\
@@ -404,18 +433,17 @@ assert waiting == 0, f"{waiting} batches are lost"
     def _found(
         self, objects: Objects, locators: Locators, module: Module, catalogue: Catalogue
     ) -> Iterator[tuple[Finding, int, str]]:
-        for backward in backwards(objects):
-            for mistake in _mistakes(backward, objects):
-                draft = Draft(locators.of(module.key), module, catalogue)
-                finding = self.finding(
-                    message=mistake.message,
-                    severity=Severity.INFO if mistake.preview else Severity.WARNING,
-                    place=locators.of(module.key).place(mistake.site),
-                    effect=mistake.effect,
-                    advice=mistake.advice,
-                    fix=partial(mistake.repair, draft),
-                )
-                yield replace(finding, preview=mistake.preview), mistake.site, mistake.message
+        for mistake in _mistakes(objects):
+            draft = Draft(locators.of(module.key), module, catalogue)
+            finding = self.finding(
+                message=mistake.message,
+                severity=Severity.INFO if mistake.preview else Severity.WARNING,
+                place=locators.of(module.key).place(mistake.site),
+                effect=mistake.effect,
+                advice=mistake.advice,
+                fix=partial(mistake.repair, draft),
+            )
+            yield replace(finding, preview=mistake.preview), mistake.site, mistake.message
 
 
 @dataclass(frozen=True, slots=True)
@@ -428,21 +456,27 @@ class _Mistake:
     preview: bool = False
 
 
-def _mistakes(backward: Backward, objects: Objects) -> Iterator[_Mistake]:
-    point = backward.site.point
-    for here in point.around:
-        if isinstance(here.owner, ir.With) and _is_no_sync(here.owner.context, point, objects):
-            if not _runs_forward(here.owner):
-                yield _Mistake(
-                    here.owner.site,
-                    "`no_sync()` is around the backward and not around the forward",
-                    "it does nothing: every micro-batch is sent to the other ranks",
-                    "put the call of the model inside as well",
-                    partial(_with_forward, here.owner),
-                )
+def _left_outside(left: no_sync.LeftOutside) -> _Mistake:
+    return _Mistake(
+        left.block.site,
+        "`no_sync()` is around the backward and not around the forward",
+        "it does nothing: every micro-batch is sent to the other ranks",
+        "put the call of the model inside as well",
+        partial(no_sync.with_forward, left),
+    )
+
+
+def _mistakes(objects: Objects) -> Iterator[_Mistake]:
+    for backward in backwards(objects):
+        yield from map(_left_outside, no_sync.around(backward, objects))
+        yield from _mistakes_around(backward, objects)
+    yield from map(_left_outside, no_sync.by_functions(objects))
+
+
+def _mistakes_around(backward: Backward, objects: Objects) -> Iterator[_Mistake]:
     if not _MANAGED.isdisjoint(objects.module.words):
         return
-    loop = next(loops_around(point), None)
+    loop = next(loops_around(backward.site.point), None)
     if isinstance(loop, ir.For):
         yield from _window_mistakes(backward, loop, objects)
         window = _window_of(loop)
@@ -556,31 +590,6 @@ def _makes_its_own(method: ir.Function) -> bool:
     )
 
 
-def _is_no_sync(context: ir.Expr, point: Point, objects: Objects) -> bool:
-    """Is it ``no_sync()`` of a wrapper that asks for it in the forward?"""
-    if not isinstance(context, ir.Call) or ir.last_name(context.func) != "no_sync":
-        return False
-    if not isinstance(context.func, ir.Attribute):
-        return True
-    made = [o.site for o in objects.origins(context.func.value, point) if o.site is not None]
-    if any(objects.is_call_to(site, *DDP) for site in made):
-        return True
-    if any(isinstance(objects.callee(site), ir.Class) for site in made):
-        return False  # a wrapper of the file's own
-    return not any(map(_SENT_BY_BACKWARD.search, objects.module.words))
-
-
-def _runs_forward(block: ir.With) -> bool:
-    """May the model be called in the block?"""
-    for statement, _ in placed(block.body):
-        for item in calls_of(statement):
-            if ir.last_name(item.func) in ("backward", "scale"):
-                continue
-            if ir.last_name(item.func) not in ("no_sync", "item", "detach", "mean", "sum", "float"):
-                return True
-    return False
-
-
 def _window_mistakes(backward: Backward, loop: ir.For, objects: Objects) -> Iterator[_Mistake]:
     test = _window_test(loop)
     if test is None or not _counts_batches(loop):
@@ -637,36 +646,6 @@ def _passes_over_the_rest(loop: ir.For, index: str) -> bool:
         and not windows.isdisjoint(ir.tokens_of(statement.test))
         for statement in loop.body
     )
-
-
-def _with_forward(block: ir.With, draft: Draft) -> Fix:
-    """Move the call of the model, and what stands between, into ``with model.no_sync():``."""
-    item = draft.node(block.site, cst.WithItem)
-    region, context = draft.around(item, cst.With), item.item
-    if region is None or len(region.items) != 1:
-        raise Doubt("more than no_sync is entered")
-    if not isinstance(context, cst.Call) or not isinstance(context.func, cst.Attribute):
-        raise Doubt("whose no_sync it is is not known")
-    model = names.dotted(context.func.value)
-    before = statements.siblings(draft, region)
-    before = before[: before.index(region)]
-    calling = [
-        index
-        for index, statement in enumerate(before)
-        for node in names.inside(statement)
-        if isinstance(node, cst.Call) and model is not None and names.dotted(node.func) == model
-    ]
-    if not calling or not isinstance(region.body, cst.IndentedBlock):
-        raise Doubt("the forward is somewhere else")
-    moved = before[calling[-1] :]
-    if calling.count(calling[-1]) != len(calling) or not all(
-        isinstance(each, (cst.Assign, cst.AugAssign)) for each in moved
-    ):
-        raise Doubt("there is more between the forward and the backward")
-    row = region.body.body[0]
-    first = row.body[0] if isinstance(row, cst.SimpleStatementLine) else row
-    statements.move_before(draft, first, *moved)  # type: ignore[arg-type]
-    return draft.fix("unsafe", "Call the model inside of no_sync() as well")
 
 
 def _require_no_other_count(loop: ir.For) -> None:
