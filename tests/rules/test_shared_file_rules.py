@@ -302,6 +302,111 @@ def check(body: str, code: str) -> None:
             """,
             id="a group of one process where no launcher made another",
         ),
+        pytest.param(
+            """
+            def main(args, net):
+                device = f"cuda:{args.gpu}" if args.gpu >= 0 else "cpu"
+                if args.gpu != -1 and torch.cuda.is_available():
+                    net.to(device)
+                if args.gpu is not None:
+                    print(args.gpu)
+                torch.save(net.state_dict(), "a.pt")
+
+            main(args, net)
+            """,
+            id="whether there is a GPU is no question about the rank",
+        ),
+        pytest.param(
+            """
+            def main(args, net):
+                if args.gpu == 0:
+                    print(args.gpu)
+                torch.save(net.state_dict(), "a.pt")  # expect: DST406
+
+            main(args, net)
+            """,
+            id="which GPU it is may be one",
+        ),
+        pytest.param(
+            """
+            def main(args, net):
+                dist.init_process_group("nccl")
+                if not args.standalone:
+                    dist.barrier()
+                    if dist.get_rank() == 0:
+                        torch.save(net.state_dict(), "a.pt")
+                else:
+                    torch.save(net.state_dict(), "a.pt")
+            """,
+            id="a run of one process has no other ranks",
+        ),
+        pytest.param(
+            """
+            class Keeper:
+                def __init__(self, rank):
+                    self.rank = rank
+                    dist.init_process_group("nccl")
+
+                def keep(self, trainer, path):
+                    dist.barrier()
+                    state = trainer.state()
+                    if state is None:
+                        assert self.rank > 0
+                        return
+                    torch.save(state, path)
+            """,
+            id="those that leave say that they are others",
+        ),
+        pytest.param(
+            """
+            from pytorch_lightning import Trainer
+
+            def main(net, data):
+                trainer = Trainer(accelerator="gpu", devices=4, strategy="ddp_spawn")
+                trainer.fit(net, data)
+                torch.save(net.state_dict(), "a.pt")
+            """,
+            id="the forked processes have ended",
+        ),
+        pytest.param(
+            """
+            from pytorch_lightning import Trainer
+
+            def main(net, data):
+                trainer = Trainer(accelerator="gpu", devices=4, strategy="ddp")
+                trainer.fit(net, data)
+                torch.save(net.state_dict(), "a.pt")  # expect: DST406
+            """,
+            id="the started processes go on behind fit",
+        ),
+        pytest.param(
+            """
+            from pytorch_lightning import Trainer
+
+            def main(args, net, data):
+                trainer = Trainer(
+                    accelerator="gpu" if args.gpu >= 0 else "cpu",
+                    devices=[args.gpu] if args.gpu >= 0 else "auto",
+                )
+                trainer.fit(net, data)
+                torch.save(net.state_dict(), "a.pt")
+            """,
+            id="one GPU, or the CPU",
+        ),
+        pytest.param(
+            """
+            from pytorch_lightning import Trainer
+
+            def main(args, net, data):
+                trainer = Trainer(
+                    accelerator="gpu" if args.gpu >= 0 else "cpu",
+                    devices=args.gpus if args.gpu >= 0 else "auto",
+                )
+                trainer.fit(net, data)
+                torch.save(net.state_dict(), "a.pt")  # expect: DST406
+            """,
+            id="some GPUs, or the CPU",
+        ),
     ],
 )
 def test_a_save_is_reported_when_nothing_keeps_the_other_ranks_away(body: str) -> None:
@@ -337,6 +442,23 @@ def test_a_save_is_reported_when_nothing_keeps_the_other_ranks_away(body: str) -
 )
 def test_a_deletion_is_reported_when_a_missing_file_is_an_error(body: str) -> None:
     check(body, "DST413")
+
+
+@pytest.mark.parametrize(("value", "found"), [("is_master(args)", False), ("True", True)])
+def test_the_script_that_imports_a_file_says_who_saves(
+    tmp_path: Path, value: str, found: bool
+) -> None:
+    (tmp_path / "main.py").write_text(
+        f"from loop import train\n\nargs = parse()\nargs.saves = bool(args.out) and {value}\n"
+    )
+    body = """
+        def train(args, net):
+            dist.barrier()
+            if args.saves and args.every:
+                torch.save(net.state_dict(), "a.pt")
+    """
+    source = HEAD + dedent(body).lstrip("\n")
+    assert bool(asked(source, "DST406", tmp_path / "loop.py")) is found
 
 
 @pytest.mark.parametrize(("size", "found"), [("1", False), ("8", True)])
