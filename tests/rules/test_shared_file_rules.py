@@ -640,6 +640,56 @@ def test_an_option_for_the_rank_that_is_replaced_by_a_device_is_none(
             """,
             id="a full optimizer state, which FSDP gathers on the CPU",
         ),
+        pytest.param(
+            """
+            def main(net, folder):
+                model = DDP(net.cuda())
+                name = os.path.join(folder, f"state_{dist.get_rank()}.pt")
+                model.load_state_dict(torch.load(name))
+                model.load_state_dict(torch.load(os.path.join(folder, "all.pt")))  # expect: DST404
+            """,
+            id="each rank has a file of its own",
+        ),
+        pytest.param(
+            """
+            def main(rank, net, path):
+                dist.init_process_group("gloo")
+                device = torch.device("cpu")
+                model = DDP(net.to(device))
+                model.load_state_dict(torch.load(path))
+            """,
+            id="a run on the CPU",
+        ),
+        pytest.param(
+            """
+            def main(rank, net, path, name):
+                dist.init_process_group("gloo")
+                device = torch.device(name)
+                model = DDP(net.to(device))
+                model.load_state_dict(torch.load(path))  # expect: DST404
+            """,
+            id="a run on some device",
+        ),
+        pytest.param(
+            """
+            import lightning.pytorch as pl
+
+            def main(Net, path):
+                trainer = pl.Trainer(devices=8)
+                trainer.fit(Net.load_from_checkpoint(path))  # expect: DST404
+            """,
+            id="Lightning 2 loads onto the device of the file",
+        ),
+        pytest.param(
+            """
+            import pytorch_lightning as pl
+
+            def main(Net, path, args):
+                trainer = pl.Trainer.from_argparse_args(args, devices=8)
+                pl.Trainer(devices=8).fit(Net.load_from_checkpoint(path))
+            """,
+            id="Lightning 1 loads onto the CPU",
+        ),
     ],
 )
 def test_a_load_is_reported_when_every_rank_loads_onto_one_device(body: str) -> None:
@@ -760,6 +810,30 @@ def test_a_class_of_another_file_loads_in_its_own_way(
             """,
             id="resumed into the wrapper",
         ),
+        pytest.param(
+            """
+            def train(net, path):
+                model = DDP(net)
+                torch.save(model.state_dict(), path)
+
+            def evaluate(net, path):
+                state = torch.load(path, map_location="cpu")
+                net.load_state_dict({name[7:]: value for name, value in state.items()})
+            """,
+            id="cut off by its length",
+        ),
+        pytest.param(
+            """
+            def train(net, path):
+                model = DDP(net)
+                torch.save(model.state_dict(), path)  # expect: DST401
+
+            def evaluate(net, path):
+                state = torch.load(path, map_location="cpu")
+                net.load_state_dict({name[4:]: value for name, value in state.items()})
+            """,
+            id="something else is cut off",
+        ),
     ],
 )
 def test_a_prefix_is_reported_when_the_wrapper_itself_is_saved(body: str) -> None:
@@ -815,6 +889,26 @@ def test_a_folder_that_each_rank_makes_needs_no_other_rank(making: str, found: b
             for step in range(4):
                 {making}
                 torch.save({{}}, os.path.join(folder, "a", str(rank)))
+        """
+    )
+    assert bool(reported(source, "DST408")) is found
+
+
+@pytest.mark.parametrize(("handling", "found"), [("time.sleep(30)", False), ("print(tries)", True)])
+def test_a_write_that_is_tried_again_after_a_while_finds_the_folder(
+    handling: str, found: bool
+) -> None:
+    source = HEAD + dedent(
+        f"""
+        def main(rank, folder):
+            if rank == 0:
+                os.makedirs(folder, exist_ok=True)
+            for tries in range(3):
+                try:
+                    torch.save({{}}, os.path.join(folder, str(rank)))
+                    break
+                except OSError:
+                    {handling}
         """
     )
     assert bool(reported(source, "DST408")) is found

@@ -8,18 +8,16 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from distlint.analyzer import ir
 from distlint.fixers import calls
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.checkpoints._all_ranks import on_all_ranks
+from distlint.rules.checkpoints._all_ranks import is_before_others, is_looked_for, on_all_ranks
 from distlint.rules.checkpoints.delete_on_all_ranks import is_forgiven
 from distlint.source.finding import Finding, Fix, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from distlint.analyzer.guards import Guards
     from distlint.analyzer.objects import CallSite
     from distlint.analyzer.positions import Locators
     from distlint.analyzer.project import Module
@@ -27,7 +25,6 @@ if TYPE_CHECKING:
     from distlint.source.document import Document
 
 _MAKERS = frozenset({"os.makedirs", "os.mkdir"})
-_LIGHTNING = frozenset({"lightning", "pytorch_lightning"})
 
 
 class MkdirOnAllRanks(SourceRule):
@@ -235,7 +232,7 @@ args = parse()
                 advice="use os.makedirs(..., exist_ok=True)",
                 fix=partial(_fix, site, Draft(locators.of(module.key), module, catalogue)),
             )
-            if _is_looked_for(site) and _is_before_others(guards, site):
+            if is_looked_for(site) and is_before_others(guards, site):
                 finding = replace(
                     finding,
                     preview=True,
@@ -244,26 +241,6 @@ args = parse()
                     "the first one can",
                 )
             yield finding
-
-
-def _is_looked_for(site: CallSite) -> bool:
-    """Is it behind a test whether the folder is there?"""
-    return any(
-        isinstance(here.owner, ir.If)
-        and not {"exists", "isdir", "is_dir"}.isdisjoint(ir.tokens_of(here.owner.test))
-        for here in site.point.around
-    )
-
-
-def _is_before_others(guards: Guards, site: CallSite) -> bool:
-    """Does Lightning's Trainer start the other processes, behind what the script itself does?"""
-    module, function = guards.objects.module, site.point.scope.function
-    return (
-        not _LIGHTNING.isdisjoint(module.imported_roots)
-        and "Fabric" not in module.words
-        and not guards.starts_many
-        and (function is None or not function.owner)  # hooks run on all ranks at once
-    )
 
 
 def _fix(site: CallSite, draft: Draft) -> Fix:
@@ -277,4 +254,4 @@ def _fix(site: CallSite, draft: Draft) -> Fix:
             raise Doubt("makedirs would have to be imported")
         draft.replace(last, "makedirs")
     calls.set_keyword(draft, call, "exist_ok", "True", 2)
-    return draft.fix("safe" if _is_looked_for(site) else "unsafe", "Pass exist_ok=True")
+    return draft.fix("safe" if is_looked_for(site) else "unsafe", "Pass exist_ok=True")
