@@ -848,6 +848,15 @@ LEFTOVER = (
         ),
         pytest.param(
             "DST504",
+            HEAD + "import os\n\ndist.init_process_group('nccl')\n"
+            "rank = int(os.environ['LOCAL_RANK'])\n"
+            "device = torch.device(f'cuda:{rank}' if torch.cuda.is_available() else 'cpu')\n",
+            "int(os.environ['LOCAL_RANK'])",
+            "dist.get_rank()",
+            id="where there is a GPU",
+        ),
+        pytest.param(
+            "DST504",
             HEAD + "dist.init_process_group('nccl')\n"
             "device = torch.device('gpu:{}'.format(dist.get_rank()))\n",
             "gpu:{}",

@@ -249,7 +249,9 @@ def _of_device(call: ir.Call) -> Iterator[ir.Expr]:
     if len(call.args) == 2 and _starts_with_cuda(call.args[0].value):
         yield call.args[1].value
     elif len(call.args) == 1:
-        yield _bare(call.args[0].value)
+        given = call.args[0].value
+        arms = (given.body, given.orelse) if isinstance(given, ir.Conditional) else (given,)
+        yield from map(_bare, arms)
 
 
 def _is_spawned(path: Path) -> bool:
