@@ -847,6 +847,24 @@ LEFTOVER = (
             id="a sampler for one process, where nothing asks for a seed",
         ),
         pytest.param(
+            "DST414",
+            HEAD + "import os\n\nfrom torch.utils.tensorboard import SummaryWriter\n\n"
+            "dist.init_process_group('nccl')\nwriter = SummaryWriter(os.path.join(args.out, 'a'))\n"
+            "if not os.path.exists(args.out):\n    os.makedirs(args.out)\n",
+            "args.out, 'a'",
+            "args.logs, 'a'",
+            id="the writer has made the folder",
+        ),
+        pytest.param(
+            "DST414",
+            HEAD + "import os\n\ndist.init_process_group('nccl')\n"
+            "os.makedirs(args.out, exist_ok=True)\n"
+            "if not os.path.exists(args.out):\n    os.makedirs(args.out)\n",
+            "os.makedirs(args.out, exist_ok=True)\n",
+            "if args.late:\n    os.makedirs(args.out, exist_ok=True)\n",
+            id="every rank has made the folder",
+        ),
+        pytest.param(
             "DST504",
             HEAD + "import os\n\ndist.init_process_group('nccl')\n"
             "rank = int(os.environ['LOCAL_RANK'])\n"

@@ -8,16 +8,21 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from distlint.analyzer import ir
+from distlint.analyzer.bindings import path_of
+from distlint.analyzer.names import expressions_in
 from distlint.fixers import calls
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.checkpoints._all_ranks import is_before_others, is_looked_for, on_all_ranks
 from distlint.rules.checkpoints.delete_on_all_ranks import is_forgiven
+from distlint.rules.setup._order import surely_before
 from distlint.source.finding import Finding, Fix, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from distlint.analyzer.guards import Guards
     from distlint.analyzer.objects import CallSite
     from distlint.analyzer.positions import Locators
     from distlint.analyzer.project import Module
@@ -58,6 +63,8 @@ class MkdirOnAllRanks(SourceRule):
 
     - `exist_ok=True`, or a handler for the error.
     - A test of the rank around the call, before it, or in the callers.
+    - It is looked for, and every rank has made it, or a folder in it, before: by `makedirs(...,
+      exist_ok=True)` or a `SummaryWriter`.
     - The path has the rank in it, or is a temporary one.
     - Nothing in the file shows that several processes come there.
     """
@@ -224,6 +231,8 @@ args = parse()
                 continue
             if guards.is_own(path, site.point.scope):
                 continue
+            if is_looked_for(site) and _is_there_already(guards, site, path):
+                continue
             finding = self.finding(
                 message="every rank makes this folder, and only the first one can",
                 severity=Severity.WARNING,
@@ -241,6 +250,24 @@ args = parse()
                     "the first one can",
                 )
             yield finding
+
+
+def _is_there_already(guards: Guards, site: CallSite, path: ir.Expr) -> bool:
+    """Has each rank made it, or a folder in it, in any case before: by a ``SummaryWriter``?"""
+    objects, name = guards.objects, path_of(path)
+    return any(
+        surely_before(maker.point, site.point)
+        and (
+            maker.name == "SummaryWriter"
+            or objects.constant(objects.argument(maker, "exist_ok", 2), maker.point) is True
+        )
+        and any(
+            isinstance(node, ir.Expr) and path_of(node) == name is not None
+            for argument in maker.call.args
+            for node in expressions_in(argument.value)
+        )
+        for maker in objects.calls({"SummaryWriter", "makedirs"})
+    )
 
 
 def _fix(site: CallSite, draft: Draft) -> Fix:
