@@ -712,6 +712,16 @@ def main(path):
 
 
 @pytest.mark.parametrize(
+    ("asks", "rows"), [("lightning", [5, 10, 11]), ("pytorch-lightning>=1.8,<2.0", [])]
+)
+def test_lightning_1_loads_onto_the_cpu(tmp_path: Path, asks: str, rows: list[int]) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "requirements.txt").write_text(asks + "\n")
+    found = asked(LOADERS, "DST404", tmp_path / "script.py")
+    assert [each.place.span.row for each in found] == rows
+
+
+@pytest.mark.parametrize(
     ("loader", "rows"),
     [
         ("torch.load(path, map_location='cpu')", [11]),
