@@ -13,10 +13,11 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.bindings import Point
+from distlint.analyzer.bindings import Point, path_of
 from distlint.analyzer.names import Around, Scope, calls_of, expressions_in, expressions_of, placed
 from distlint.analyzer.objects import CallSite, Objects, objects_of
 from distlint.analyzer.project import Imported
+from distlint.source.requirements import is_beside
 
 if TYPE_CHECKING:
     from distlint.analyzer.project import Module
@@ -30,10 +31,11 @@ _RANK = re.compile(
 )
 _MANY = re.compile(
     r"distrib|ddp|world|multi_?(gpu|proc|node)|n_?gpus?\b|num_gpus|initialized|parallel|num_proc"
-    r"|num_machines|no_cuda|^gpu",
+    r"|num_machines|no_cuda|^gpu|^standalone$",
     re.IGNORECASE,
 )
 """Words of a test that tells a run of one process from a run of many."""
+_NAMES_GPU = re.compile(r"^gpu$|gpu_id", re.IGNORECASE)
 _OWN = re.compile(
     r"rank|process_i|procid|uuid|getpid|hostname|mkdtemp|mkstemp|temp|tmp|worker|shard|gpu|device"
     r"|node|BytesIO|buffer|mpu",
@@ -61,6 +63,9 @@ _WAITS = frozenset({"barrier", "wait_for_everyone", "synchronize", "monitored_ba
 _IN_TURN = re.compile(r"(?:process|zero|rank_?0|master)_first$|^first_rank_first$")
 """Contexts that all ranks enter, the first one before the others: ``main_process_first()``."""
 _FORKING = frozenset({"notebook_launcher", "debug_launcher"})
+_WRITES = re.compile(r"save|write|dump|log|checkpoint|ckpt", re.IGNORECASE)
+_FORKS_TO_FIT = re.compile(r"^ddp_(?:spawn|fork|notebook)")
+"""Strategies of Lightning by which the other processes live no longer than ``fit``."""
 _DEPTH = 4
 
 
@@ -163,7 +168,7 @@ class Guards:
             return True  # the others wait there until the first one has been here
         if not (ir.is_left(statement.body) or ir.is_left(statement.orelse)):
             return False
-        return self._tells_ranks(statement.test, scope)
+        return self._tells_ranks(statement.test, scope) or _asserts_rank(statement.body)
 
     def _tells_ranks(self, test: ir.Expr, scope: Scope) -> bool:
         """May a condition hold on some ranks only, or in a run of one process only?"""
@@ -188,12 +193,25 @@ class Guards:
             if depth and isinstance(value, (ir.Name, ir.Attribute)) and ir.last_name(value) != name:
                 if self._flag_tells(value, where, depth - 1):
                     return True
+        path = path_of(flag)
+        if path is not None and len(path) > 1 and _is_param(path[0], scope):
+            if name not in self._assigned and self._is_raised_beside(name):
+                return True
         return any(
             _RANK.search(token)
             for function in self.names.module.functions
             if function.name == name
             for token in function.tokens
         )
+
+    def _is_raised_beside(self, name: str) -> bool:
+        """Does a script beside it, which imports the file, set an option to write by the rank?"""
+        if not _WRITES.search(name):
+            return False
+        path = self.objects.module.path
+        imports = rf"(?m)^\s*(?:from|import)\s[^\n#]*\b{re.escape(path.stem)}\b"
+        sets = rf"(?i)\.{re.escape(name)}\s*=[^=\n][^\n]*(?:{_RANK.pattern})"
+        return is_beside(path, imports, sets)
 
     def _says_rank(self, node: ir.Expr, scope: Scope) -> bool:
         """Does a decorator or a context manager choose among ranks, by its name or its body?"""
@@ -297,14 +315,27 @@ class Guards:
         if "num_nodes" in _keywords(call):
             return False
         values = {each.keyword: each.value for each in call.args if each.keyword}
-        devices = values.get("devices")
-        if devices is None:  # on the CPU the default is one process
-            accelerator = values.get("accelerator")
+        return all(
+            self._is_one_device(accelerator, devices, point)
+            for accelerator, devices in _arms(values.get("accelerator"), values.get("devices"))
+        )
+
+    def _is_one_device(
+        self, accelerator: ir.Expr | None, devices: ir.Expr | None, point: Point
+    ) -> bool:
+        if devices is None or (isinstance(devices, ir.Literal) and devices.value == "auto"):
+            # on the CPU the default is one process
             return isinstance(accelerator, ir.Literal) and accelerator.value == "cpu"
         found = self.objects.origins(devices, point)
         return bool(found) and all(
             _is_one(each.node) and each.item is None and not each.attributes for each in found
         )
+
+    def _forks_to_fit(self, call: ir.Call, point: Point) -> bool:
+        """Does Lightning fork the other processes for ``fit`` alone, whatever is around it?"""
+        given = self.objects.argument(CallSite(call, point), "strategy")
+        strategy = self.objects.constant(given, point)
+        return isinstance(strategy, str) and _FORKS_TO_FIT.search(strategy) is not None
 
     def _behind_rank_test(self, around: tuple[Around, ...]) -> bool:
         return any(isinstance(each.owner, ir.If) and asks_rank(each.owner.test) for each in around)
@@ -312,7 +343,7 @@ class Guards:
     def _is_sign(self, point: Point) -> bool:
         """Is it something that only several processes do: a rank test, a collective, a wrap?"""
         statement, scope = point.statement, point.scope
-        if isinstance(statement, ir.If) and asks_rank(statement.test):
+        if isinstance(statement, ir.If) and _shows_ranks(statement.test):
             if self._is_run_here(scope):
                 return True
         if isinstance(statement, ir.Assign) and "LOCAL_RANK" in ir.tokens_of(statement):
@@ -324,7 +355,7 @@ class Guards:
             if _is_wait_of_its_own(call):
                 return True
             if ir.last_name(call.func) == "Trainer" and not _DEVICES.isdisjoint(_keywords(call)):
-                if not self._on_one_device(call, point):
+                if not self._on_one_device(call, point) and not self._forks_to_fit(call, point):
                     return True
             if ir.last_name(call.func) == "save_checkpoint" and "tag" in _keywords(call):
                 return True  # DeepSpeed's, which all ranks call
@@ -563,6 +594,34 @@ def asks_rank(test: ir.Expr) -> bool:
     return any(_RANK.search(t) and "lora" not in t.lower() for t in ir.tokens_of(test))
 
 
+def _shows_ranks(test: ir.Expr) -> bool:
+    """Is a condition about the rank, and not ``args.gpu >= 0``, by which one process has a GPU?"""
+    words = {t for t in ir.tokens_of(test) if _RANK.search(t) and "lora" not in t.lower()}
+    if not all(map(_NAMES_GPU.search, words)):
+        return True
+    return any(
+        isinstance(node, ir.Compare)
+        and not words.isdisjoint(ir.tokens_of(node.left))
+        and any(
+            op in ("==", "!=", "in", "not in") and _may_be_number(right)
+            for op, right in zip(node.ops, node.rights, strict=True)
+        )
+        for node in expressions_in(test)
+    )
+
+
+def _may_be_number(node: ir.Expr) -> bool:
+    """May it be the number of a GPU, or a list of them? None and -1 stand for no GPU."""
+    if isinstance(node, ir.Literal):
+        return type(node.value) is int and node.value >= 0
+    return not isinstance(node, ir.Unary)
+
+
+def _asserts_rank(block: ir.Block) -> bool:
+    """Does a block assert which ranks come to it?"""
+    return any(isinstance(each, ir.Assert) and asks_rank(each.test) for each in block)
+
+
 def _is_wait_of_its_own(call: ir.Call) -> bool:
     """Is it ``self.wait_for_everyone()``, in the class of a framework that has such a method?"""
     return (
@@ -594,6 +653,24 @@ def _option(made: object, name: str) -> ir.Expr | None:
     if not isinstance(made, ir.Call) or ir.last_name(made.func) not in _NAMESPACES:
         return None
     return next((each.value for each in made.args if each.keyword == name), None)
+
+
+def _arms(
+    one: ir.Expr | None, other: ir.Expr | None
+) -> Iterator[tuple[ir.Expr | None, ir.Expr | None]]:
+    """Two options as they are passed together: both by one test, ``[n] if n >= 0 else "auto"``."""
+    if (
+        isinstance(one, ir.Conditional)
+        and isinstance(other, ir.Conditional)
+        and isinstance(one.test, ir.Compare)
+        and isinstance(other.test, ir.Compare)
+        and one.test.ops == other.test.ops
+        and ir.tokens_of(one.test) == ir.tokens_of(other.test)
+    ):
+        yield one.body, other.body
+        yield one.orelse, other.orelse
+    else:
+        yield one, other
 
 
 def _is_one(devices: object) -> bool:

@@ -292,6 +292,24 @@ def test_a_training_function_of_another_file_is_looked_into(tmp_path: Path) -> N
         assert [each.code for each in found if each.code == "DST203"] == expected
 
 
+def test_a_script_beside_it_hands_each_rank_its_part(tmp_path: Path) -> None:
+    script = tmp_path / "loop.py"
+    script.write_text(
+        "from torch.nn.parallel import DistributedDataParallel as DDP\n"
+        "from torch.utils.data import DataLoader\n"
+        "class Loop:\n"
+        "    def __init__(self, net, data):\n"
+        "        self.net, self.data = DDP(net), data\n"
+        "    def run(self):\n"
+        "        for batch in DataLoader(self.data, batch_size=8):\n"
+        "            self.net(batch).sum().backward()\n"
+    )
+    for data, expected in (("data.shard(size, rank)", []), ("data", ["DST202"])):
+        (tmp_path / "main.py").write_text(f"from loop import Loop\nLoop(net, {data}).run()\n")
+        found = find(Document.read(script), Project(tmp_path)).findings
+        assert [each.code for each in found if each.code == "DST202"] == expected
+
+
 def test_a_trainer_of_the_project_seeds_what_its_heirs_draw(tmp_path: Path) -> None:
     """Where its base, in another file, is a Trainer of transformers."""
     script = tmp_path / "script.py"

@@ -302,6 +302,111 @@ def check(body: str, code: str) -> None:
             """,
             id="a group of one process where no launcher made another",
         ),
+        pytest.param(
+            """
+            def main(args, net):
+                device = f"cuda:{args.gpu}" if args.gpu >= 0 else "cpu"
+                if args.gpu != -1 and torch.cuda.is_available():
+                    net.to(device)
+                if args.gpu is not None:
+                    print(args.gpu)
+                torch.save(net.state_dict(), "a.pt")
+
+            main(args, net)
+            """,
+            id="whether there is a GPU is no question about the rank",
+        ),
+        pytest.param(
+            """
+            def main(args, net):
+                if args.gpu == 0:
+                    print(args.gpu)
+                torch.save(net.state_dict(), "a.pt")  # expect: DST406
+
+            main(args, net)
+            """,
+            id="which GPU it is may be one",
+        ),
+        pytest.param(
+            """
+            def main(args, net):
+                dist.init_process_group("nccl")
+                if not args.standalone:
+                    dist.barrier()
+                    if dist.get_rank() == 0:
+                        torch.save(net.state_dict(), "a.pt")
+                else:
+                    torch.save(net.state_dict(), "a.pt")
+            """,
+            id="a run of one process has no other ranks",
+        ),
+        pytest.param(
+            """
+            class Keeper:
+                def __init__(self, rank):
+                    self.rank = rank
+                    dist.init_process_group("nccl")
+
+                def keep(self, trainer, path):
+                    dist.barrier()
+                    state = trainer.state()
+                    if state is None:
+                        assert self.rank > 0
+                        return
+                    torch.save(state, path)
+            """,
+            id="those that leave say that they are others",
+        ),
+        pytest.param(
+            """
+            from pytorch_lightning import Trainer
+
+            def main(net, data):
+                trainer = Trainer(accelerator="gpu", devices=4, strategy="ddp_spawn")
+                trainer.fit(net, data)
+                torch.save(net.state_dict(), "a.pt")
+            """,
+            id="the forked processes have ended",
+        ),
+        pytest.param(
+            """
+            from pytorch_lightning import Trainer
+
+            def main(net, data):
+                trainer = Trainer(accelerator="gpu", devices=4, strategy="ddp")
+                trainer.fit(net, data)
+                torch.save(net.state_dict(), "a.pt")  # expect: DST406
+            """,
+            id="the started processes go on behind fit",
+        ),
+        pytest.param(
+            """
+            from pytorch_lightning import Trainer
+
+            def main(args, net, data):
+                trainer = Trainer(
+                    accelerator="gpu" if args.gpu >= 0 else "cpu",
+                    devices=[args.gpu] if args.gpu >= 0 else "auto",
+                )
+                trainer.fit(net, data)
+                torch.save(net.state_dict(), "a.pt")
+            """,
+            id="one GPU, or the CPU",
+        ),
+        pytest.param(
+            """
+            from pytorch_lightning import Trainer
+
+            def main(args, net, data):
+                trainer = Trainer(
+                    accelerator="gpu" if args.gpu >= 0 else "cpu",
+                    devices=args.gpus if args.gpu >= 0 else "auto",
+                )
+                trainer.fit(net, data)
+                torch.save(net.state_dict(), "a.pt")  # expect: DST406
+            """,
+            id="some GPUs, or the CPU",
+        ),
     ],
 )
 def test_a_save_is_reported_when_nothing_keeps_the_other_ranks_away(body: str) -> None:
@@ -337,6 +442,23 @@ def test_a_save_is_reported_when_nothing_keeps_the_other_ranks_away(body: str) -
 )
 def test_a_deletion_is_reported_when_a_missing_file_is_an_error(body: str) -> None:
     check(body, "DST413")
+
+
+@pytest.mark.parametrize(("value", "found"), [("is_master(args)", False), ("True", True)])
+def test_the_script_that_imports_a_file_says_who_saves(
+    tmp_path: Path, value: str, found: bool
+) -> None:
+    (tmp_path / "main.py").write_text(
+        f"from loop import train\n\nargs = parse()\nargs.saves = bool(args.out) and {value}\n"
+    )
+    body = """
+        def train(args, net):
+            dist.barrier()
+            if args.saves and args.every:
+                torch.save(net.state_dict(), "a.pt")
+    """
+    source = HEAD + dedent(body).lstrip("\n")
+    assert bool(asked(source, "DST406", tmp_path / "loop.py")) is found
 
 
 @pytest.mark.parametrize(("size", "found"), [("1", False), ("8", True)])
@@ -518,6 +640,56 @@ def test_an_option_for_the_rank_that_is_replaced_by_a_device_is_none(
             """,
             id="a full optimizer state, which FSDP gathers on the CPU",
         ),
+        pytest.param(
+            """
+            def main(net, folder):
+                model = DDP(net.cuda())
+                name = os.path.join(folder, f"state_{dist.get_rank()}.pt")
+                model.load_state_dict(torch.load(name))
+                model.load_state_dict(torch.load(os.path.join(folder, "all.pt")))  # expect: DST404
+            """,
+            id="each rank has a file of its own",
+        ),
+        pytest.param(
+            """
+            def main(rank, net, path):
+                dist.init_process_group("gloo")
+                device = torch.device("cpu")
+                model = DDP(net.to(device))
+                model.load_state_dict(torch.load(path))
+            """,
+            id="a run on the CPU",
+        ),
+        pytest.param(
+            """
+            def main(rank, net, path, name):
+                dist.init_process_group("gloo")
+                device = torch.device(name)
+                model = DDP(net.to(device))
+                model.load_state_dict(torch.load(path))  # expect: DST404
+            """,
+            id="a run on some device",
+        ),
+        pytest.param(
+            """
+            import lightning.pytorch as pl
+
+            def main(Net, path):
+                trainer = pl.Trainer(devices=8)
+                trainer.fit(Net.load_from_checkpoint(path))  # expect: DST404
+            """,
+            id="Lightning 2 loads onto the device of the file",
+        ),
+        pytest.param(
+            """
+            import pytorch_lightning as pl
+
+            def main(Net, path, args):
+                trainer = pl.Trainer.from_argparse_args(args, devices=8)
+                pl.Trainer(devices=8).fit(Net.load_from_checkpoint(path))
+            """,
+            id="Lightning 1 loads onto the CPU",
+        ),
     ],
 )
 def test_a_load_is_reported_when_every_rank_loads_onto_one_device(body: str) -> None:
@@ -537,6 +709,16 @@ def main(path):
     trainer.fit(Large.load_from_checkpoint(path))
     trainer.fit(Small.load_from_checkpoint(path))
 """
+
+
+@pytest.mark.parametrize(
+    ("asks", "rows"), [("lightning", [5, 10, 11]), ("pytorch-lightning>=1.8,<2.0", [])]
+)
+def test_lightning_1_loads_onto_the_cpu(tmp_path: Path, asks: str, rows: list[int]) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "requirements.txt").write_text(asks + "\n")
+    found = asked(LOADERS, "DST404", tmp_path / "script.py")
+    assert [each.place.span.row for each in found] == rows
 
 
 @pytest.mark.parametrize(
@@ -638,6 +820,30 @@ def test_a_class_of_another_file_loads_in_its_own_way(
             """,
             id="resumed into the wrapper",
         ),
+        pytest.param(
+            """
+            def train(net, path):
+                model = DDP(net)
+                torch.save(model.state_dict(), path)
+
+            def evaluate(net, path):
+                state = torch.load(path, map_location="cpu")
+                net.load_state_dict({name[7:]: value for name, value in state.items()})
+            """,
+            id="cut off by its length",
+        ),
+        pytest.param(
+            """
+            def train(net, path):
+                model = DDP(net)
+                torch.save(model.state_dict(), path)  # expect: DST401
+
+            def evaluate(net, path):
+                state = torch.load(path, map_location="cpu")
+                net.load_state_dict({name[4:]: value for name, value in state.items()})
+            """,
+            id="something else is cut off",
+        ),
     ],
 )
 def test_a_prefix_is_reported_when_the_wrapper_itself_is_saved(body: str) -> None:
@@ -693,6 +899,26 @@ def test_a_folder_that_each_rank_makes_needs_no_other_rank(making: str, found: b
             for step in range(4):
                 {making}
                 torch.save({{}}, os.path.join(folder, "a", str(rank)))
+        """
+    )
+    assert bool(reported(source, "DST408")) is found
+
+
+@pytest.mark.parametrize(("handling", "found"), [("time.sleep(30)", False), ("print(tries)", True)])
+def test_a_write_that_is_tried_again_after_a_while_finds_the_folder(
+    handling: str, found: bool
+) -> None:
+    source = HEAD + dedent(
+        f"""
+        def main(rank, folder):
+            if rank == 0:
+                os.makedirs(folder, exist_ok=True)
+            for tries in range(3):
+                try:
+                    torch.save({{}}, os.path.join(folder, str(rank)))
+                    break
+                except OSError:
+                    {handling}
         """
     )
     assert bool(reported(source, "DST408")) is found

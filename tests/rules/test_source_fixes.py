@@ -477,3 +477,27 @@ def test_a_run_without_a_launcher_keeps_its_gpu(rank: str, read: str) -> None:
     source += "dist.init_process_group('nccl')\n"
     source += f"rank = {rank}\ntorch.cuda.set_device(rank)\n"
     assert f"torch.cuda.set_device({read})" in repaired(source)
+
+
+@pytest.mark.parametrize(
+    ("behind", "offered"),
+    [
+        ("print(folder)", True),
+        ("dist.barrier()\nos.makedirs(folder)", True),
+        ("if dist.get_rank() == 0:\n    os.makedirs(folder)", True),
+        ("os.makedirs(folder)", False),
+        ("other = folder\nos.makedirs(other)", False),
+    ],
+)
+def test_a_folder_that_the_others_go_on_with_is_not_deleted_beside_them(
+    behind: str, offered: bool
+) -> None:
+    source = "import os\nimport shutil\nimport torch.distributed as dist\n\n"
+    source += "dist.init_process_group('gloo')\nfolder = os.environ['OUT']\n"
+    source += f"shutil.rmtree(folder)\n{behind}\n"
+    if offered:
+        assert "if dist.get_rank() == 0:\n    shutil.rmtree(folder)" in repaired(
+            source, preview=True, only="DST413"
+        )
+    else:
+        unchanged(source, "DST413")

@@ -793,6 +793,88 @@ LEFTOVER = (
         ),
         pytest.param(
             "DST504",
+            HEAD
+            + "dist.init_process_group('nccl', init_method='tcp://127.0.0.1:{}'.format(port))\n"
+            "torch.cuda.set_device(dist.get_rank())\n",
+            "127.0.0.1",
+            "10.0.0.1",
+            id="the processes meet on their own node",
+        ),
+        pytest.param(
+            "DST511",
+            HEAD + "from torch.nn.parallel import DistributedDataParallel as DDP\n\n"
+            "dist.init_process_group('nccl')\nencoder = Encoder().to(device)\n"
+            "model = DDP(Wrapper(encoder), device_ids=[rank])\n",
+            "Encoder().to(device)",
+            "Encoder()",
+            id="around a part that has been moved",
+        ),
+        pytest.param(
+            "DST605",
+            "import torch\n\nloss = net(x)\nwith torch.autocast('cuda'):\n"
+            "    loss.backward()\n    optimizer.step()\n",
+            "    loss.backward()\n",
+            "    loss = net(x)\n    loss.backward()\n",
+            id="nothing is computed in float16",
+        ),
+        pytest.param(
+            "DST610",
+            "import torch\n\ntorch.autograd.set_detect_anomaly(True)\n"
+            "with torch.no_grad():\n    print(net(x))\n",
+            "    print(net(x))\n",
+            "    print(net(x))\nnet(x).sum().backward()\n",
+            id="there is no backward pass",
+        ),
+        pytest.param(
+            "DST610",
+            "import torch\n\nif options.search:\n"
+            "    torch.autograd.set_detect_anomaly(True)\ntrain(options)\n",
+            "if options.search:",
+            "if __name__ == '__main__':",
+            id="on request, and in every run of the script",
+        ),
+        pytest.param(
+            "DST212",
+            HEAD + "import random\n\nfrom torch.utils.data import DistributedSampler, Sampler\n\n\n"
+            "class Buckets(Sampler):\n    def __iter__(self):\n"
+            "        random.shuffle(self.rows)\n        return iter(self.rows)\n\n\n"
+            "class Shares(DistributedSampler):\n    def __iter__(self):\n"
+            "        generator = torch.Generator()\n        generator.manual_seed(self.epoch)\n"
+            "        return iter(torch.randperm(8, generator=generator))\n",
+            "        generator = torch.Generator()\n",
+            "        if self.seed:\n            random.seed(self.seed)\n"
+            "        generator = torch.Generator()\n",
+            id="a sampler for one process, where nothing asks for a seed",
+        ),
+        pytest.param(
+            "DST414",
+            HEAD + "import os\n\nfrom torch.utils.tensorboard import SummaryWriter\n\n"
+            "dist.init_process_group('nccl')\nwriter = SummaryWriter(os.path.join(args.out, 'a'))\n"
+            "if not os.path.exists(args.out):\n    os.makedirs(args.out)\n",
+            "args.out, 'a'",
+            "args.logs, 'a'",
+            id="the writer has made the folder",
+        ),
+        pytest.param(
+            "DST414",
+            HEAD + "import os\n\ndist.init_process_group('nccl')\n"
+            "os.makedirs(args.out, exist_ok=True)\n"
+            "if not os.path.exists(args.out):\n    os.makedirs(args.out)\n",
+            "os.makedirs(args.out, exist_ok=True)\n",
+            "if args.late:\n    os.makedirs(args.out, exist_ok=True)\n",
+            id="every rank has made the folder",
+        ),
+        pytest.param(
+            "DST504",
+            HEAD + "import os\n\ndist.init_process_group('nccl')\n"
+            "rank = int(os.environ['LOCAL_RANK'])\n"
+            "device = torch.device(f'cuda:{rank}' if torch.cuda.is_available() else 'cpu')\n",
+            "int(os.environ['LOCAL_RANK'])",
+            "dist.get_rank()",
+            id="where there is a GPU",
+        ),
+        pytest.param(
+            "DST504",
             HEAD + "dist.init_process_group('nccl')\n"
             "device = torch.device('gpu:{}'.format(dist.get_rank()))\n",
             "gpu:{}",
@@ -1137,6 +1219,15 @@ def test_a_gpu_by_its_number_leaves_the_first_one_to_what_has_none() -> None:
     (found,) = asked(source.replace("to(rank)", "cuda()"), "DST502", SCRIPT)
     assert found.explanation is not None
     assert "duplicate" in found.explanation.effect
+
+
+def test_a_gpu_by_its_number_may_be_written_in_two_parts() -> None:
+    source = HEAD + "from torch.multiprocessing import spawn\n\n\ndef run(rank, world):\n"
+    source += "    dist.init_process_group('nccl', rank=rank, world_size=world)\n"
+    source += "    device = torch.device('cuda', rank)\n\n\nspawn(run)\n"
+    (found,) = asked(source, "DST502", SCRIPT)
+    assert found.explanation is not None
+    assert "barrier()" in found.explanation.effect
 
 
 def test_a_script_beside_it_loads_into_a_wrapper(tmp_path: Path) -> None:

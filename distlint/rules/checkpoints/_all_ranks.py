@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from distlint.source.finding import Fix
 
 
+_LIGHTNING = frozenset({"lightning", "pytorch_lightning"})
+_LOOKS = frozenset({"exists", "isdir", "is_dir", "isfile", "is_file"})
+
+
 def on_all_ranks(
     module: Module,
     catalogue: Catalogue,
@@ -41,6 +45,25 @@ def on_all_ranks(
             continue
         if guards.on_many_ranks(site.point.scope):
             yield site, guards
+
+
+def is_looked_for(site: CallSite) -> bool:
+    """Is it behind a test whether the file or folder is there?"""
+    return any(
+        isinstance(here.owner, ir.If) and not _LOOKS.isdisjoint(ir.tokens_of(here.owner.test))
+        for here in site.point.around
+    )
+
+
+def is_before_others(guards: Guards, site: CallSite) -> bool:
+    """Does Lightning's Trainer start the other processes, behind what the script itself does?"""
+    module, function = guards.objects.module, site.point.scope.function
+    return (
+        not _LIGHTNING.isdisjoint(module.imported_roots)
+        and "Fabric" not in module.words
+        and not guards.starts_many
+        and (function is None or not function.owner)  # hooks run on all ranks at once
+    )
 
 
 def on_rank_0_only(site: CallSite, draft: Draft) -> Fix:

@@ -10,7 +10,7 @@ import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.bindings import path_of
-from distlint.analyzer.names import expressions_in
+from distlint.analyzer.names import expressions_in, nodes_of
 from distlint.analyzer.objects import CallSite, objects_of
 from distlint.fixers import names
 from distlint.fixers.draft import Doubt, Draft
@@ -397,6 +397,8 @@ def _fits(objects: Objects, wrapper: Wrapper) -> bool:
     """Does the module load into such a wrapper again, or take the prefix off?"""
     if any(wrapper.prefix.rstrip(".") in token for token in _literals(objects)):
         return True
+    if _LOADS & objects.module.tokens and _cuts(objects, len(wrapper.prefix)):
+        return True
     for site in objects.calls(_LOADS):
         if isinstance(site.call.func, ir.Attribute):
             into = wrapper_of(objects, site.call.func.value, site.point)
@@ -405,6 +407,18 @@ def _fits(objects: Objects, wrapper: Wrapper) -> bool:
                     return True
     return wrapper.made is not None and any(
         _LOADERS.search(site.name) for site, _ in objects.passed_to(wrapper.made)
+    )
+
+
+def _cuts(objects: Objects, length: int) -> bool:
+    """Is the prefix cut off names by its length: ``state[name[7:]] = value``?"""
+    return any(
+        isinstance(node, ir.Slice)
+        and node.upper is None
+        and isinstance(node.lower, ir.Literal)
+        and node.lower.value == length
+        for point in objects.points
+        for node in nodes_of(point.statement)
     )
 
 

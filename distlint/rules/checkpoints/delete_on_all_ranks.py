@@ -8,17 +8,19 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
+from distlint.analyzer.bindings import path_of
 from distlint.analyzer.guards import asks_rank, guards_of, in_turn, is_distributed
-from distlint.analyzer.names import calls_of, expressions_in, placed
-from distlint.fixers.draft import Draft
+from distlint.analyzer.names import calls_of, expressions_in, expressions_of, placed
+from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.checkpoints._all_ranks import on_all_ranks, on_rank_0_only
-from distlint.source.finding import Finding, Related, Severity
+from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from distlint.analyzer.bindings import Point
+    from distlint.analyzer.guards import Guards
     from distlint.analyzer.names import Around
     from distlint.analyzer.objects import CallSite
     from distlint.analyzer.positions import Locators
@@ -37,6 +39,7 @@ _TEMPORARY = frozenset(
 _TELLS_PATH = frozenset({"broadcast_object_list", "scatter_object_list", "broadcast_object"})
 _READS = frozenset({"load", "load_file", "safe_open", "open", "load_state_dict", "read_text"})
 _MEETS = frozenset({"barrier", "wait_for_everyone", "all_reduce", "all_gather", *_TELLS_PATH})
+_LOGS = frozenset({"print", "debug", "info", "warning", "error", "log"})
 _EXISTS = frozenset({"exists", "isfile", "isdir", "is_file", "is_dir", "lexists"})
 _FORGIVING = frozenset(
     {"OSError", "FileNotFoundError", "FileExistsError", "Exception", "BaseException"}
@@ -74,7 +77,8 @@ class DeleteOnAllRanks(SourceRule):
     ## Fix
 
     Unsafe: the statement goes under a test of the rank. Whether others have to wait for it is for
-    you to say, and a script that runs without a process group has no rank to ask for.
+    you to say, and a script that runs without a process group has no rank to ask for. Not offered
+    where all ranks go on with the path, as by making it anew, before they meet.
 
     ## When it is silent
 
@@ -326,7 +330,11 @@ dist.barrier()
                 effect="the first rank deletes, and the others fail or delete what is new",
                 advice="delete on rank 0 only, and let the ranks meet in a barrier afterwards",
                 fix=partial(
-                    on_rank_0_only, site, Draft(locators.of(module.key), module, catalogue)
+                    _fix,
+                    guards,
+                    site,
+                    path,
+                    Draft(locators.of(module.key), module, catalogue),
                 ),
             )
         for site in _one_after_another(module, catalogue):
@@ -384,6 +392,38 @@ dist.barrier()
                         effect="a rank that is late finds no file",
                         advice="let the ranks meet in a barrier before the with ends",
                     )
+
+
+def _fix(guards: Guards, site: CallSite, path: ir.Expr, draft: Draft) -> Fix:
+    if _is_used_behind(guards, site, path):
+        raise Doubt("the others would use it while it is deleted")
+    return on_rank_0_only(site, draft)
+
+
+def _is_used_behind(guards: Guards, site: CallSite, path: ir.Expr) -> bool:
+    """Do all ranks go on with what was deleted, before they meet: ``os.makedirs(path)``?"""
+    name = path_of(path)
+    behind = sorted(
+        (
+            point
+            for point in guards.objects.points_in(site.point.scope)
+            if point.statement.site > site.point.statement.site
+        ),
+        key=lambda point: point.statement.site,
+    )
+    for point in behind:
+        called = {ir.last_name(call.func) for call in calls_of(point.statement)}
+        if not _MEETS.isdisjoint(called) and not guards.may_be_some_ranks(point):
+            return False
+        if not called.isdisjoint(_LOGS) or guards.may_be_some_ranks(point):
+            continue
+        if any(
+            isinstance(node, ir.Expr) and path_of(node) == name is not None
+            for part in expressions_of(point.statement)
+            for node in expressions_in(part)
+        ):
+            return True
+    return False
 
 
 def _one_after_another(module: Module, catalogue: Catalogue) -> Iterator[CallSite]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,7 +14,7 @@ from distlint.analyzer.bindings import Point
 from distlint.fixers import agree, imports, names, ranks, statements
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.checkpoints._all_ranks import on_all_ranks
+from distlint.rules.checkpoints._all_ranks import is_before_others, is_looked_for, on_all_ranks
 from distlint.source.finding import Finding, Fix, Severity
 
 if TYPE_CHECKING:
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from distlint.source.document import Document
 
 _DATASETS = ("torchvision.datasets.", "torchaudio.datasets.", "torchtext.datasets.")
+_UNPACKS = re.compile(r"^torchvision\.datasets\.(?:VOC\w+|SBDataset)$")
+"""Data sets that unpack the archive each time, also where it is there."""
 _FETCHES = frozenset({"urllib.request.urlretrieve", "torch.hub.download_url_to_file"})
 _FUNCTIONS = frozenset(name.rpartition(".")[2] for name in _FETCHES)
 _FILE_LOCKS = frozenset(
@@ -44,13 +48,19 @@ class DownloadOnAllRanks(SourceRule):
     ## What it finds
 
     A data set of torchvision or torchaudio made with `download=True`, `urlretrieve` and
-    `torch.hub.download_url_to_file`, which all ranks of a node come to at the same time.
+    `torch.hub.download_url_to_file`, which all ranks of a node come to at the same time. In
+    preview, as information: data that are looked for first, in a script whose only other processes
+    are those that Lightning's `Trainer` starts.
 
     ## Why it matters
 
     Nothing locks the file. On the first run the ranks write into one archive together, or one
     unpacks what another is still fetching: a broken data set, or an error that is gone the next
-    time because the files are there by then.
+    time because the files are there by then. `VOCDetection` and its kind unpack the archive on
+    every run, while other ranks read the files.
+
+    Lightning starts the other processes of a node when the first one comes to `fit`, and they find
+    the data there; those of other nodes, and of a launcher such as `srun`, do not wait for it.
 
     ## What to do
 
@@ -209,6 +219,22 @@ dist.barrier()
 """,
         ),
         Example(
+            title="In front of the processes that Lightning starts",
+            needs=("torchvision", "lightning"),
+            effect="static",
+            why_static="needs the network",
+            code="""\
+from lightning.pytorch import Trainer
+from torchvision.datasets import CIFAR10, VOCDetection
+
+
+def train(module, loader):
+    images = VOCDetection("voc", download=True)  # expect: DST415
+    others = CIFAR10("cifar", download=True)  # expect: DST415
+    Trainer(devices=4, strategy="ddp").fit(module, loader(images, others))
+""",
+        ),
+        Example(
             title="download=True on every rank",
             needs=("torchvision",),
             effect="static",
@@ -248,21 +274,35 @@ def worker(rank, world):
                 place = guards.objects.argument(site, "filename", 1).value
             else:
                 continue
-            if not guards.is_own(place, site.point.scope) and not _is_locked(guards, site):
-                yield self.finding(
-                    message="every rank downloads to the same place, and nothing locks it",
-                    severity=Severity.WARNING,
-                    place=locators.of(module.key).place(site.call.site),
-                    effect="on the first run the ranks write into one file together",
-                    advice="download on one rank of each node, then let all meet in a barrier",
-                    fix=partial(
-                        _fix,
-                        site,
-                        called in _FETCHES,
-                        frozenset(module.imported_roots),
-                        Draft(locators.of(module.key), module, catalogue),
-                    ),
+            if guards.is_own(place, site.point.scope) or _is_locked(guards, site):
+                continue
+            again = _UNPACKS.search(called) is not None
+            finding = self.finding(
+                message="every rank downloads to the same place, and nothing locks it",
+                severity=Severity.WARNING,
+                place=locators.of(module.key).place(site.call.site),
+                effect="the ranks unpack over each other's files, on each run"
+                if again
+                else "on the first run the ranks write into one file together",
+                advice="download on one rank of each node, then let all meet in a barrier",
+                fix=partial(
+                    _fix,
+                    site,
+                    called in _FETCHES,
+                    frozenset(module.imported_roots),
+                    Draft(locators.of(module.key), module, catalogue),
+                ),
+            )
+            looks = is_looked_for(site) if called in _FETCHES else not again
+            if looks and is_before_others(guards, site):
+                finding = replace(
+                    finding,
+                    preview=True,
+                    severity=Severity.INFO,
+                    message="every process that no other one starts downloads to the same place, "
+                    "and nothing locks it",
                 )
+            yield finding
 
 
 def _is_locked(guards: Guards, site: CallSite) -> bool:

@@ -79,7 +79,8 @@ class LoadAfterRank0Save(SourceRule):
     - Only the writer reads it again.
     - Every rank makes the folder, or one in it, by `os.makedirs` before it writes there.
     - A test of the rank around both, or around all calls of the function: the writer is alone.
-    - The ranks look for the file themselves, and wait until it is there.
+    - The ranks look for the file themselves, and wait until it is there, or try again after a
+      while where the use fails.
     - The paths are not written alike.
     - It is used in a function that is only defined behind the test; where it is called is not
       looked for.
@@ -258,7 +259,7 @@ dist.barrier()
             if _comes_alone(guards, Point(write.point.scope, block), _DEPTH):
                 continue
             use = _used_behind(guards, write, block)
-            if use is None or use.site in told:
+            if use is None or use.site in told or _is_tried_again(guards, use, write.point):
                 continue
             told.add(use.site)
             locator = locators.of(module.key)
@@ -274,6 +275,24 @@ dist.barrier()
                 advice="let the ranks meet in a barrier behind the write",
                 fix=partial(_fix, block, what, draft),
             )
+
+
+def _is_tried_again(guards: Guards, use: ir.Call, point: Point) -> bool:
+    """Is it in a loop that waits a while where it fails, and tries once more?"""
+    return any(
+        site.call is use
+        and any(
+            isinstance(here.owner, ir.Try)
+            and here.block is here.owner.body
+            and any("sleep" in ir.block_tokens(each.body) for each in here.owner.handlers)
+            and any(
+                isinstance(each.owner, (ir.For, ir.While)) for each in site.point.around[:depth]
+            )
+            for depth, here in enumerate(site.point.around)
+        )
+        for site in guards.objects.calls({ir.last_name(use.func)})
+        if site.point.scope is point.scope
+    )
 
 
 def _fix(around: tuple[Around, ...], what: str, draft: Draft) -> Fix:

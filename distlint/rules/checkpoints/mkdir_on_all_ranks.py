@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
+from distlint.analyzer.bindings import path_of
+from distlint.analyzer.names import expressions_in
 from distlint.fixers import calls
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.checkpoints._all_ranks import on_all_ranks
+from distlint.rules.checkpoints._all_ranks import is_before_others, is_looked_for, on_all_ranks
 from distlint.rules.checkpoints.delete_on_all_ranks import is_forgiven
+from distlint.rules.setup._order import surely_before
 from distlint.source.finding import Finding, Fix, Severity
 
 if TYPE_CHECKING:
@@ -27,7 +30,6 @@ if TYPE_CHECKING:
     from distlint.source.document import Document
 
 _MAKERS = frozenset({"os.makedirs", "os.mkdir"})
-_LIGHTNING = frozenset({"lightning", "pytorch_lightning"})
 
 
 class MkdirOnAllRanks(SourceRule):
@@ -61,6 +63,8 @@ class MkdirOnAllRanks(SourceRule):
 
     - `exist_ok=True`, or a handler for the error.
     - A test of the rank around the call, before it, or in the callers.
+    - It is looked for, and every rank has made it, or a folder in it, before: by `makedirs(...,
+      exist_ok=True)` or a `SummaryWriter`.
     - The path has the rank in it, or is a temporary one.
     - Nothing in the file shows that several processes come there.
     """
@@ -227,6 +231,8 @@ args = parse()
                 continue
             if guards.is_own(path, site.point.scope):
                 continue
+            if is_looked_for(site) and _is_there_already(guards, site, path):
+                continue
             finding = self.finding(
                 message="every rank makes this folder, and only the first one can",
                 severity=Severity.WARNING,
@@ -235,7 +241,7 @@ args = parse()
                 advice="use os.makedirs(..., exist_ok=True)",
                 fix=partial(_fix, site, Draft(locators.of(module.key), module, catalogue)),
             )
-            if _is_looked_for(site) and _is_before_others(guards, site):
+            if is_looked_for(site) and is_before_others(guards, site):
                 finding = replace(
                     finding,
                     preview=True,
@@ -246,23 +252,21 @@ args = parse()
             yield finding
 
 
-def _is_looked_for(site: CallSite) -> bool:
-    """Is it behind a test whether the folder is there?"""
+def _is_there_already(guards: Guards, site: CallSite, path: ir.Expr) -> bool:
+    """Has each rank made it, or a folder in it, in any case before: by a ``SummaryWriter``?"""
+    objects, name = guards.objects, path_of(path)
     return any(
-        isinstance(here.owner, ir.If)
-        and not {"exists", "isdir", "is_dir"}.isdisjoint(ir.tokens_of(here.owner.test))
-        for here in site.point.around
-    )
-
-
-def _is_before_others(guards: Guards, site: CallSite) -> bool:
-    """Does Lightning's Trainer start the other processes, behind what the script itself does?"""
-    module, function = guards.objects.module, site.point.scope.function
-    return (
-        not _LIGHTNING.isdisjoint(module.imported_roots)
-        and "Fabric" not in module.words
-        and not guards.starts_many
-        and (function is None or not function.owner)  # hooks run on all ranks at once
+        surely_before(maker.point, site.point)
+        and (
+            maker.name == "SummaryWriter"
+            or objects.constant(objects.argument(maker, "exist_ok", 2), maker.point) is True
+        )
+        and any(
+            isinstance(node, ir.Expr) and path_of(node) == name is not None
+            for argument in maker.call.args
+            for node in expressions_in(argument.value)
+        )
+        for maker in objects.calls({"SummaryWriter", "makedirs"})
     )
 
 
@@ -277,4 +281,4 @@ def _fix(site: CallSite, draft: Draft) -> Fix:
             raise Doubt("makedirs would have to be imported")
         draft.replace(last, "makedirs")
     calls.set_keyword(draft, call, "exist_ok", "True", 2)
-    return draft.fix("safe" if _is_looked_for(site) else "unsafe", "Pass exist_ok=True")
+    return draft.fix("safe" if is_looked_for(site) else "unsafe", "Pass exist_ok=True")

@@ -19,6 +19,7 @@ from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.setup._order import tests_around
 from distlint.source.finding import Finding, Fix, Severity
+from distlint.source.requirements import asks_for_older
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -48,6 +49,9 @@ _PLAIN = re.compile(
 """Keys of a checkpoint behind which there are numbers and options."""
 _FROM_CPU = frozenset({"shard_full_optim_state_dict", "scatter_full_optim_state_dict"})
 """What FSDP hands them, ``full_optim_state_dict``, has been moved to the CPU."""
+_REMOVED = frozenset({"from_argparse_args", "add_argparse_args"})
+"""Words of Lightning 1, which loads onto the CPU unless it is told otherwise."""
+_RANK_IN_NAME = re.compile(r"(?:^|_)rank$|process_index$")
 _RESTORES = frozenset({"load_state_dict", "set_rng_state", "set_model_state_dict"})
 
 
@@ -82,13 +86,16 @@ class NoMapLocation(SourceRule):
 
     - `map_location` is given, also by position or in `**kwargs`.
     - All functions of the file that save say `cpu`: what they write is on no GPU.
+    - The rank is in the name of the file: each has saved its own.
     - One rank loads, or the call stands in a branch for runs of one process, or beside an
       unconditional `DataParallel`.
     - What is loaded is no state of a model or optimizer: data, vocabularies, a scheduler's numbers,
       the options by which the model is made.
     - It is FSDP's full optimizer state, which is on the CPU when it is saved.
     - The class has a `load_from_checkpoint` of its own, which does not end in Lightning's.
-    - The file is a buffer, or the script uses no GPU.
+    - The file is a buffer, or the script uses no GPU, by its words or by gloo and its devices.
+    - Lightning is older than 2.0, by the requirements or by what the script calls: that loads onto
+      the CPU.
 
     Of 4 models in 58 repositories that load their own weights so, 2 are trained on several GPUs;
     the other 2 are for inference.
@@ -303,6 +310,8 @@ def main(rank, path):
             if finding.place not in told:
                 yield finding
         if _LIGHTNING_LOAD in module.tokens and not _LIGHTNING.isdisjoint(module.imported_roots):
+            if _is_for_lightning_1(module):
+                return
             yield from self._lightning_loads(module, catalogue, locators)
 
     def _lightning_loads(
@@ -376,7 +385,7 @@ def main(rank, path):
         if not is_distributed(module) or not any(map(_DEVICE.search, module.tokens)):
             return
         guards = guards_of(module, catalogue)
-        if _saves_from_cpu(guards.objects):
+        if _saves_from_cpu(guards.objects) or _is_on_cpu(guards.objects):
             return
         for site in guards.objects.calls({"load"}):
             if guards.objects.called(site) != _LOAD or not _is_open(guards, site):
@@ -385,7 +394,7 @@ def main(rank, path):
                 continue
             if not guards.on_many_ranks(site.point.scope) and not _may_be_started(guards, site):
                 continue
-            if _restores(site, guards.objects):
+            if _restores(site, guards.objects) and not _is_of_rank(site, guards.objects):
                 yield self._finding(site, module, catalogue, locators)
 
 
@@ -414,6 +423,41 @@ def _names_given(guards: Guards, node: ir.Expr, site: CallSite) -> Iterator[str]
     for caller in guards.callers(site.point.scope):
         given = guards.objects.argument(caller, name, names.index(name)).value
         yield given.id if isinstance(given, ir.Name) else ""
+
+
+def _is_for_lightning_1(module: Module) -> bool:
+    """Do its words, or the requirements, say that Lightning is older than 2.0?"""
+    return not _REMOVED.isdisjoint(module.tokens) or any(
+        asks_for_older(module.path, name, "2.0")
+        for name in ("pytorch-lightning", "pytorch_lightning", "lightning")
+    )
+
+
+def _is_of_rank(site: CallSite, objects: Objects) -> bool:
+    """Is the rank in the name of the file, which that rank has saved from its own GPU?"""
+    path = objects.argument(site, "f", 0).value
+    return path is not None and any(
+        _RANK_IN_NAME.search(token)
+        for node in (path, *(each.node for each in objects.origins(path, site.point)))
+        if isinstance(node, ir.Expr)
+        for token in ir.tokens_of(node)
+    )
+
+
+def _is_on_cpu(objects: Objects) -> bool:
+    """Does a script say that it is on the CPU: by gloo, and by each device that it names?"""
+    made = list(objects.calls_to("torch.distributed.init_process_group"))
+    devices = list(objects.calls_to("torch.device"))
+    return (
+        bool(made and devices)
+        and not any(token.startswith(("cuda", "xpu", "npu")) for token in objects.module.tokens)
+        and all(_constant(objects, site, "backend") == "gloo" for site in made)
+        and all(_constant(objects, site, "type") == "cpu" for site in devices)
+    )
+
+
+def _constant(objects: Objects, site: CallSite, name: str) -> object:
+    return objects.constant(objects.argument(site, name, 0), site.point)
 
 
 def _is_open(guards: Guards, site: CallSite) -> bool:

@@ -28,9 +28,11 @@ from distlint.rules.training import (
     samplers,
 )
 from distlint.source.finding import Finding, Fix, Related, Severity
+from distlint.source.requirements import is_beside
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
+    from pathlib import Path
 
     from distlint.analyzer.objects import CallSite
     from distlint.analyzer.positions import Locators
@@ -93,7 +95,8 @@ class MissingDistributedSampler(SourceRule):
     ## When it is silent
 
     - The loader has a sampler, or goes to a framework or helper outside the file.
-    - The data set is cut by the rank, or is a stream that may divide itself.
+    - The data set is cut by the rank, also in a script beside it that hands it over, or is a
+      stream that may divide itself.
     - The seed depends on the rank: then each rank draws samples of its own.
     - The loader is for evaluation, or for the case of one process.
     - A method of a Trainer mentions a sampler, a rank or a split.
@@ -215,7 +218,7 @@ assert seen.item() == 16, f"an epoch over 16 samples went through {seen.item():.
         if wrap is None or _seeded_by_rank(objects):
             return
         for loader in loaders(objects):
-            if _trains_on_all(objects, loader):
+            if _trains_on_all(objects, loader) and not _is_cut_beside(loader, document.path):
                 yield self._finding(loader, wrap, draft())
 
     def _unprepared(self, loader: Made, draft: Draft) -> Finding:
@@ -402,6 +405,16 @@ def _trains_on_all(objects: Objects, loader: Made) -> bool:
         and not goes_elsewhere(objects, loader)
         and _is_trained_on(objects, loader)
     )
+
+
+def _is_cut_beside(loader: Made, path: Path) -> bool:
+    """Does a script beside it divide the data that it hands to the function or class here?"""
+    function = loader.site.point.scope.function
+    if function is None or all(origin.site is not None for origin in loader.origins("dataset")):
+        return False
+    imports = rf"(?m)^\s*from\s[^\n]*\b{re.escape(path.stem)}\s+import\b"
+    calls_it = rf"\b{re.escape(function.owner or function.name)}\("
+    return is_beside(path, imports, calls_it, r"\.shard\(|\bsplit_dataset_by_node\(")
 
 
 def _is_for_one_process(loader: Made) -> bool:

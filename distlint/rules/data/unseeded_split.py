@@ -285,8 +285,8 @@ assert len(seen) == 64, f"of 64 samples the ranks drew {len(seen)}"
     def _in_samplers(self, objects: Objects, locator: Locator) -> Iterator[Finding]:
         """Samplers that shuffle anew in each epoch, by a generator that is seeded on request."""
         seeds = [site for site in seedings(objects) if site.name != "manual_seed"]  # torch's own
-        if not all(_on_request(site) for site in seeds):
-            return
+        if not seeds or not all(_on_request(site) for site in seeds):
+            return  # where nothing asks for a seed, the sampler may be that of one process
         for cls in objects.subclasses_of(*_SAMPLERS):
             method = cls.methods.get("__iter__")
             for site in objects.calls_to(*_SHUFFLES) if method is not None else ():

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _SET = ("torch.autograd.set_detect_anomaly", "torch.autograd.anomaly_mode.set_detect_anomaly")
 _REGION = ("torch.autograd.detect_anomaly", "torch.autograd.anomaly_mode.detect_anomaly")
 _TRAINERS = ("lightning.Trainer", "pytorch_lightning.Trainer", "lightning.pytorch.Trainer")
+_NO_GRAPH = frozenset({"no_grad", "inference_mode"})
 
 
 class AnomalyLeftOn(SourceRule):
@@ -51,7 +52,9 @@ class AnomalyLeftOn(SourceRule):
 
     ## When it is silent
 
-    - A test stands around it, or the value is not the constant True.
+    - The file evaluates: it has `no_grad` or `inference_mode` and no backward pass.
+    - A test stands around it (other than `__name__ == "__main__"`), or the value is not the
+      constant True.
     - Tests and examples of debugging, by the names of their functions.
     """
 
@@ -123,8 +126,9 @@ with torch.autograd.detect_anomaly():  # expect: DST610
             return
         objects = objects_of(module, catalogue)
         locator = locators.of(module.key)
+        evaluates = "backward" not in module.tokens and not _NO_GRAPH.isdisjoint(module.tokens)
         for site in _switches(objects):
-            if _is_for_debugging(site):
+            if _is_for_debugging(site) or (evaluates and site.name != "Trainer"):
                 continue
             yield self.finding(
                 message="every operation of every backward pass is checked for NaN",
@@ -155,7 +159,11 @@ def _is_for_debugging(site: CallSite) -> bool:
         word in function.name.lower() for word in ("test", "debug", "anomal", "nan", "setup_env")
     ):
         return True
-    return any(isinstance(here.owner, (ir.If, ir.Try)) for here in site.point.around)
+    return any(
+        isinstance(here.owner, ir.Try)
+        or (isinstance(here.owner, ir.If) and "__name__" not in ir.tokens_of(here.owner.test))
+        for here in site.point.around
+    )
 
 
 def _fix(site: CallSite, draft: Draft) -> Fix:

@@ -21,11 +21,13 @@ if TYPE_CHECKING:
     from distlint.analyzer.project import Module
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
+
 _SCALES = re.compile(
     r"scaler|loss_?scal|scale_loss|grad_scale|amp_scale|accelerat|deepspeed|fabric|lightning|apex|"
     r"^scale$|unscale|optimizer_wrapper|OptimWrapper|manual_backward",
     re.IGNORECASE,
 )
+_BEHIND_FORWARD = frozenset({"backward", "step", "zero_grad"})
 
 
 class Fp16NoScaler(SourceRule):
@@ -58,6 +60,7 @@ class Fp16NoScaler(SourceRule):
     - The backward pass is that of an optimizer, or the file is a test.
     - There is no backward pass in the function: inference.
     - Nothing in the file takes a step: the gradients are only measured, or used elsewhere.
+    - The region holds the backward pass and the step alone; that of the forward is reported.
     - The region is under `no_grad`, or all of it is: frozen features.
     """
 
@@ -193,6 +196,8 @@ assert not torch.equal(model.weight, before), "nothing is learned"
             enabled = [a for a in region.site.call.args if a.keyword == "enabled"]
             if region.dtype != "float16" or enabled or _is_frozen(region.site.point):
                 continue
+            if _is_behind_forward(region.site.point.statement):
+                continue
             if id(region.site.point.scope) in scopes:
                 yield self.finding(
                     message="the gradients are float16, and nothing scales the loss",
@@ -201,6 +206,16 @@ assert not torch.equal(model.weight, before), "nothing is learned"
                     effect="gradients below 6e-8 become 0: layers stop learning",
                     advice="Use a GradScaler, or bfloat16.",
                 )
+
+
+def _is_behind_forward(region: ir.Stmt) -> bool:
+    """Is nothing computed in it: is it around the backward pass and the step alone?"""
+    return isinstance(region, ir.With) and all(
+        isinstance(statement, ir.Evaluate)
+        and isinstance(statement.value, ir.Call)
+        and ir.last_name(statement.value.func) in _BEHIND_FORWARD
+        for statement in region.body
+    )
 
 
 def _is_frozen(point: Point) -> bool:

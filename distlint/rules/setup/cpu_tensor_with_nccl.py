@@ -20,6 +20,7 @@ from distlint.source.finding import Finding, Fix, Related, Severity
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from distlint.analyzer.bindings import Point
     from distlint.analyzer.objects import Objects
     from distlint.analyzer.positions import Locators
     from distlint.analyzer.project import Module
@@ -66,6 +67,7 @@ class CpuTensorWithNccl(SourceRule):
 
     ## When it is silent
 
+    - The model is made around a part that has been moved: `DDP(Wrapper(encoder))`.
     - The variable is given another value anywhere in the function, or moved.
     - The collective has a group of its own, or the file knows another backend or default device.
     """
@@ -217,6 +219,7 @@ def _unmoved(objects: Objects) -> Iterator[CallSite]:
             and devices.items
             and ir.last_name(model.func)[:1].isupper()
             and _MOVES.isdisjoint(ir.tokens_of(model))
+            and not _is_given_moved(objects, model, site.point)
             and not any(isinstance(here.owner, ir.With) for here in site.point.around)
         ):
             cls = objects.callee(CallSite(model, site.point))
@@ -224,6 +227,17 @@ def _unmoved(objects: Objects) -> Iterator[CallSite]:
                 not _MOVES.isdisjoint(method.tokens) for method in cls.methods.values()
             ):
                 yield site
+
+
+def _is_given_moved(objects: Objects, model: ir.Call, point: Point) -> bool:
+    """Is a model made around a part that is on a GPU already: ``Wrapper(encoder)``?"""
+    parts = {each.value.id for each in model.args if isinstance(each.value, ir.Name)}
+    return any(
+        not parts.isdisjoint(ir.tokens_of(each.statement))
+        and not _MOVES.isdisjoint(ir.tokens_of(each.statement))
+        for each in objects.points_in(point.scope)
+        if isinstance(each.statement, (ir.Assign, ir.Evaluate))
+    )
 
 
 def _payload(objects: Objects, site: CallSite) -> ir.Expr | None:

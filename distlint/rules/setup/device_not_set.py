@@ -300,9 +300,18 @@ def _uses_of_cuda(points: Iterable[Point]) -> Iterator[str]:
     for point in points:
         nodes = list(nodes_of(point.statement))
         asked = [side for node in nodes if isinstance(node, ir.Compare) for side in _sides(node)]
+        numbered = [
+            node.args[0].value  # torch.device("cuda", rank)
+            for node in nodes
+            if isinstance(node, ir.Call)
+            and ir.last_name(node.func) == "device"
+            and len(node.args) == 2
+        ]
         for node in nodes:
             if isinstance(node, ir.Literal) and isinstance(node.value, str):
-                if node.value == "cuda" and not any(each is node for each in asked):
+                if any(each is node for each in numbered):
+                    yield _NUMBERED_USE
+                elif node.value == "cuda" and not any(each is node for each in asked):
                     yield _BARE_USE
                 elif node.value.startswith("cuda:"):
                     yield _NUMBERED_USE

@@ -15,7 +15,7 @@ from distlint.analyzer.objects import CallSite, objects_of
 from distlint.fixers import imports
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.setup._order import environment_read, is_test
+from distlint.rules.setup._order import environment_read, inits, is_test
 from distlint.source.finding import Finding, Fix, Severity
 from distlint.source.requirements import is_beside
 
@@ -38,6 +38,7 @@ _SETTERS = frozenset(
     }
 )  # fmt: skip
 _LISTS = ("device_ids", "device_id")
+_LOOPBACK = re.compile(r"tcp://(?:127\.0\.0\.1|localhost)(?::|$)")
 _SPAWNS = frozenset({"spawn", "start_processes", "mp_spawn"})
 
 
@@ -75,6 +76,7 @@ class GlobalRankAsDevice(SourceRule):
     - The file starts its processes by `mp.spawn`, or a script beside it that imports it does; or
       one runs it with `--nproc_per_node` in a subprocess; or it is a test, by its name or by a
       folder `tests` around it.
+    - The processes meet at `tcp://127.0.0.1`, where no other node is.
     - It asserts that `WORLD_SIZE` is `LOCAL_WORLD_SIZE`: there is one node.
     """
 
@@ -194,6 +196,8 @@ def main(net):
         objects = objects_of(module, catalogue)
         if "LOCAL_WORLD_SIZE" in module.tokens and _is_for_one_node(objects):
             return
+        if _meets_on_loopback(objects):
+            return
         locator = locators.of(module.key)
         for site, node in _device_numbers(objects):
             if _is_global_rank(objects, node, site.point) and not is_test(document, site.point):
@@ -245,7 +249,9 @@ def _of_device(call: ir.Call) -> Iterator[ir.Expr]:
     if len(call.args) == 2 and _starts_with_cuda(call.args[0].value):
         yield call.args[1].value
     elif len(call.args) == 1:
-        yield _bare(call.args[0].value)
+        given = call.args[0].value
+        arms = (given.body, given.orelse) if isinstance(given, ir.Conditional) else (given,)
+        yield from map(_bare, arms)
 
 
 def _is_spawned(path: Path) -> bool:
@@ -273,6 +279,21 @@ def _is_for_one_node(objects: Objects) -> bool:
         }
         == {"WORLD_SIZE", "LOCAL_WORLD_SIZE"}
         for point in objects.points
+    )
+
+
+def _meets_on_loopback(objects: Objects) -> bool:
+    """Do all processes meet at an address that no other node has: ``tcp://127.0.0.1:29500``?"""
+    places = [objects.argument(site, "init_method", 1).value for site in inits(objects)]
+    return bool(places) and all(place is not None and _is_loopback(place) for place in places)
+
+
+def _is_loopback(place: ir.Expr) -> bool:
+    return any(
+        isinstance(node, ir.Literal)
+        and isinstance(node.value, str)
+        and _LOOPBACK.match(node.value) is not None
+        for node in expressions_in(place)
     )
 
 
