@@ -361,6 +361,12 @@ class Builtins(Expressions):
             return None
         return unknown("isinstance", value, "torch.Tensor", local=False, clean=True)
 
+    def b_dtype_test(self, args: list[Value], *_: Any) -> Value | None:
+        value = self.settle(args[0]) if len(args) == 1 else None
+        if not isinstance(value, Unknown):
+            return None
+        return unknown("dtype", value, self.site, local=False, clean=True)
+
     def b_silent(self, *_: Any) -> Value:
         return const(None)
 
@@ -777,6 +783,8 @@ _BUILTIN: dict[str, Callable[..., Value | None]] = {
     "builtins.setattr": Builtins.b_setattr,
     "builtins.type": Builtins.b_type,
     "torch.is_tensor": Builtins.b_is_tensor,
+    "torch.is_floating_point": Builtins.b_dtype_test,
+    "torch.is_complex": Builtins.b_dtype_test,
     "builtins.print": Builtins.b_silent,
     "functools.partial": Builtins.b_partial,
     "os.getenv": Builtins.b_getenv,

@@ -273,7 +273,9 @@ class Calls(Collectives):
         if self.log is not None and function in self.rehearsal.entered:
             return False  # in a replay all ranks run what one of them has run
         if any(map(v.is_own_number, given)):
-            return not self.rehearsal.changes_something(function)
+            return not (
+                self.rehearsal.changes_something(function) or self.rehearsal.asks_for_kind(function)
+            )
         return not self.rehearsal.matters(function)
 
     def only_yields(self, function: ir.Function) -> bool:

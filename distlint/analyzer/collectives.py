@@ -46,6 +46,8 @@ class Collectives(Builtins):
         if row.kind in {"init", "destroy"}:
             # who takes part is told by the arguments, or by whoever starts the processes
             return value if value is not None else const(None)
+        if row.kind == "join" and row.form == "call":
+            raise Cut  # from here on the rank goes along with whatever the others do
         key = (site, self.inner)
         done = self.results.get(key)
         if done is not None:

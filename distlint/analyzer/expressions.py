@@ -122,7 +122,7 @@ class Expressions(Lookup):
             if self._truth(value) == stop:
                 return value
             return self.rest_of_bool(node, position)
-        test = value
+        test = v.tested(value)
         negated = test.op == "not"
         atom: Unknown = test.args[0] if negated else test
         if self.assumed(atom) is None:
@@ -432,7 +432,7 @@ class Expressions(Lookup):
             items = [part for item in items for part in getattr(item, "items", (item,))]
         if own:
             return unknown("comprehension", self.here(node.site), *items[:4], UNEVEN, local=True)
-        tail = (UNEVEN,) if uneven else ()
+        tail = (UNEVEN,) if uneven else (v.LISTED,) if len(items) > LOOP_BOUND else ()
         return unknown("comprehension", node.site, *items[:4], *tail)
 
     def comprehend(self, node: ir.Comprehension, level: int, items: list[Value]) -> bool:

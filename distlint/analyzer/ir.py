@@ -265,6 +265,8 @@ class Assert(Stmt):
         return "AssertionError"
 
 
+_EXPECT_FAILURE = frozenset({"raises", "assertRaises", "assertRaisesRegex"})
+
 FOR_ALL = frozenset(
     {
         "KeyboardInterrupt",
@@ -612,6 +614,19 @@ def bound_by(node: Any) -> frozenset[str]:
     if isinstance(node, (AugAssign, For, With)):
         return names_bound(node.target)
     return frozenset({node.target}) if isinstance(node, Walrus) else frozenset()
+
+
+def is_to_fail(statement: With | Try) -> bool:
+    """Is a block there to raise: ``with pytest.raises(...)``, or a try that ends in a failure?"""
+    if isinstance(statement, With):
+        context = statement.context
+        return isinstance(context, Call) and last_name(context.func) in _EXPECT_FAILURE
+    last = statement.body[-1] if statement.body else None
+    if isinstance(last, Evaluate) and isinstance(last.value, Call):
+        return last_name(last.value.func) == "fail"
+    if isinstance(last, Raise):
+        return last.raised == "AssertionError"
+    return isinstance(last, Assert) and isinstance(last.test, Literal) and not last.test.value
 
 
 def is_left(block: Block) -> bool:

@@ -782,6 +782,9 @@ class Machine(Calls):
     # ---- with
 
     def do_with(self, s: ir.With, k: Cont) -> str | None:
+        if ir.is_to_fail(s):
+            self.done(k)
+            return None
         first = self.first_region(s)
         if first is not None:
             return self.enter_first(s, k, first)
@@ -951,6 +954,8 @@ class Machine(Calls):
             self.k = self.rehearsal.cont("final", (s.final,), self.frame, self.k)
         self.k = self.push(s.orelse, 0, self.k)
         self.k = self.rehearsal.cont("try", (s, self.it), self.frame, self.k)
+        if ir.is_to_fail(s):
+            return self.unwind("raise", const(""), s.site)
         self.k = self.push(s.body, 0, self.k)
         return None
 

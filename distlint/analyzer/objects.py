@@ -492,12 +492,10 @@ class Objects:
         node = origin.node
         if origin.item is None and not origin.attributes and isinstance(node, ir.Display):
             starred = any(isinstance(item, ir.Starred) for item in node.items)
-            if index == ELEMENT and not starred:
-                for item in node.items:
-                    yield from self.origins(item, origin.point)
-                return
-            if 0 <= index < len(node.items) and not starred:
-                yield from self.origins(node.items[index], origin.point)
+            if not starred and (index == ELEMENT or 0 <= index < len(node.items)):
+                items = node.items if index == ELEMENT else node.items[index : index + 1]
+                found = (each for item in items for each in self.origins(item, origin.point))
+                yield from self._within(("item", node, index), node, origin.point, found)
                 return
         if origin.item is None and not origin.attributes:
             yield Origin(node, origin.point, index)

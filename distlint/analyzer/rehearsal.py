@@ -419,6 +419,11 @@ class Rehearsal:
             self._handed_on[function] = _handed_on(function)
         return self._handed_on[function]
 
+    def asks_for_kind(self, function: ir.Function) -> bool:
+        """Is it a test of what kind of thing it is given? That is the same on all ranks."""
+        last = function.body[-1] if function.body else None
+        return isinstance(last, ir.Return) and not _OF_KIND.isdisjoint(function.tokens)
+
     def binds_device(self, function: ir.Function, name: str) -> bool:
         """Is a parameter used as the device of this process? Then it is the local rank."""
         known = self._devices.get(function)
@@ -426,6 +431,9 @@ class Rehearsal:
             known = frozenset(_device_names(function.body))
             self._devices[function] = known
         return name in known
+
+
+_OF_KIND = frozenset({"is_floating_point", "is_complex", "is_tensor", "isinstance"})
 
 
 def _handed_on(function: ir.Function) -> int | None:

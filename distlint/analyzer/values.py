@@ -30,6 +30,9 @@ EITHER = "either"
 LOST = "lost"
 """Operator of the unknowns that stand for what each rank had, where too many ways were joined."""
 
+LISTED = "$listed"
+"""A token of a list made of known things, of which a test may have left out some."""
+
 UNEVEN = "$uneven"
 """Token of sequences whose length differs from rank to rank."""
 
@@ -576,7 +579,7 @@ def negate(value: Value) -> Value:
         if value.op == "not":
             inner: Value = value.args[0]
             return inner
-        return unknown("not", value)
+        return unknown("not", tested(value))
     if isinstance(value, Phi):
         return phi(value.test, negate(value.then), negate(value.orelse))
     if isinstance(value, Seq):
@@ -586,6 +589,13 @@ def negate(value: Value) -> Value:
     if isinstance(value, External):
         return unknown("not", unknown("truth", value))
     return const(False)
+
+
+def tested(value: Unknown) -> Unknown:
+    """What an ``if`` asks of a value: of known things, has a test common to all left any?"""
+    if value.op == "comprehension" and value.local and LISTED in value.tokens:
+        return unknown("any left", value, local=False, clean=True)
+    return value
 
 
 def plain(value: Value) -> Any:

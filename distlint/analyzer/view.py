@@ -156,7 +156,7 @@ class View:
             self.rehearsal.refine(outcomes)
             return outcomes[self.rank]
         if isinstance(value, Unknown):
-            return v.is_never_empty(value) or self.decide(value)
+            return v.is_never_empty(value) or self.decide(v.tested(value))
         if isinstance(value, v.Phi):
             return self._truth(value.then if self.decide(value.test) else value.orelse)
         if isinstance(value, (v.Seq, v.Map)):

@@ -233,3 +233,12 @@ def test_an_object_that_is_made_from_itself() -> None:
         "chain = None\nfor _ in range(3):\n    chain = chain.grow()\n"
     )
     assert followed.objects.callee(followed.site("grow")) is None
+
+
+def test_a_pair_that_is_made_anew_of_its_own_items() -> None:
+    followed = Followed(
+        "state = (0, 1)\nfor _ in range(3):\n    state = (state[0], state[1])\nprobe(state[0])\n"
+    )
+    site = followed.site("probe")
+    origins = followed.objects.origins(site.call.args[0].value, site.point)
+    assert any(getattr(origin.node, "value", None) == 0 for origin in origins)
