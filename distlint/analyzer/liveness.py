@@ -140,11 +140,17 @@ class Liveness:
             return True
         if not value.fresh:
             tokens = self.names(value.tokens)
-            return tokens & reads == tokens
-        if value.leaf:
+            if tokens & reads == tokens:
+                return True
+            own = self.names(
+                frozenset(arg.rsplit(".", 1)[-1] for arg in value.args if isinstance(arg, str))
+            )
+            if own & reads != own:
+                return False
+        elif value.leaf:
             return False
-        parts = (arg for arg in value.args if isinstance(arg, Value))
-        return all(self.can_be_made(part, reads, atoms) for part in parts)
+        parts = [arg for arg in value.args if isinstance(arg, Value)]
+        return bool(parts) and all(self.can_be_made(part, reads, atoms) for part in parts)
 
     def is_strategic(self, atom: Unknown) -> bool:
         """Does an assumption bear on which strategy is in use? Calls ask for that by themselves."""

@@ -81,19 +81,22 @@ class Machine(Calls):
             except Exit as exit_:
                 if self.fails_on_the_way(self.k, exit_.site, ()):
                     continue
-                outcome = self.leave_process(exit_)
+                self.leave_process(exit_)
+                if exit_.at_once:
+                    return END if exit_.ok else ABORT
+                continue
             if outcome is not None:
                 return outcome
             if self.rejoin is RETURNED:
                 return JOIN
 
-    def leave_process(self, exit_: Exit) -> str | None:
+    def leave_process(self, exit_: Exit) -> None:
+        """Leave all blocks next, unless the process ends at once."""
         if self.log is not None:
             self.log.append(("exit", self.frame, exit_.site, exit_.ok))
-        if exit_.at_once:
-            return END if exit_.ok else ABORT
         self.results = {}
-        return self.unwind("exit", const(exit_.ok), exit_.site)
+        way = ("exit", const(exit_.ok), exit_.site)
+        self.k = self.rehearsal.cont("exit", way, self.frame, self.k)
 
     def enter(self, enter: Enter) -> None:
         results = tuple(self.results.items())
@@ -122,7 +125,7 @@ class Machine(Calls):
             self.synchronise(event, place)
         elif event.result == "root_only":
             value = unknown("partial", place, local=True, fresh=True)
-            if event.result_target is not None:
+            if event.result_target is not None and not self.is_none(event.result_target):
                 self.assign_place(event.result_target, value)
         elif event.result == "local" and event.value is None:
             value = unknown("result", place, local=True, fresh=True)
@@ -134,6 +137,10 @@ class Machine(Calls):
             self.may_fail(event.site)
         if event.once is not None:
             self.store[event.once] = const(event.once_until)
+
+    def is_none(self, target: ir.Expr) -> bool:
+        """Has a rank that gets nothing given no list to be filled?"""
+        return isinstance(target, ir.Name) and self.ev(target) == const(None)
 
     def synchronise(self, event: Event, place: Place) -> None:
         """The buffer of the collective holds the same on all ranks from here on."""

@@ -234,7 +234,7 @@ def _replayed(
     players: list[Player] = []
     for others, default in _variants(parting):
         if default and not any(player.trace.asked for player in players):
-            break
+            continue  # nobody has asked for the default
         players = _players(rehearsal, start, parting, others, default, guide)
         heads = _stuck(players)
         if heads is None or all(heads[rank] is None for rank in parting.ranks):
@@ -247,7 +247,7 @@ def _replayed(
 def _variants(parting: Parting) -> tuple[tuple[str, bool], ...]:
     """What the other ranks may do: the sides differ in rank-local assumptions only."""
     if any(isinstance(key, tuple) for key in parting.assumed):
-        return ("B", False), ("A", False), ("B", True)
+        return ("B", False), ("B", True), ("A", False), ("A", True)
     return ("B", False), ("B", True)
 
 

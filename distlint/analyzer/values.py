@@ -881,8 +881,10 @@ def _is_made(value: Unknown) -> bool:
     return library in {"torch", "numpy"} and function.islower() and function != "load"
 
 
-_MADE = frozenset({"item set", "changed", "number", "len", "comprehension", "dict", "format"})
-"""What is changed, counted or put together is there."""
+_MADE = frozenset(
+    {"item set", "changed", "number", "len", "comprehension", "dict", "format", "partial"}
+)
+"""What is changed, counted, put together or gathered is there."""
 _MAKING = frozenset(
     """bfloat16 bool clone contiguous cpu cuda detach double expand flatten float half int item long
     mean numel permute reshape size squeeze sum to tolist transpose unsqueeze view""".split()

@@ -131,3 +131,52 @@ def test_no_rank_has_more_items_than_one_whose_part_starts_earlier(
 ) -> None:
     """Where rank 0 or 2 waits for a further file, 1 and 3 have failed: the job ends at once."""
     assert about_hangs(findings(STRIDE.format(start=start, then=then))) == expected
+
+
+def test_leaving_the_process_runs_the_exit_of_a_context_in_full() -> None:
+    source = """\
+import random
+import torch.distributed as dist
+
+class First:
+    def __init__(self, first):
+        self.first = first
+
+    def __enter__(self):
+        if not self.first:
+            dist.barrier()
+
+    def __exit__(self, *details):
+        if self.first:
+            if random.random() < 0.5:
+                exit(0)
+            dist.barrier()
+
+with First(dist.get_rank() == 0):
+    exit(0)
+"""
+    assert about_hangs(findings(source)) == [(15, "DST117")]
+
+
+def test_an_option_asked_for_again_in_a_function_is_what_it_was() -> None:
+    """The options are parsed, and that name is not read any more; the option itself is."""
+    source = """\
+import argparse
+import random
+import torch.distributed as dist
+from project.switches import enabled
+
+args = argparse.ArgumentParser().parse_args()
+
+def persist():
+    if args.verbose:
+        dist.barrier()
+    return random.random() < 0.5
+
+if not args.verbose:
+    if enabled("sync"):
+        pass
+    elif persist():
+        dist.barrier()
+"""
+    assert about_hangs(findings(source)) == [(16, "DST103")]
