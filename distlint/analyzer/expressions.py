@@ -544,7 +544,7 @@ class Expressions(Lookup):
         """The item of an iteration over something unknown; ``turn`` tells it from others."""
         if isinstance(iterable, Unknown) and iterable.op == "enumerate":
             inner = iterable.args[0]
-            number = unknown("step", inner, index, turn, fresh=True)
+            number = unknown("step", inner, index, turn, fresh=True, clean=True)
             return v.seq("tuple", [number, self.loop_item(inner, index, turn)])
         if isinstance(iterable, Unknown) and iterable.op == "zip":
             return v.seq("tuple", [self.loop_item(arg, index, turn) for arg in iterable.args])
