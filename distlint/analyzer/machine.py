@@ -752,7 +752,10 @@ class Machine(Calls):
     def do_assert(self, s: ir.Assert, k: Cont) -> str | None:
         value = self.ev(s.test)
         undecided = isinstance(value, (Unknown, v.Phi))
-        if undecided and not self.is_stopped(k.next, s.raised):
+        implied = self.implied(value) if isinstance(value, Unknown) else None
+        if implied is not None:
+            holds = implied
+        elif undecided and not self.is_stopped(k.next, s.raised):
             holds = self.assume(value, True)
         else:
             holds = self.truth(value, s.site)

@@ -118,8 +118,37 @@ class View:
             return not self.decide(atom.args[0])
         outcome = self.assumed(atom)
         if outcome is None:
+            outcome = self.implied(atom)
+        if outcome is None:
             raise Need(atom, self.key(atom))
         return outcome
+
+    def implied(self, atom: Unknown) -> bool | None:
+        """What other bounds of a number tell: where ``3 < n`` has been assumed, ``1 < n`` is so."""
+        bound = self.bound(atom.args[0]) if atom.op == "<" else None
+        if bound is None:
+            return None
+        for known, outcome in self.known.items():
+            if (
+                not isinstance(known, Unknown)
+                or known.op != "<"
+                or known.args[1] is not atom.args[1]
+            ):
+                continue
+            other = known.args[0]
+            if outcome and isinstance(other, v.Ranked):
+                other = v.const(max(other.values))  # it is so on all ranks
+            limit = self.bound(other) if isinstance(other, v.Const) else None
+            if limit is not None and (limit >= bound if outcome else limit <= bound):
+                return outcome
+        return None
+
+    def bound(self, value: Any) -> Any:
+        """The number, if it is one on this rank."""
+        if isinstance(value, v.Ranked) and self.one is not None:
+            value = v.const(value.values[self.rank])
+        is_number = isinstance(value, v.Const) and isinstance(value.value, (int, float))
+        return value.value if is_number else None
 
     def key(self, atom: Unknown) -> Any:
         """Under which an assumption is kept: a rank-local one is this side's own."""
