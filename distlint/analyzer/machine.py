@@ -314,6 +314,8 @@ class Machine(Calls):
         if handler is not None and RISKY in self.store and self.failed(k, "end", handler):
             self.handle(k, handler)
             return None
+        if k.data[2]:
+            self.store[RISKY] = const(True)  # what came before may have failed for a try around
         self.k = k.next
         return None
 
@@ -959,11 +961,11 @@ class Machine(Calls):
 
     def do_try(self, s: ir.Try, k: Cont) -> str | None:
         self.done(k)
-        self.store.pop(RISKY, None)
+        was_risky = self.store.pop(RISKY, None) is not None
         if s.final:
             self.k = self.rehearsal.cont("final", (s.final,), self.frame, self.k)
         self.k = self.push(s.orelse, 0, self.k)
-        self.k = self.rehearsal.cont("try", (s, self.it), self.frame, self.k)
+        self.k = self.rehearsal.cont("try", (s, self.it, was_risky), self.frame, self.k)
         if ir.is_to_fail(s):
             return self.unwind("raise", const(""), s.site)
         self.k = self.push(s.body, 0, self.k)
@@ -1011,17 +1013,16 @@ class Machine(Calls):
 
     def fails_on_the_way(self, k: Cont | None, site: int, ends: tuple[str, ...]) -> bool:
         """May a rank have failed before it gets here, inside a try that swallows it?"""
-        if RISKY not in self.store:
-            return False
+        risky = RISKY in self.store
         while k is not None and k.kind not in ends:
-            if k.kind == "try":
-                handler = self.swallowing(k)
-                if handler is not None:
-                    if self.failed(k, ("before", site), handler):
-                        self.frame = k.frame or self.frame
-                        self.handle(k, handler)
-                        return True
+            handler = self.swallowing(k) if k.kind == "try" and risky else None
+            if handler is not None:
+                if not self.failed(k, ("before", site), handler):
                     return False
+                self.frame = k.frame or self.frame
+                self.handle(k, handler)
+                return True
+            risky = risky or (k.kind == "try" and k.data[2])
             k = k.next
         return False
 

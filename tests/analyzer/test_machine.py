@@ -180,3 +180,25 @@ if not args.verbose:
         dist.barrier()
 """
     assert about_hangs(findings(source)) == [(16, "DST103")]
+
+
+def test_what_has_failed_before_an_inner_try_is_caught_by_the_outer_one() -> None:
+    source = """\
+import torch.distributed as dist
+from project.data import load_shard
+
+def restore(options):
+    try:
+        if options.resume:
+            raise OSError("gone")
+    except ValueError:
+        pass
+
+def main(options, rank):
+    try:
+        load_shard(rank)
+        restore(options)
+    except ValueError:
+        dist.barrier()
+"""
+    assert about_hangs(findings(source)) == [(15, "DST108")]
