@@ -174,7 +174,7 @@ class Guards:
         """May a condition hold on some ranks only, or in a run of one process only?"""
         if isinstance(test, ir.Name) and self._is_function(test.id):
             return False  # forgot to call it: it always holds
-        if any(_RANK.search(token) or _MANY.search(token) for token in ir.tokens_of(test)):
+        if asks_rank(test) or any(_MANY.search(token) for token in ir.tokens_of(test)):
             return True
         return any(self._flag_tells(flag, scope, _DEPTH) for flag in _flags(test))
 
@@ -591,7 +591,10 @@ def _wraps(statement: ir.Stmt) -> bool:
 
 def asks_rank(test: ir.Expr) -> bool:
     """Is a condition about the rank, by its words?"""
-    return any(_RANK.search(t) and "lora" not in t.lower() for t in ir.tokens_of(test))
+    tokens = ir.tokens_of(test)
+    if "should_save" in tokens and any(token.endswith("args") for token in tokens):
+        return True  # of transformers' arguments; a control's is about the time
+    return any(_RANK.search(t) and "lora" not in t.lower() for t in tokens)
 
 
 def _shows_ranks(test: ir.Expr) -> bool:

@@ -222,6 +222,32 @@ def test_reported(code: str, source: str) -> None:
             "DST613",
             PLAIN + "def validate(x):\n    loss = model.module(x)\n    loss.backward()\n",
         ),
+        # a number is asked for; taken out of the wrapper only when training is over
+        (
+            "DST613",
+            PLAIN + "count = model.module.vision.get_num_patches()\n"
+            "for x in loader:\n    loss = run(x, model, patches=count)\n    loss.backward()\n",
+        ),
+        (
+            "DST613",
+            PREPARED + "class Trainer:\n"
+            "    def __init__(self, net):\n"
+            "        self.net = net\n"
+            "        self.net = accelerator.prepare(self.net)\n"
+            "    def train(self, loader):\n"
+            "        for x in loader:\n"
+            "            loss = self.net(x)\n"
+            "            loss.backward()\n"
+            "        self.net = accelerator.unwrap_model(self.net)\n",
+        ),
+        # the model is asked whether its names have the prefix
+        (
+            "DST402",
+            PLAIN + "state = torch.load('a.pt')\n"
+            "if not any(k.startswith('module.') for k in model.state_dict()):\n"
+            "    state = {k.removeprefix('module.'): v for k, v in state.items()}\n"
+            "model.load_state_dict(state)\n",
+        ),
         # parameters that FSDP keeps; an optimizer that is made again
         (
             "DST616",

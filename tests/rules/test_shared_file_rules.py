@@ -39,6 +39,19 @@ def check(body: str, code: str) -> None:
         ),
         pytest.param(
             """
+            class Trainer(Base):
+                def train(self):
+                    dist.barrier()
+                    self.save()
+
+                def save(self):
+                    if self.args.should_save:
+                        torch.save({}, "a.pt")
+            """,
+            id="the arguments of a Trainer say who saves",
+        ),
+        pytest.param(
+            """
             class Trainer:
                 def __init__(self, rank, writes):
                     self.rank = rank

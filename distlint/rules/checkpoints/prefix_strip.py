@@ -203,6 +203,8 @@ model.load_state_dict(state)  # expect: DST402
                 if isinstance(origin.node, ir.Comprehension)
             }
             sources = [site for site in stripped if made & set(_enclosing(site))]
+            if any(map(_asks_the_model, sources)):
+                continue
             wrapper = wrapper_of(objects, func.value, load.point) if sources else None
             if wrapper is not None and wrapper.prefix == _prefix(sources[0].call):
                 locator = locators.of(module.key)
@@ -259,6 +261,14 @@ def _enclosing(site: CallSite) -> Iterator[int]:
         if isinstance(item, ir.Comprehension) and item.kind == "dict":
             if any(inner is site.call for inner in expressions_in(item.element)):
                 yield id(item)
+
+
+def _asks_the_model(site: CallSite) -> bool:
+    """Does a test around say which names the model itself has?"""
+    return any(
+        isinstance(here.owner, ir.If) and "state_dict" in ir.tokens_of(here.owner.test)
+        for here in site.point.around
+    )
 
 
 def _stores_item(site: CallSite) -> bool:

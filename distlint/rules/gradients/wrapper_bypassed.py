@@ -43,6 +43,8 @@ _NO_FORWARD = frozenset(
     }
 )  # fmt: skip
 """Methods of a bare module that are no part of a forward pass."""
+_TELLS = re.compile(r"^(get_)?(num|n|config|dtype|device)_|_(size|dim|dims|config|dtype)$")
+"""Methods that tell something about the model."""
 
 Wrapper = tuple[object, int | None]
 """The call that wraps or prepares a model, and which of its results it is."""
@@ -325,7 +327,8 @@ def _model_calls(objects: Objects, scope: Scope) -> Iterator[tuple[CallSite, Wra
     """The calls of wrapped models in a function, and whether they go to the bare module."""
     for point in objects.points_in(scope):
         for node in calls_of(point.statement):
-            if ir.last_name(node.func) not in _NO_FORWARD:
+            name = ir.last_name(node.func)
+            if name not in _NO_FORWARD and not _TELLS.search(name):
                 found = _wrapper_of(objects, node.func, point)
                 if found is not None:
                     yield CallSite(node, point), *found
@@ -338,7 +341,7 @@ def _wrapper_of(objects: Objects, func: ir.Expr, point: Point) -> tuple[Wrapper,
         unwrapped = _unwrapped(objects, origin)
         if unwrapped is not None:
             wrapper, bare = unwrapped
-            found[wrapper] = found.get(wrapper, False) or bare
+            found[wrapper] = found.get(wrapper, True) and bare
     return found.popitem() if len(found) == 1 else None
 
 
