@@ -114,6 +114,14 @@ PREPARED = "from accelerate import Accelerator\naccelerator = Accelerator()\n"
         ),
         (
             "DST613",
+            PREPARED + "from torch.nn.parallel import DistributedDataParallel as DDP\n"
+            "net = accelerator.prepare(net)\n"
+            "net = net.module if isinstance(net, DDP) else net\n"
+            "loss = net(x)  # expect: DST613\n"
+            "loss.backward()\n",
+        ),
+        (
+            "DST613",
             PLAIN + "core = model.module\n"
             "for x in xs:\n"
             "    enc = core.encode(x)  # expect: DST613\n"

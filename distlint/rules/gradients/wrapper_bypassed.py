@@ -341,7 +341,9 @@ def _wrapper_of(objects: Objects, func: ir.Expr, point: Point) -> tuple[Wrapper,
         unwrapped = _unwrapped(objects, origin)
         if unwrapped is not None:
             wrapper, bare = unwrapped
-            found[wrapper] = found.get(wrapper, True) and bare
+            known = found.setdefault(wrapper, bare)
+            # of an attribute, it is not known which assignment was the last
+            found[wrapper] = known or bare if isinstance(func, ir.Name) else known and bare
     return found.popitem() if len(found) == 1 else None
 
 
