@@ -29,6 +29,8 @@ _RANK = re.compile(
     r"|^gpu$|gpu_id|on_main|main_only|zero_only|node_id",
     re.IGNORECASE,
 )
+_OTHER_RANK = re.compile(r"lora|low_?rank|re_?rank|ranking|ranked|ranker", re.IGNORECASE)
+"""Words with a rank in them that is not that of a process."""
 _MANY = re.compile(
     r"distrib|ddp|world|multi_?(gpu|proc|node)|n_?gpus?\b|num_gpus|initialized|parallel|num_proc"
     r"|num_machines|no_cuda|^gpu|^standalone$",
@@ -347,7 +349,8 @@ class Guards:
             if self._is_run_here(scope):
                 return True
         if isinstance(statement, ir.Assign) and "LOCAL_RANK" in ir.tokens_of(statement):
-            return True
+            if not _is_for_a_child(statement):
+                return True
         for call in calls_of(statement):
             if ir.last_name(call.func) == "add_argument" and _RANK_OPTION & ir.tokens_of(call):
                 if not self._replaces_option and not self._leaves_option:
@@ -474,6 +477,13 @@ class Guards:
         """Does the module itself join the processes, or wrap a model for them?"""
         return not _STARTS.isdisjoint(self.names.module.tokens | self.names.module.words)
 
+    @cached_property
+    def only_imports_starts(self) -> bool:
+        """Is what joins processes imported, and then not used?"""
+        module = self.names.module
+        used = {source for name, source in module.aliases.items() if name in module.tokens}
+        return _STARTS.isdisjoint(module.tokens | used)
+
     # -- paths
 
     def is_own(self, path: ir.Expr | None, scope: Scope) -> bool:
@@ -594,12 +604,20 @@ def asks_rank(test: ir.Expr) -> bool:
     tokens = ir.tokens_of(test)
     if "should_save" in tokens and any(token.endswith("args") for token in tokens):
         return True  # of transformers' arguments; a control's is about the time
-    return any(_RANK.search(t) and "lora" not in t.lower() for t in tokens)
+    return any(_RANK.search(t) and not _OTHER_RANK.search(t) for t in tokens)
+
+
+def _is_for_a_child(statement: ir.Assign) -> bool:
+    """Does a launcher put the rank into the variables of a process that it is about to start?"""
+    return "LOCAL_RANK" not in ir.tokens_of(statement.value) and all(
+        isinstance(target, ir.Subscript) and "environ" not in ir.tokens_of(target.value)
+        for target in statement.targets
+    )
 
 
 def _shows_ranks(test: ir.Expr) -> bool:
     """Is a condition about the rank, and not ``args.gpu >= 0``, by which one process has a GPU?"""
-    words = {t for t in ir.tokens_of(test) if _RANK.search(t) and "lora" not in t.lower()}
+    words = {t for t in ir.tokens_of(test) if _RANK.search(t) and not _OTHER_RANK.search(t)}
     if not all(map(_NAMES_GPU.search, words)):
         return True
     return any(

@@ -39,6 +39,15 @@ def check(body: str, code: str) -> None:
         ),
         pytest.param(
             """
+            def main(loss):
+                if loss == "multiple_negatives_ranking_loss":
+                    print(loss)
+                torch.save({}, "a.pt")
+            """,
+            id="a ranking is no rank",
+        ),
+        pytest.param(
+            """
             class Trainer(Base):
                 def train(self):
                     dist.barrier()
@@ -935,3 +944,77 @@ def test_a_write_that_is_tried_again_after_a_while_finds_the_folder(
         """
     )
     assert bool(reported(source, "DST408")) is found
+
+
+@pytest.mark.parametrize(
+    ("test", "found"),
+    [
+        ("not os.path.exists(rank_dir)", False),
+        ("not os.path.exists(rank_dir) and wanted", False),
+        ("rank == 0", True),
+        ("rank == 0 and not os.path.exists(rank_dir)", True),
+    ],
+)
+def test_the_name_of_a_folder_says_nothing_about_who_makes_it(test: str, found: bool) -> None:
+    source = HEAD + dedent(
+        f"""
+        def main(rank, rank_dir, wanted):
+            dist.init_process_group("gloo")
+            if {test}:
+                os.mkdir(rank_dir)
+            torch.save({{}}, os.path.join(rank_dir, "a.pt"))
+        """
+    )
+    assert bool(reported(source, "DST408")) is found
+
+
+@pytest.mark.parametrize(("variables", "found"), [("current_env", False), ("os.environ", True)])
+def test_a_launcher_is_one_process(variables: str, found: bool) -> None:
+    source = dedent(
+        f"""
+        import os
+        import subprocess
+
+        def main(args, current_env):
+            if not os.path.exists(args.logs):
+                os.mkdir(args.logs)
+            {variables}["LOCAL_RANK"] = str(args.index)
+            subprocess.Popen(args.command, env=current_env).wait()
+        """
+    )
+    assert bool(reported(source, "DST414")) is found
+
+
+@pytest.mark.parametrize(("model", "found"), [("net.cuda()", False), ("Wrapped(net.cuda())", True)])
+def test_an_import_that_is_not_used_starts_no_processes(model: str, found: bool) -> None:
+    source = dedent(
+        f"""
+        import torch
+        from torch.distributed import init_process_group
+        from torch.nn.parallel import DistributedDataParallel as Wrapped
+
+        def load(net, path):
+            net.load_state_dict(torch.load(path))
+            return {model}
+        """
+    )
+    assert bool(reported(source, "DST404")) is found
+
+
+@pytest.mark.parametrize(("test", "found"), [("keep", False), ("not keep", False), ("True", True)])
+def test_a_caller_may_say_that_a_prefix_stays(test: str, found: bool) -> None:
+    source = HEAD + dedent(
+        f"""
+        def load(net, path, keep=False):
+            state = torch.load(path, map_location="cpu")
+            if {test}:
+                state = {{k.removeprefix("module."): v for k, v in state.items()}}
+            net.load_state_dict(state)
+
+        def main(net):
+            dist.init_process_group("gloo")
+            net = DDP(net)
+            load(net, "a.pt", keep=True)
+        """
+    )
+    assert bool(reported(source, "DST402")) is found

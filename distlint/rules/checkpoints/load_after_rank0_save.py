@@ -42,6 +42,7 @@ _JOINED = {
     False: {("==", -1), ("<=", -1), ("<", 0), ("is", None), ("==", None)},
 }
 """Comparisons of the rank that tell a run of many processes, by holding or by not holding."""
+_LOOKS = frozenset({"exists", "isdir", "is_dir", "isfile", "is_file"})
 _DEPTH = 4
 _NAMES = frozenset(
     name.rpartition(".")[2] for name in (*_WRITES, *_MAKES, *_READS, "torch.save", "open")
@@ -319,9 +320,18 @@ def _guarded_writes(guards: Guards) -> Iterator[tuple[CallSite, tuple[Around, ..
         for level in range(len(site.point.around) - 1, 0, -1):
             here = site.point.around[level]
             if isinstance(here.owner, ir.If) and here.block is here.owner.body:
-                if asks_rank(here.owner.test) and not here.owner.orelse:
+                if _asks_for_the_rank(here.owner.test) and not here.owner.orelse:
                     yield site, site.point.around[:level]
                     break
+
+
+def _asks_for_the_rank(test: ir.Expr) -> bool:
+    """Is a condition about the rank, and not about the file of one: ``exists(rank_dir)``?"""
+    if isinstance(test, ir.Not):
+        return _asks_for_the_rank(test.value)
+    if isinstance(test, ir.BoolOp):
+        return any(map(_asks_for_the_rank, test.values))
+    return asks_rank(test) and not (isinstance(test, ir.Call) and ir.last_name(test.func) in _LOOKS)
 
 
 def _comes_alone(guards: Guards, point: Point, depth: int) -> bool:

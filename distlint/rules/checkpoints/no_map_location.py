@@ -513,7 +513,9 @@ def _may_be_started(guards: Guards, site: CallSite) -> bool:
     function = site.point.scope.function
     if function is not None and function.name.startswith("test"):
         return False
-    return guards.starts_many and not guards.runs_alone(site.point.scope)
+    if not guards.starts_many or guards.only_imports_starts:
+        return False
+    return not guards.runs_alone(site.point.scope)
 
 
 def _restores(site: CallSite, objects: Objects) -> bool:

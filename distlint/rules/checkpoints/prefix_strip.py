@@ -66,6 +66,8 @@ class PrefixStrip(SourceRule):
     - `key.replace("_orig_mod.", "")`: blocks that are compiled one by one have it further inside,
       and there it has to go as well.
     - What is replaced is no name of a state dict.
+    - The names of the model, or a parameter of the function, say whether the prefix goes, for the
+      report about a model that is wrapped.
     """
 
     code = "DST402"
@@ -203,7 +205,7 @@ model.load_state_dict(state)  # expect: DST402
                 if isinstance(origin.node, ir.Comprehension)
             }
             sources = [site for site in stripped if made & set(_enclosing(site))]
-            if any(map(_asks_the_model, sources)):
+            if any(map(_asks_the_model, sources)) or any(map(_is_for_the_caller, sources)):
                 continue
             wrapper = wrapper_of(objects, func.value, load.point) if sources else None
             if wrapper is not None and wrapper.prefix == _prefix(sources[0].call):
@@ -269,6 +271,20 @@ def _asks_the_model(site: CallSite) -> bool:
         isinstance(here.owner, ir.If) and "state_dict" in ir.tokens_of(here.owner.test)
         for here in site.point.around
     )
+
+
+def _is_for_the_caller(site: CallSite) -> bool:
+    """Does a parameter say whether the prefix goes? Who gives a wrapped model may say no."""
+    function = site.point.scope.function
+    flags = {each.name for each in function.params} if function is not None else set()
+    for here in site.point.around:
+        if isinstance(here.owner, ir.If):
+            test = here.owner.test
+            if isinstance(test, ir.Not):
+                test = test.value
+            if isinstance(test, ir.Name) and test.id in flags:
+                return True
+    return False
 
 
 def _stores_item(site: CallSite) -> bool:
