@@ -21,6 +21,8 @@ _RANK_WORD = re.compile(
 _MAIN = re.compile(r"^is_(main_process|global_zero|world_process_zero)$")
 _JOINS = frozenset({"init_process_group", "init_distributed", "init_distributed_mode"})
 """Functions behind which the processes know each other."""
+_JOINS_IF_LAUNCHED = "init_distributed_mode"
+"""A helper that many projects have: without a launcher it makes no group."""
 
 _ON_SOME = re.compile(r"main_process|rank_zero|rank0|on_main|on_process|master_only|main_only")
 
@@ -122,7 +124,7 @@ _STATES = frozenset({"Accelerator", "PartialState"})
 
 def joins_later(draft: Draft, place: Statement, depth: int = 3) -> bool:
     """Do the processes meet only behind a place, as far as its function and its callers tell?"""
-    if joined_before(draft, place):
+    if joined_before(draft, place, surely=False):
         return False
     scope = names.scope_of(draft, place)
     calls = [node for node in names.inside(draft.tree) if isinstance(node, cst.Call)]
@@ -148,11 +150,13 @@ def _last(call: cst.Call) -> str:
     return (names.dotted(call.func) or "").rpartition(".")[2]
 
 
-def joined_before(draft: Draft, place: cst.CSTNode) -> bool:
-    """Has the process group been made for certain when the place is reached?"""
+def joined_before(draft: Draft, place: cst.CSTNode, surely: bool = True) -> bool:
+    """Has the process group been made when the place is reached, ``surely`` in one process too?"""
     blocks = {draft.tree, *draft.ancestors(place)}
     for node in names.inside(draft.tree):
         if isinstance(node, cst.Call) and _last(node) in _JOINS:
+            if surely and _last(node) == _JOINS_IF_LAUNCHED:
+                continue
             statement = statements.statement_of(draft, node)
             if isinstance(statement, cst.Expr) and draft.bounds(node)[0] < draft.bounds(place)[0]:
                 if statements.block_of(draft, statement) in blocks:

@@ -501,3 +501,30 @@ def test_a_folder_that_the_others_go_on_with_is_not_deleted_beside_them(
         )
     else:
         unchanged(source, "DST413")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        DISTRIBUTED + "def main(path):\n    model = DDP(net)\n"
+        "    if dist.is_initialized() and dist.get_rank() == 0:\n        print(model)\n"
+        "    os.remove(path)\n",
+        DISTRIBUTED + "from helpers import init_distributed_mode\n\n\ndef main(args):\n"
+        "    init_distributed_mode(args)\n    model = DDP(net)\n    os.remove(args.path)\n",
+    ],
+    ids=["the script asks whether there is a group", "a helper that may make no group"],
+)
+def test_a_guard_holds_in_a_run_without_a_group(source: str) -> None:
+    after = repaired("import os\n" + source, preview=True, only="DST413")
+    assert "    if not dist.is_initialized() or dist.get_rank() == 0:\n        os.remove(" in after
+
+
+@pytest.mark.parametrize("test", ["args.distributed", ""])
+def test_a_model_that_may_be_bare_is_not_unwrapped(test: str) -> None:
+    source = DISTRIBUTED + "model = load()\n"
+    source += f"if {test}:\n    model = DDP(model)\n" if test else "model = DDP(model)\n"
+    source += "width = model.width\n"
+    if test:
+        unchanged(source, "DST619")
+    else:
+        assert "width = model.module.width" in repaired(source, preview=True, only="DST619")

@@ -80,6 +80,8 @@ def _is_rank_0(draft: Draft, at: cst.CSTNode) -> str:
     """A test that this is rank 0, in the words of the script."""
     for node in names.inside(names.scope_of(draft, at)):
         for test in ranks.operands(node.test) if isinstance(node, cst.If) else ():
+            if _needs_the_rest(draft, node, test):
+                continue
             if ranks.is_main_test(draft, test) or _is_first_or_alone(draft, test):
                 if all(names.available(draft, name, at) for name in names.read(draft, test)):
                     return draft.text(test)
@@ -93,6 +95,16 @@ def _is_rank_0(draft: Draft, at: cst.CSTNode) -> str:
         return first
     alone = f"not {imports.imported(draft, 'torch.distributed', 'is_initialized', at)}()"
     return f"{alone} or {first}"  # a run of one process may have no group
+
+
+def _needs_the_rest(draft: Draft, branch: cst.CSTNode, test: cst.CSTNode) -> bool:
+    """Is it ``get_rank() == 0`` behind ``is_initialized() and``, without which it may raise?"""
+    return (
+        isinstance(branch, cst.If)
+        and "get_rank" in draft.text(test)
+        and "is_initialized" in draft.text(branch.test)
+        and "is_initialized" not in draft.text(test)
+    )
 
 
 def _is_first_or_alone(draft: Draft, test: cst.BaseExpression) -> bool:

@@ -79,7 +79,8 @@ class AttributeOfWrapper(SourceRule):
     ## Fix
 
     Unsafe: `.module` goes in front, where an attribute is read. For a call, whose gradients may
-    have to be synchronised, none is offered.
+    have to be synchronised, none is offered, nor where the model is wrapped under a test: it may
+    come bare as well.
 
     ## When it is silent
 
@@ -289,7 +290,7 @@ dist.destroy_process_group()
                     + (", or go through forward where it is trained on." if called else "."),
                     fix=None
                     if called or prepared is not None
-                    else partial(_fix, node, Draft(locator, module, catalogue)),
+                    else partial(_fix, node, wrap, Draft(locator, module, catalogue)),
                 )
 
 
@@ -458,8 +459,12 @@ def _is_asked(point: Point, name: str) -> bool:
     )
 
 
-def _fix(node: ir.Attribute, draft: Draft) -> Fix:
+def _fix(node: ir.Attribute, wrap: ir.Call, draft: Draft) -> Fix:
     written = draft.node(node.site, cst.Attribute)
+    around = set(draft.ancestors(written))
+    for parent in draft.ancestors(draft.node(wrap.site, cst.Call)):
+        if isinstance(parent, cst.If) and parent not in around:
+            raise Doubt("it may be the bare model as well")
     if not isinstance(written.value, (cst.Name, cst.Attribute)):
         raise Doubt("no name")
     draft.replace(written.value, f"{draft.text(written.value)}.module")
