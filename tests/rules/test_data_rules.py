@@ -292,6 +292,13 @@ def test_reported(code: str, source: str) -> None:
         ("DST202", FORGOTTEN + "    loader = DataLoader(other)\n"),
         ("DST202", FORGOTTEN + "    loader = DataLoader(data)\n    mine(sampler)\n"),
         ("DST202", FORGOTTEN + "    val_loader = DataLoader(data)\n"),
+        # nothing is summed
+        (
+            "DST617",
+            SAMPLED + "def evaluate(model):\n    bound = 0\n"
+            "    for b in loader:\n        model(b)\n"
+            "    return bound / len(loader.dataset)\n",
+        ),
         # cut to the number of samples
         (
             "DST617",

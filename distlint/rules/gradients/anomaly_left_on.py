@@ -102,6 +102,29 @@ assert not torch.is_anomaly_enabled(), "each operation of each backward is check
 """,
         ),
         Example(
+            title="Around a forward pass alone",
+            effect="fail",
+            ranks=1,
+            code="""\
+import torch
+
+
+class Net(torch.nn.Module):
+    def forward(self, x):
+        with torch.autograd.set_detect_anomaly(True):  # expect: DST610
+            return x.sqrt()
+
+
+x = torch.full((1,), -1.0, requires_grad=True)
+try:
+    Net()(x).sum().backward()
+    found = False
+except RuntimeError:
+    found = True
+assert found, "the gradient is NaN, and nobody has looked"
+""",
+        ),
+        Example(
             title="Around the loop",
             effect="fail",
             ranks=1,
@@ -130,12 +153,20 @@ with torch.autograd.detect_anomaly():  # expect: DST610
         for site in _switches(objects):
             if _is_for_debugging(site) or (evaluates and site.name != "Trainer"):
                 continue
+            forward = _is_in_forward(site)
             yield self.finding(
-                message="every operation of every backward pass is checked for NaN",
+                message="each operation in here keeps its traceback for a check that only a "
+                "backward pass in here would make"
+                if forward
+                else "every operation of every backward pass is checked for NaN",
                 severity=Severity.WARNING,
                 place=locator.place(site.call.site),
-                effect="training is several times slower",
-                advice="Put it behind an option.",
+                effect="the forward pass is slower, and no NaN is found"
+                if forward
+                else "training is several times slower",
+                advice="Leave it out, or put it around backward() as well, behind an option."
+                if forward
+                else "Put it behind an option.",
                 fix=partial(_fix, site, Draft(locator, module, catalogue)),
             )
 
@@ -151,6 +182,17 @@ def _switches(objects: Objects) -> Iterator[CallSite]:
         if objects.called(site) in _TRAINERS:
             if objects.constant(objects.argument(site, "detect_anomaly"), site.point) is True:
                 yield site
+
+
+def _is_in_forward(site: CallSite) -> bool:
+    """Is it a region of a module's forward pass, which the backward pass is no part of?"""
+    function = site.point.scope.function
+    return (
+        function is not None
+        and function.name == "forward"
+        and isinstance(site.point.statement, ir.With)
+        and "backward" not in function.tokens
+    )
 
 
 def _is_for_debugging(site: CallSite) -> bool:

@@ -460,7 +460,19 @@ def _local_means(objects: Objects) -> Iterator[Point]:
                 if data is not None and any(
                     objects.is_made_by(call, data, point) for call in drawn
                 ):
-                    yield point
+                    if not _is_constant(objects, node.left, point):
+                        yield point
+
+
+def _is_constant(objects: Objects, node: ir.Expr, point: Point) -> bool:
+    """Is it a number that nothing is added to?"""
+    if not isinstance(node, ir.Name) or any(
+        isinstance(each.statement, ir.AugAssign) and path_of(each.statement.target) == (node.id,)
+        for each in objects.points_in(point.scope)
+    ):
+        return False
+    found = objects.origins(node, point)
+    return bool(found) and all(isinstance(each.node, ir.Literal) for each in found)
 
 
 def _length_of(node: ir.Expr) -> ir.Expr | None:

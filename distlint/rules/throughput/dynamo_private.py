@@ -62,6 +62,7 @@ class DynamoPrivate(SourceRule):
     ## When it is silent
 
     - A test stands around it, or the value is not the constant True.
+    - The same function puts back what was there before.
     """
 
     code = "DST702"
@@ -82,6 +83,27 @@ def report(x):
 
 torch.compiler.reset()
 report(torch.ones(1))
+""",
+        ),
+        Example(
+            title="For a while",
+            ranks=1,
+            code="""\
+import torch
+import torch._dynamo
+
+
+def attempt(function, x):
+    before = torch._dynamo.config.suppress_errors
+    torch._dynamo.config.suppress_errors = True
+    try:
+        return function(x)
+    finally:
+        torch._dynamo.config.suppress_errors = before
+
+
+attempt(torch.neg, torch.ones(1))
+assert not torch._dynamo.config.suppress_errors
 """,
         ),
     )
@@ -156,6 +178,8 @@ report(torch.ones(1))
                 )
         for point in objects.points:
             if _suppresses(objects, point) and not any(True for _ in tests_around(point)):
+                if _is_put_back(objects, point):
+                    continue
                 yield self.finding(
                     message="what fails to compile runs uncompiled, and the log alone tells",
                     severity=Severity.WARNING,
@@ -181,15 +205,30 @@ def _attributes(objects: Objects) -> Iterator[tuple[ir.Expr, Point]]:
 def _suppresses(objects: Objects, point: Point) -> bool:
     statement = point.statement
     return (
-        isinstance(statement, ir.Assign)
+        _sets(objects, point)
+        and isinstance(statement, ir.Assign)
         and isinstance(statement.value, ir.Literal)
         and statement.value.value is True
-        and any(
-            isinstance(target, ir.Attribute)
-            and target.attr == "suppress_errors"
-            and objects.names.dotted(target, point.scope) == _SUPPRESS
-            for target in statement.targets
-        )
+    )
+
+
+def _is_put_back(objects: Objects, point: Point) -> bool:
+    """Does the same function give it the value of a variable behind that: ``... = before``?"""
+    return point.scope.function is not None and any(
+        isinstance(other.statement, ir.Assign)
+        and isinstance(other.statement.value, ir.Name)
+        and other.statement.site > point.statement.site
+        and _sets(objects, other)
+        for other in objects.points_in(point.scope)
+    )
+
+
+def _sets(objects: Objects, point: Point) -> bool:
+    return isinstance(point.statement, ir.Assign) and any(
+        isinstance(target, ir.Attribute)
+        and target.attr == "suppress_errors"
+        and objects.names.dotted(target, point.scope) == _SUPPRESS
+        for target in point.statement.targets
     )
 
 
