@@ -29,7 +29,7 @@ _RANK = re.compile(
     r"|^gpu$|gpu_id|on_main|main_only|zero_only|node_id",
     re.IGNORECASE,
 )
-_OTHER_RANK = re.compile(r"lora|low_?rank|re_?rank|ranking|ranked|ranker", re.IGNORECASE)
+_OTHER_RANK = re.compile(r"lora|low_?rank|(?:^|_)re_?rank|ranking|ranked|ranker", re.IGNORECASE)
 """Words with a rank in them that is not that of a process."""
 _MANY = re.compile(
     r"distrib|ddp|world|multi_?(gpu|proc|node)|n_?gpus?\b|num_gpus|initialized|parallel|num_proc"
