@@ -274,9 +274,7 @@ class Calls(Collectives):
             return False  # in a replay all ranks run what one of them has run
         if any(map(v.is_own_number, given)):
             return not (
-                self.rehearsal.changes_something(function)
-                or self.rehearsal.asks_for_kind(function)
-                or (self.rehearsal.raises(function) and any(map(v.is_ranked, given)))
+                self.rehearsal.changes_something(function) or self.rehearsal.asks_for_kind(function)
             )
         return not self.rehearsal.matters(function)
 

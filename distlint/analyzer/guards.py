@@ -604,7 +604,11 @@ def asks_rank(test: ir.Expr) -> bool:
     tokens = ir.tokens_of(test)
     if "should_save" in tokens and any(token.endswith("args") for token in tokens):
         return True  # of transformers' arguments; a control's is about the time
-    return any(_RANK.search(t) and not _OTHER_RANK.search(t) for t in tokens)
+    return bool(_rank_words(tokens))
+
+
+def _rank_words(tokens: Iterable[str]) -> set[str]:
+    return {token for token in tokens if _RANK.search(token) and not _OTHER_RANK.search(token)}
 
 
 def _is_for_a_child(statement: ir.Assign) -> bool:
@@ -617,7 +621,7 @@ def _is_for_a_child(statement: ir.Assign) -> bool:
 
 def _shows_ranks(test: ir.Expr) -> bool:
     """Is a condition about the rank, and not ``args.gpu >= 0``, by which one process has a GPU?"""
-    words = {t for t in ir.tokens_of(test) if _RANK.search(t) and not _OTHER_RANK.search(t)}
+    words = _rank_words(ir.tokens_of(test))
     if not all(map(_NAMES_GPU.search, words)):
         return True
     return any(

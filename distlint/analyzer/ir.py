@@ -626,7 +626,7 @@ def is_to_fail(statement: With | Try) -> bool:
         return last_name(last.value.func) == "fail"
     if isinstance(last, Raise):
         return last.raised == "AssertionError"
-    return isinstance(last, Assert) and isinstance(last.test, Literal) and not last.test.value
+    return _never_holds(last)
 
 
 def is_left(block: Block) -> bool:
@@ -634,8 +634,15 @@ def is_left(block: Block) -> bool:
     if not block:
         return False
     last = block[-1]
-    if isinstance(last, Assert):
-        return isinstance(last.test, Literal) and not last.test.value
     if isinstance(last, Evaluate) and isinstance(last.value, Call):
         return last_name(last.value.func) in ("exit", "_exit")
-    return isinstance(last, (Return, Raise, Continue, Break))
+    return _never_holds(last) or isinstance(last, (Return, Raise, Continue, Break))
+
+
+def _never_holds(statement: Stmt | None) -> bool:
+    """``assert False``."""
+    return (
+        isinstance(statement, Assert)
+        and isinstance(statement.test, Literal)
+        and not statement.test.value
+    )

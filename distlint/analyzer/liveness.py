@@ -12,7 +12,7 @@ from distlint.analyzer.exposure import Exposure
 from distlint.analyzer.hooks import STOP_FLAGS
 from distlint.analyzer.project import Module
 from distlint.analyzer.state import Cont, Key, State
-from distlint.analyzer.values import Phi, Unknown, Value
+from distlint.analyzer.values import Phi, Unknown, Value, own_names
 from distlint.analyzer.view import RISKY
 
 if TYPE_CHECKING:
@@ -142,9 +142,7 @@ class Liveness:
             tokens = self.names(value.tokens)
             if tokens & reads == tokens:
                 return True
-            own = self.names(
-                frozenset(arg.rsplit(".", 1)[-1] for arg in value.args if isinstance(arg, str))
-            )
+            own = self.names(own_names(value))
             if own & reads != own:
                 return False
         elif value.leaf:

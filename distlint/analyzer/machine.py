@@ -81,22 +81,22 @@ class Machine(Calls):
             except Exit as exit_:
                 if self.fails_on_the_way(self.k, exit_.site, ()):
                     continue
-                self.leave_process(exit_)
-                if exit_.at_once:
-                    return END if exit_.ok else ABORT
-                continue
+                outcome = self.leave_process(exit_)
             if outcome is not None:
                 return outcome
             if self.rejoin is RETURNED:
                 return JOIN
 
-    def leave_process(self, exit_: Exit) -> None:
-        """Leave all blocks next, unless the process ends at once."""
+    def leave_process(self, exit_: Exit) -> str | None:
+        """End at once, or leave all blocks next."""
         if self.log is not None:
             self.log.append(("exit", self.frame, exit_.site, exit_.ok))
+        if exit_.at_once:
+            return END if exit_.ok else ABORT
         self.results = {}
         way = ("exit", const(exit_.ok), exit_.site)
         self.k = self.rehearsal.cont("exit", way, self.frame, self.k)
+        return None
 
     def enter(self, enter: Enter) -> None:
         results = tuple(self.results.items())

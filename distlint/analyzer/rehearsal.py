@@ -434,6 +434,7 @@ class Rehearsal:
 
 
 _OF_KIND = frozenset({"is_floating_point", "is_complex", "is_tensor", "isinstance"})
+"""Calls that look at the type of a thing, or at its dtype."""
 
 
 def _handed_on(function: ir.Function) -> int | None:

@@ -204,17 +204,19 @@ class Rehearser:
                 if parting.is_open:
                     found += self.look_into(rehearsal, start, parting, function, trials)
                     continue
-                is_known = trials[kind, True] >= ENOUGH_ALIKE
-                alike = (kind, parting.settings)
-                is_known = is_known or trials[alike] >= ENOUGH_REFUTED
-                is_known = is_known or trials[kind, False] >= ENOUGH_REFUTED_AT_ALL
+                refuted_so = (kind, parting.settings)
+                is_known = (
+                    trials[kind, True] >= ENOUGH_ALIKE
+                    or trials[refuted_so] >= ENOUGH_REFUTED
+                    or trials[kind, False] >= ENOUGH_REFUTED_AT_ALL
+                )
                 if is_known or (self.replayed > REPLAY_BUDGET and self.outcome.proofs):
                     trials["alike"] += 1
                 else:
                     before = self.replayed
                     proven = self.prove(rehearsal, start, parting, function)
                     trials[kind, proven] += 1
-                    trials[alike] += not proven
+                    trials[refuted_so] += not proven
                     found += proven
                     refuted += 0 if proven else self.replayed - before
                     if refuted > REFUTED_BUDGET:

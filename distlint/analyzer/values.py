@@ -230,19 +230,19 @@ def unknown(
     result.fresh = fresh or any(getattr(part, "fresh", False) for part in parts)
     result.wrapped = wrapped
     result.depth = depth
-    tokens: set[str] = set()
-    for arg in args:
-        if isinstance(arg, Unknown):
-            tokens |= arg.tokens
-        elif isinstance(arg, str):
-            if "/" not in arg:  # no path of a module
-                tokens.add(arg.rsplit(".", 1)[-1])
-    result.tokens = frozenset(tokens)
+    tokens = [arg.tokens for arg in args if isinstance(arg, Unknown)]
+    result.tokens = own_names(result).union(*tokens)
     # ranks that hold one of two values can ask for no part of them
     known = (part.atoms for part in parts) if op != EITHER else ()
     result.atoms = frozenset((result,)).union(*known)
     _TABLE[key] = result
     return result
+
+
+def own_names(term: Unknown) -> frozenset[str]:
+    """The names that stand in a term itself, by their last part; the path of a module is none."""
+    names = (arg for arg in term.args if isinstance(arg, str) and "/" not in arg)
+    return frozenset(name.rsplit(".", 1)[-1] for name in names)
 
 
 class Phi(Value):
