@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from distlint.analyzer import ir
-from distlint.analyzer.names import Around, Scope
+from distlint.analyzer.names import Around, Scope, expressions_in
 
 Path = tuple[str, ...]
 """A variable or a chain of attributes that begins with one: ``("self", "model")``."""
@@ -48,6 +48,11 @@ def path_of(node: ir.Expr | None) -> Path | None:
         attributes.append(node.attr)
         node = node.value
     return (node.id, *reversed(attributes)) if isinstance(node, ir.Name) else None
+
+
+def holds(node: ir.Expr, path: Path) -> bool:
+    """Does a path stand somewhere in an expression?"""
+    return any(path_of(part) == path for part in expressions_in(node))
 
 
 @dataclass(frozen=True, slots=True)

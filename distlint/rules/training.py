@@ -19,6 +19,11 @@ DDP = ("torch.nn.parallel.DistributedDataParallel", "DDP")
 """The class, and the name that it has where a star import brings it."""
 
 WRAPPERS = (*DDP, "torch.distributed.fsdp.FullyShardedDataParallel", "FSDP")
+LIGHTNING = frozenset({"lightning", "pytorch_lightning"})
+"""The packages that a Trainer of Lightning comes from."""
+
+NO_GRAD = frozenset({"no_grad", "inference_mode"})
+"""What leaves no graph for a backward pass."""
 
 _LOADER_PARAMS = (
     "dataset", "batch_size", "shuffle", "sampler", "batch_sampler", "num_workers", "collate_fn",
@@ -121,7 +126,7 @@ def evaluates(point: Point) -> bool:
     while scope is not None and scope.function is not None:
         function = scope.function
         if is_evaluation(function.name) or any(
-            not _NO_GRAD.isdisjoint(ir.tokens_of(each)) for each in function.decorators
+            not NO_GRAD.isdisjoint(ir.tokens_of(each)) for each in function.decorators
         ):
             return True
         if scope.outer is None:
@@ -132,10 +137,7 @@ def evaluates(point: Point) -> bool:
 
 def leaves_no_gradient(owner: object) -> bool:
     """Is it a ``with torch.no_grad()``?"""
-    return isinstance(owner, ir.With) and not _NO_GRAD.isdisjoint(ir.tokens_of(owner.context))
-
-
-_NO_GRAD = frozenset({"no_grad", "inference_mode"})
+    return isinstance(owner, ir.With) and not NO_GRAD.isdisjoint(ir.tokens_of(owner.context))
 
 
 def is_bare_arm(point: Point, model: ir.Expr, node: ir.Expr) -> bool:

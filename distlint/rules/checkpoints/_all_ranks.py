@@ -11,6 +11,8 @@ from distlint.analyzer import ir
 from distlint.analyzer.guards import guards_of, is_distributed
 from distlint.fixers import agree, imports, names, ranks, statements
 from distlint.fixers.draft import Doubt, Draft
+from distlint.rules.setup._order import tests_around
+from distlint.rules.training import LIGHTNING
 
 if TYPE_CHECKING:
     from distlint.analyzer.bindings import Point
@@ -21,8 +23,9 @@ if TYPE_CHECKING:
     from distlint.source.finding import Fix
 
 
-_LIGHTNING = frozenset({"lightning", "pytorch_lightning"})
-_LOOKS = frozenset({"exists", "isdir", "is_dir", "isfile", "is_file"})
+LOOKS_FOR_FILE = frozenset({"exists", "isfile", "is_file"})
+LOOKS = LOOKS_FOR_FILE | {"isdir", "is_dir"}
+"""Calls that tell whether a file, or a folder, is there."""
 
 
 def on_all_ranks(
@@ -49,17 +52,14 @@ def on_all_ranks(
 
 def is_looked_for(site: CallSite) -> bool:
     """Is it behind a test whether the file or folder is there?"""
-    return any(
-        isinstance(here.owner, ir.If) and not _LOOKS.isdisjoint(ir.tokens_of(here.owner.test))
-        for here in site.point.around
-    )
+    return any(not LOOKS.isdisjoint(ir.tokens_of(test)) for test in tests_around(site.point))
 
 
 def is_before_others(guards: Guards, site: CallSite) -> bool:
     """Does Lightning's Trainer start the other processes, behind what the script itself does?"""
     module, function = guards.objects.module, site.point.scope.function
     return (
-        not _LIGHTNING.isdisjoint(module.imported_roots)
+        not LIGHTNING.isdisjoint(module.imported_roots)
         and "Fabric" not in module.words
         and not guards.starts_many
         and (function is None or not function.owner)  # hooks run on all ranks at once

@@ -8,12 +8,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.bindings import path_of
+from distlint.analyzer.bindings import holds, path_of
 from distlint.analyzer.guards import asks_rank, guards_of, in_turn, is_distributed
 from distlint.analyzer.names import calls_of, expressions_in, expressions_of, placed
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.checkpoints._all_ranks import on_all_ranks, on_rank_0_only
+from distlint.rules.checkpoints._all_ranks import LOOKS, on_all_ranks, on_rank_0_only
 from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
@@ -40,7 +40,6 @@ _TELLS_PATH = frozenset({"broadcast_object_list", "scatter_object_list", "broadc
 _READS = frozenset({"load", "load_file", "safe_open", "open", "load_state_dict", "read_text"})
 _MEETS = frozenset({"barrier", "wait_for_everyone", "all_reduce", "all_gather", *_TELLS_PATH})
 _LOGS = frozenset({"print", "debug", "info", "warning", "error", "log"})
-_EXISTS = frozenset({"exists", "isfile", "isdir", "is_file", "is_dir", "lexists"})
 _FORGIVING = frozenset(
     {"OSError", "FileNotFoundError", "FileExistsError", "Exception", "BaseException"}
 )
@@ -403,6 +402,8 @@ def _fix(guards: Guards, site: CallSite, path: ir.Expr, draft: Draft) -> Fix:
 def _is_used_behind(guards: Guards, site: CallSite, path: ir.Expr) -> bool:
     """Do all ranks go on with what was deleted, before they meet: ``os.makedirs(path)``?"""
     name = path_of(path)
+    if name is None:
+        return False
     behind = sorted(
         (
             point
@@ -417,11 +418,7 @@ def _is_used_behind(guards: Guards, site: CallSite, path: ir.Expr) -> bool:
             return False
         if not called.isdisjoint(_LOGS) or guards.may_be_some_ranks(point):
             continue
-        if any(
-            isinstance(node, ir.Expr) and path_of(node) == name is not None
-            for part in expressions_of(point.statement)
-            for node in expressions_in(part)
-        ):
+        if any(holds(part, name) for part in expressions_of(point.statement)):
             return True
     return False
 
@@ -448,7 +445,7 @@ def _asks_only_for_it(site: CallSite, region: ir.With) -> bool:
     return all(
         isinstance(owner, ir.If)
         and isinstance(owner.test, ir.Call)
-        and ir.last_name(owner.test.func) in _EXISTS
+        and ir.last_name(owner.test.func) in {*LOOKS, "lexists"}
         for owner in owners[owners.index(region) + 1 :]
     )
 

@@ -14,7 +14,12 @@ from distlint.analyzer.bindings import Point
 from distlint.fixers import agree, imports, names, ranks, statements
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.checkpoints._all_ranks import is_before_others, is_looked_for, on_all_ranks
+from distlint.rules.checkpoints._all_ranks import (
+    LOOKS_FOR_FILE,
+    is_before_others,
+    is_looked_for,
+    on_all_ranks,
+)
 from distlint.source.finding import Finding, Fix, Severity
 
 if TYPE_CHECKING:
@@ -343,7 +348,7 @@ def _asking_first(draft: Draft, call: cst.Call, statement: Statement) -> Stateme
     for around in draft.ancestors(statement):
         if isinstance(around, cst.FunctionDef):
             break
-        if isinstance(around, cst.If) and _LOOKS & {
+        if isinstance(around, cst.If) and LOOKS_FOR_FILE & {
             name.value for name in names.inside(around.test) if isinstance(name, cst.Name)
         }:
             return around
@@ -352,8 +357,6 @@ def _asking_first(draft: Draft, call: cst.Call, statement: Statement) -> Stateme
 
 _STARTED_LATER = frozenset({"lightning", "pytorch_lightning", "lightning_fabric"})
 """What makes the processes known to each other by itself, behind such a place."""
-
-_LOOKS = frozenset({"exists", "isfile", "is_file"})
 
 
 def _dataset_names(module: Module) -> Iterable[str]:

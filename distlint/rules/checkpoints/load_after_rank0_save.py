@@ -16,6 +16,7 @@ from distlint.analyzer.objects import CallSite
 from distlint.fixers import agree, imports, ranks, statements
 from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule
+from distlint.rules.checkpoints._all_ranks import LOOKS
 from distlint.rules.collectives._following import Step, following
 from distlint.source.finding import Finding, Fix, Related, Severity
 
@@ -42,7 +43,6 @@ _JOINED = {
     False: {("==", -1), ("<=", -1), ("<", 0), ("is", None), ("==", None)},
 }
 """Comparisons of the rank that tell a run of many processes, by holding or by not holding."""
-_LOOKS = frozenset({"exists", "isdir", "is_dir", "isfile", "is_file"})
 _DEPTH = 4
 _NAMES = frozenset(
     name.rpartition(".")[2] for name in (*_WRITES, *_MAKES, *_READS, "torch.save", "open")
@@ -331,7 +331,7 @@ def _asks_for_the_rank(test: ir.Expr) -> bool:
         return _asks_for_the_rank(test.value)
     if isinstance(test, ir.BoolOp):
         return any(map(_asks_for_the_rank, test.values))
-    return asks_rank(test) and not (isinstance(test, ir.Call) and ir.last_name(test.func) in _LOOKS)
+    return asks_rank(test) and not (isinstance(test, ir.Call) and ir.last_name(test.func) in LOOKS)
 
 
 def _comes_alone(guards: Guards, point: Point, depth: int) -> bool:

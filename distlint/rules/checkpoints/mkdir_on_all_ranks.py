@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.bindings import path_of
-from distlint.analyzer.names import expressions_in
+from distlint.analyzer.bindings import holds, path_of
 from distlint.fixers import calls
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
@@ -255,17 +254,13 @@ args = parse()
 def _is_there_already(guards: Guards, site: CallSite, path: ir.Expr) -> bool:
     """Has each rank made it, or a folder in it, in any case before: by a ``SummaryWriter``?"""
     objects, name = guards.objects, path_of(path)
-    return any(
+    return name is not None and any(
         surely_before(maker.point, site.point)
         and (
             maker.name == "SummaryWriter"
             or objects.constant(objects.argument(maker, "exist_ok", 2), maker.point) is True
         )
-        and any(
-            isinstance(node, ir.Expr) and path_of(node) == name is not None
-            for argument in maker.call.args
-            for node in expressions_in(argument.value)
-        )
+        and any(holds(argument.value, name) for argument in maker.call.args)
         for maker in objects.calls({"SummaryWriter", "makedirs"})
     )
 

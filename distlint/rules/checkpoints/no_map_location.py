@@ -18,6 +18,7 @@ from distlint.fixers import calls
 from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.setup._order import tests_around
+from distlint.rules.training import LIGHTNING
 from distlint.source.finding import Finding, Fix, Severity
 from distlint.source.requirements import asks_for_older
 
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 _LOAD = "torch.load"
 _DEVICE = re.compile(r"cuda|xpu|npu|nccl|device|gpu", re.IGNORECASE)
 _LIGHTNING_LOAD = "load_from_checkpoint"
-_LIGHTNING = frozenset({"lightning", "pytorch_lightning"})
 _MODEL = ("torch.nn.Module", "mmengine.model.BaseModule", "mmcv.runner.BaseModule")
 _OF_MM = {
     f"{package}.{name}": position
@@ -309,7 +309,7 @@ def main(rank, path):
         for finding in self._own_loads(module, catalogue, locators):
             if finding.place not in told:
                 yield finding
-        if _LIGHTNING_LOAD in module.tokens and not _LIGHTNING.isdisjoint(module.imported_roots):
+        if _LIGHTNING_LOAD in module.tokens and not LIGHTNING.isdisjoint(module.imported_roots):
             if _is_for_lightning_1(module):
                 return
             yield from self._lightning_loads(module, catalogue, locators)

@@ -15,6 +15,7 @@ from distlint.fixers import calls, names
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.checkpoints._wrapped import wrapper_of
+from distlint.rules.setup._order import tests_around
 from distlint.source.finding import Finding, Fix, Related, Severity
 from distlint.source.requirements import runs_on_older_python
 
@@ -267,24 +268,17 @@ def _enclosing(site: CallSite) -> Iterator[int]:
 
 def _asks_the_model(site: CallSite) -> bool:
     """Does a test around say which names the model itself has?"""
-    return any(
-        isinstance(here.owner, ir.If) and "state_dict" in ir.tokens_of(here.owner.test)
-        for here in site.point.around
-    )
+    return any("state_dict" in ir.tokens_of(test) for test in tests_around(site.point))
 
 
 def _is_for_the_caller(site: CallSite) -> bool:
     """Does a parameter say whether the prefix goes? Who gives a wrapped model may say no."""
     function = site.point.scope.function
     flags = {each.name for each in function.params} if function is not None else set()
-    for here in site.point.around:
-        if isinstance(here.owner, ir.If):
-            test = here.owner.test
-            if isinstance(test, ir.Not):
-                test = test.value
-            if isinstance(test, ir.Name) and test.id in flags:
-                return True
-    return False
+    flag_tests = (
+        test.value if isinstance(test, ir.Not) else test for test in tests_around(site.point)
+    )
+    return any(isinstance(test, ir.Name) and test.id in flags for test in flag_tests)
 
 
 def _stores_item(site: CallSite) -> bool:

@@ -13,7 +13,7 @@ from distlint.analyzer.guards import guards_of
 from distlint.analyzer.names import placed
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.checkpoints._all_ranks import on_all_ranks, on_rank_0_only
+from distlint.rules.checkpoints._all_ranks import LOOKS_FOR_FILE, on_all_ranks, on_rank_0_only
 from distlint.source.finding import Finding, Fix, Severity
 
 if TYPE_CHECKING:
@@ -37,7 +37,6 @@ _NAMES = frozenset(name.rpartition(".")[2] for name in _WRITERS)
 
 
 _READS = frozenset({"load", "open", "load_file", "from_pretrained", "read_text"})
-_LOOKS = frozenset({"exists", "isfile", "is_file"})
 _LOCAL = frozenset({"local_rank", "LOCAL_RANK"})
 _GLOBAL = re.compile(
     r"^(global_|world_|node_|group_)?rank$|^get_(global_)?rank$|RANK$|main|master|node|is_rank|zero"
@@ -353,7 +352,7 @@ def _is_shared_work(site: CallSite, path: ir.Expr) -> bool:
         for earlier in here.block[: here.index]:
             if isinstance(earlier, ir.If) and names & ir.tokens_of(earlier.test):
                 leaves = any(isinstance(each, ir.Continue) for each, _ in placed(earlier.body))
-                if leaves and not _LOOKS.isdisjoint(ir.tokens_of(earlier.test)):
+                if leaves and not LOOKS_FOR_FILE.isdisjoint(ir.tokens_of(earlier.test)):
                     return True
     return False
 

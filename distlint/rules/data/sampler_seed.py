@@ -12,7 +12,7 @@ from distlint.fixers import calls, imports, ranks, statements
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.data._differences import difference, is_seeded
-from distlint.rules.training import loaders, samplers
+from distlint.rules.training import LIGHTNING, loaders, samplers
 from distlint.source.finding import Finding, Fix, Severity
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from distlint.rules.training import Made
     from distlint.source.document import Document
 
-_LIGHTNING = frozenset({"lightning", "pytorch_lightning"})
 _TRAINER = "lightning.pytorch.Trainer"
 _DRAW = frozenset({"SubsetRandomSampler", "WeightedRandomSampler"})
 _RANDOM = tuple(
@@ -179,7 +178,7 @@ dist.barrier()
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
-        if not _LIGHTNING.isdisjoint(module.imported_roots) and not _DRAW.isdisjoint(module.words):
+        if not LIGHTNING.isdisjoint(module.imported_roots) and not _DRAW.isdisjoint(module.words):
             yield from self._drawn_by_each(objects_of(module, catalogue), module, locators)
         if "DistributedSampler" not in module.words:
             return

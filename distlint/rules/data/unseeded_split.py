@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.bindings import Point, path_of
+from distlint.analyzer.bindings import Point, holds, path_of
 from distlint.analyzer.names import expressions_in
 from distlint.analyzer.objects import CallSite, Objects, Passed, objects_of
 from distlint.fixers import calls, imports
@@ -415,12 +415,10 @@ def _is_data(objects: Objects, site: CallSite) -> bool:
         if cls is not None and "__getitem__" in cls.methods:
             return True
     return any(
-        path_of(node) == path
+        holds(argument.value, path)
         for taker in _takers(objects)
         if taker.point.scope is site.point.scope
         for argument in taker.call.args
-        for node in expressions_in(argument.value)
-        if isinstance(node, ir.Expr)
     )
 
 

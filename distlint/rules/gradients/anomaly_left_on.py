@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from distlint.analyzer.objects import CallSite, objects_of
 from distlint.fixers import statements
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
+from distlint.rules.training import NO_GRAD
 from distlint.source.finding import Finding, Fix, Severity
 
 if TYPE_CHECKING:
@@ -25,7 +27,26 @@ if TYPE_CHECKING:
 _SET = ("torch.autograd.set_detect_anomaly", "torch.autograd.anomaly_mode.set_detect_anomaly")
 _REGION = ("torch.autograd.detect_anomaly", "torch.autograd.anomaly_mode.detect_anomaly")
 _TRAINERS = ("lightning.Trainer", "pytorch_lightning.Trainer", "lightning.pytorch.Trainer")
-_NO_GRAPH = frozenset({"no_grad", "inference_mode"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    message: str
+    effect: str
+    advice: str
+
+
+_ON = _Told(
+    "every operation of every backward pass is checked for NaN",
+    "training is several times slower",
+    "Put it behind an option.",
+)
+_IN_FORWARD = _Told(
+    "each operation in here keeps its traceback for a check that only a backward pass in here "
+    "would make",
+    "the forward pass is slower, and no NaN is found",
+    "Leave it out, or put it around backward() as well, behind an option.",
+)
 
 
 class AnomalyLeftOn(SourceRule):
@@ -149,24 +170,17 @@ with torch.autograd.detect_anomaly():  # expect: DST610
             return
         objects = objects_of(module, catalogue)
         locator = locators.of(module.key)
-        evaluates = "backward" not in module.tokens and not _NO_GRAPH.isdisjoint(module.tokens)
+        evaluates = "backward" not in module.tokens and not NO_GRAD.isdisjoint(module.tokens)
         for site in _switches(objects):
             if _is_for_debugging(site) or (evaluates and site.name != "Trainer"):
                 continue
-            forward = _is_in_forward(site)
+            told = _IN_FORWARD if _is_in_forward(site) else _ON
             yield self.finding(
-                message="each operation in here keeps its traceback for a check that only a "
-                "backward pass in here would make"
-                if forward
-                else "every operation of every backward pass is checked for NaN",
+                message=told.message,
                 severity=Severity.WARNING,
                 place=locator.place(site.call.site),
-                effect="the forward pass is slower, and no NaN is found"
-                if forward
-                else "training is several times slower",
-                advice="Leave it out, or put it around backward() as well, behind an option."
-                if forward
-                else "Put it behind an option.",
+                effect=told.effect,
+                advice=told.advice,
                 fix=partial(_fix, site, Draft(locator, module, catalogue)),
             )
 

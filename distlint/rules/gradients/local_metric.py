@@ -10,13 +10,20 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.bindings import Path, Point, path_of
-from distlint.analyzer.names import expressions_in, expressions_of, nodes_of
+from distlint.analyzer.bindings import Path, Point, holds, path_of
+from distlint.analyzer.names import expressions_of, nodes_of
 from distlint.analyzer.objects import CallSite, Objects, objects_of
 from distlint.fixers import names
 from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.training import draws_from, evaluates, is_evaluation, loaders, samplers
+from distlint.rules.training import (
+    LIGHTNING,
+    draws_from,
+    evaluates,
+    is_evaluation,
+    loaders,
+    samplers,
+)
 from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
@@ -29,7 +36,6 @@ if TYPE_CHECKING:
 
 _ALL_REDUCE = "torch.distributed.all_reduce"
 _GATHER = "accelerate.Accelerator.gather"
-_LIGHTNING = frozenset({"lightning", "pytorch_lightning"})
 _MADE_OF_NUMBERS = frozenset(
     f"torch.{name}" for name in ("tensor", "as_tensor", "zeros", "ones", "full", "empty")
 )
@@ -239,7 +245,7 @@ assert mean == 1.0, f"the mean of ones is {mean}"
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
         locator = locators.of(module.key)
-        if not _LIGHTNING.isdisjoint(module.imported_roots) and not document.is_test:
+        if not LIGHTNING.isdisjoint(module.imported_roots) and not document.is_test:
             for site in _logged_parts(objects_of(module, catalogue)):
                 yield self.finding(
                     message="each rank has kept its own part of these outputs, and the metric of "
@@ -363,7 +369,7 @@ def _is_read(objects: Objects, path: Path, site: CallSite, added: ir.Stmt) -> bo
         roots = expressions_of(statement)
         if isinstance(statement, ir.Assign):
             roots = (statement.value,)
-        if any(path_of(node) == path for root in roots for node in expressions_in(root)):
+        if any(holds(root, path) for root in roots):
             return True
     return False
 
@@ -384,7 +390,7 @@ def _rebinds(statement: ir.Stmt, path: Path) -> bool:
         func = statement.value.func  # total.zero_(), total.copy_(...)
         if isinstance(func, ir.Attribute) and func.attr.endswith("_"):
             return path_of(func.value) == path
-    return any(path_of(node) == path for target in targets for node in expressions_in(target))
+    return any(holds(target, path) for target in targets)
 
 
 def _gathers(objects: Objects) -> Iterator[CallSite]:

@@ -16,6 +16,7 @@ from distlint.fixers import names, statements
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._steps import exclude
+from distlint.rules.training import LIGHTNING
 from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 
-_LIGHTNING = frozenset({"lightning", "pytorch_lightning"})
 _MODULES = ("lightning.pytorch.LightningModule", "pytorch_lightning.LightningModule")
 _FSDP1 = "torch.distributed.fsdp.FullyShardedDataParallel"
 _FSDP2 = "torch.distributed.fsdp.fully_shard"
@@ -191,7 +191,7 @@ assert not torch.equal(before, after), "step() changed nothing"
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
-        if not _LIGHTNING.isdisjoint(module.imported_roots):
+        if not LIGHTNING.isdisjoint(module.imported_roots):
             yield from self._made_too_early(objects_of(module, catalogue), module, locators)
         if module.words.isdisjoint({"FullyShardedDataParallel", "fully_shard"}):
             return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -27,6 +28,8 @@ _SENT_BY_BACKWARD = re.compile(
     r"fsdp|fully_?shard|sharded_?d|deepspeed|megatron|parallelism", re.IGNORECASE
 )
 """Wrappers whose ``no_sync`` is asked when gradients are sent, not in the forward."""
+_NO_FORWARD = frozenset({"backward", "scale", "no_sync", "item", "detach", "mean", "sum", "float"})
+"""What is called around a backward pass, and is no model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,45 +54,50 @@ def by_functions(objects: Objects) -> Iterator[LeftOutside]:
 
     Where another function calls the model, and is called right in front of the block.
     """
-    for site in objects.calls({"no_sync"}):
-        block, func = site.point.statement, site.call.func
-        if not isinstance(block, ir.With) or block.context is not site.call:
-            continue
-        model = path_of(func.value) if isinstance(func, ir.Attribute) else None
-        if model is None or not _is_no_sync(site.call, site.point, objects):
-            continue
-        forwards = {f.name for f in objects.module.functions if _calls(f.body, model)}
-        sends = {f.name for f in objects.module.functions if "backward" in _called(f.body)}
-        inside, before = _called(block.body), _called(_before(site.point))
-        runs_forward = _calls(block.body, model) or not inside.isdisjoint(forwards)
-        if not runs_forward and not inside.isdisjoint(sends) and not before.isdisjoint(forwards):
+    blocks = list(_blocks(objects))
+    calls = [(f.name, list(_calls_in(f.body))) for f in objects.module.functions if blocks]
+    sends = {name for name, made in calls if "backward" in _last_names(made)}
+    for block, point, model in blocks:
+        forwards = {name for name, made in calls if model in _paths(made)}
+        inside = list(_calls_in(block.body))
+        before = _last_names(_calls_in(_before(point)))
+        runs_forward = model in _paths(inside) or not forwards.isdisjoint(_last_names(inside))
+        sends_inside = not sends.isdisjoint(_last_names(inside))
+        if sends_inside and not runs_forward and not forwards.isdisjoint(before):
             yield LeftOutside(block, frozenset(forwards))
 
 
-def _calls(block: ir.Block, model: Path) -> bool:
-    return any(
-        path_of(call.func) == model
-        for statement, _ in placed(block)
-        for call in calls_of(statement)
-    )
+def _blocks(objects: Objects) -> Iterator[tuple[ir.With, Point, Path]]:
+    """Each ``with model.no_sync():``, its place, and the model."""
+    for site in objects.calls({"no_sync"}):
+        block, func = site.point.statement, site.call.func
+        model = path_of(func.value) if isinstance(func, ir.Attribute) else None
+        if model is not None and isinstance(block, ir.With) and block.context is site.call:
+            if _is_no_sync(site.call, site.point, objects):
+                yield block, site.point, model
 
 
-def _called(block: Iterable[ir.Stmt]) -> set[str]:
-    """The last names of what a block calls."""
-    return {
-        ir.last_name(call.func)
-        for statement, _ in placed(tuple(block))
-        for call in calls_of(statement)
-    }
+def _calls_in(block: ir.Block) -> Iterator[ir.Call]:
+    return (call for statement, _ in placed(block) for call in calls_of(statement))
 
 
-def _before(point: Point) -> Iterable[ir.Stmt]:
+def _last_names(calls: Iterable[ir.Call]) -> set[str]:
+    return {ir.last_name(call.func) for call in calls}
+
+
+def _paths(calls: Iterable[ir.Call]) -> set[Path | None]:
+    return {path_of(call.func) for call in calls}
+
+
+def _before(point: Point) -> ir.Block:
     """The plain statements in front of one, back to the next that has blocks."""
     here = point.around[-1]
-    for statement in reversed(here.block[: here.index]):
-        if not isinstance(statement, (ir.Assign, ir.AugAssign, ir.Evaluate)):
-            return
-        yield statement
+    plain = takewhile(_is_plain, reversed(here.block[: here.index]))
+    return tuple(plain)
+
+
+def _is_plain(statement: ir.Stmt) -> bool:
+    return isinstance(statement, (ir.Assign, ir.AugAssign, ir.Evaluate))
 
 
 def _is_no_sync(context: ir.Expr, point: Point, objects: Objects) -> bool:
@@ -108,13 +116,7 @@ def _is_no_sync(context: ir.Expr, point: Point, objects: Objects) -> bool:
 
 def _runs_forward(block: ir.With) -> bool:
     """May the model be called in the block?"""
-    for statement, _ in placed(block.body):
-        for item in calls_of(statement):
-            if ir.last_name(item.func) in ("backward", "scale"):
-                continue
-            if ir.last_name(item.func) not in ("no_sync", "item", "detach", "mean", "sum", "float"):
-                return True
-    return False
+    return not _last_names(_calls_in(block.body)) <= _NO_FORWARD
 
 
 def with_forward(left: LeftOutside, draft: Draft) -> Fix:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.bindings import path_of
-from distlint.analyzer.names import calls_of, expressions_in, placed
+from distlint.analyzer.bindings import holds, path_of
+from distlint.analyzer.names import calls_of, placed
 from distlint.analyzer.objects import CallSite, objects_of
 from distlint.fixers import names
 from distlint.fixers.draft import Doubt, Draft
@@ -483,7 +483,7 @@ def _begun_anew(loop: ir.For | ir.While, kept: Path) -> bool:
     for statement, _ in placed(loop.body):
         if isinstance(statement, ir.Assign):
             for target in statement.targets:
-                own = any(path_of(item) == kept for item in expressions_in(statement.value))
+                own = holds(statement.value, kept)
                 if not own and any(_container(item) == kept for item in _parts(target)):
                     return True
         elif isinstance(statement, ir.Delete):
