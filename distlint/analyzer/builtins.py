@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from distlint.analyzer import ir
@@ -517,7 +517,7 @@ class Builtins(Expressions):
         if name == "item" and not (args or keywords):
             return _number_held(receiver)
         attribute = self.unknown_attribute(receiver, name)
-        if isinstance(attribute, v.Ranked) and _is_called_a_group(receiver):
+        if isinstance(attribute, v.Ranked) and is_group(receiver):
             numbers = self.coordinates("group", None, receiver)
             return attribute if numbers is None else v.ranked(numbers)
         if isinstance(attribute, (v.Func, v.Ranked, v.Partial, v.Obj)):
@@ -652,9 +652,8 @@ class Builtins(Expressions):
             # a view shares its memory with what it was made from; `torch.ones(1)` is no view
             if not isinstance(self.settle(self.ev(place.func.value)), v.External):
                 self.assign_place(place.func.value, value)
-        elif isinstance(place, ir.Display):
-            for item in place.items:
-                self.assign_place(item, value)
+        for item, each in items_with(place, value):
+            self.assign_place(item, each)
 
     def assign_item(self, place: ir.Subscript, value: Value) -> None:
         base = self.settle(self.ev(place.value))
@@ -745,8 +744,18 @@ def _are_uniform(*values: Value) -> bool:
     return not any(value.local or v.is_ranked(value) for value in values)
 
 
-def _is_called_a_group(value: Unknown) -> bool:
-    """Is it a process group by its name, as a parameter or an attribute?"""
+def items_with(place: ir.Expr, value: Value) -> Iterable[tuple[ir.Expr, Value]]:
+    """What stands in a list that is written out, and what each is given with the list."""
+    items = place.items if isinstance(place, ir.Display) else ()
+    if isinstance(value, v.Seq) and len(value.items) == len(items):
+        return zip(items, value.items, strict=True)
+    return ((item, value) for item in items)
+
+
+def is_group(value: Value | None) -> bool:
+    """Is it a process group, or called one, as a parameter or an attribute?"""
+    if not isinstance(value, Unknown):
+        return isinstance(value, v.Group)
     name = value.args[-1] if value.op in {"param", "attr"} else ""
     return isinstance(name, str) and name.endswith(("group", "pg"))
 

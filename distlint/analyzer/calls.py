@@ -6,6 +6,7 @@ from typing import Any
 
 from distlint.analyzer import hooks, ir
 from distlint.analyzer import values as v
+from distlint.analyzer.builtins import is_group
 from distlint.analyzer.collectives import BUILT_WITH_GROUP, SYNC_BUFFERS, WORLD, Collectives
 from distlint.analyzer.expressions import is_seldom_uneven
 from distlint.analyzer.relevance import fails_alone
@@ -61,6 +62,7 @@ RECURSION = 2
 COUNTED_RECURSION = 6
 """The same when it is handed a known number, which may count the levels."""
 
+_GROUP = "torch.distributed.ProcessGroup"
 _OWN_PACE = Argument("synced_gpus", False)
 """The argument of ``generate`` with which each rank stops at the end of its own text."""
 
@@ -834,6 +836,10 @@ class Calls(Collectives):
     ) -> Value:
         if isinstance(receiver, v.Obj):
             return self.call_object_method(receiver, name, args, keywords, site, node)
+        if is_group(receiver):
+            entry = self.catalogue.member(_GROUP, name)
+            if entry is not None and entry.collective is not None:
+                return self.collective(entry, args, keywords, node, site, receiver)
         if name == "backward":
             # of the loss, or of an optimizer that is given the loss
             for value in (receiver, *args[:1]):

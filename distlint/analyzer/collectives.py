@@ -8,7 +8,7 @@ from typing import Any
 
 from distlint.analyzer import ir
 from distlint.analyzer import values as v
-from distlint.analyzer.builtins import Builtins
+from distlint.analyzer.builtins import Builtins, is_group
 from distlint.analyzer.state import Cut, Emit, Event
 from distlint.analyzer.values import Const, Unknown, Value, const, unknown
 from distlint.catalogue.entries import AMBIENT_TAGS
@@ -247,6 +247,8 @@ class Collectives(Builtins):
             built_with = self.store.get((receiver.oid, BUILT_WITH_GROUP))
             if built_with is not None:
                 return self.members_of(self.settle(built_with))
+        if kind == "receiver" and receiver is not None and is_group(receiver):
+            return self.members_of(receiver)
         if kind in {None, "world", "receiver"}:
             return WORLD
         if kind == "node":

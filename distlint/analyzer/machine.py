@@ -8,6 +8,7 @@ from typing import Any
 
 from distlint.analyzer import ir
 from distlint.analyzer import values as v
+from distlint.analyzer.builtins import items_with
 from distlint.analyzer.expressions import LOOP_BOUND
 from distlint.analyzer.leaving import ABORT, END, Leaving
 from distlint.analyzer.relevance import PASS_RISKY, RUN
@@ -159,6 +160,8 @@ class Machine(Leaving):
 
     def assign_in_callers(self, target: ir.Expr, value: Value) -> None:
         """A buffer that came in as an argument is the caller's variable, too."""
+        for item, each in items_with(target, value):
+            self.assign_in_callers(item, each)
         frame, it, k = self.frame, self.it, self.k
         try:
             while isinstance(target, ir.Name) and self.frame.function is not None:

@@ -671,6 +671,7 @@ def alone(machine: Machine, event: Event) -> None:
     try:
         if event.result == "uniform_in_place" and event.result_target is not None:
             machine.assign_place(event.result_target, value)
+            machine.assign_in_callers(event.result_target, value)
             value = v.const(None)
     except (Need, Emit, Enter):
         pass
