@@ -42,11 +42,13 @@ Type `distlint <command> --help` for the options of a command.
 """
 
 OK, FINDINGS, FAILED, INTERRUPTED = 0, 1, 2, 130
+_SOON = 0.01  # seconds, in which a callback has come to its end
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; the result is the exit status."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    usual, sys.unraisablehook = sys.unraisablehook, _ask_again
     try:
         status = _dispatch(arguments)
         sys.stdout.flush()
@@ -58,6 +60,32 @@ def main(argv: Sequence[str] | None = None) -> int:
         return OK
     except Exception as error:
         return _crashed(error, verbose="--verbose" in arguments or "-v" in arguments)
+    finally:
+        sys.unraisablehook = usual
+
+
+def _ask_again(lost: sys.UnraisableHookArgs) -> None:
+    """A Ctrl-C that came in a callback, where Python ignores it, is sent once more."""
+    if not issubclass(lost.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(lost)
+        return
+    import threading
+
+    threading.Timer(_SOON, _interrupt).start()
+
+
+def _interrupt() -> None:
+    import signal
+    import threading
+
+    if sys.platform == "win32":
+        import _thread
+
+        _thread.interrupt_main()
+    else:  # which ends a system call as well
+        main_thread = threading.main_thread().ident
+        assert main_thread is not None
+        signal.pthread_kill(main_thread, signal.SIGINT)
 
 
 def _dispatch(arguments: list[str]) -> int:

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
@@ -297,6 +298,36 @@ class TestInterrupt:
         start = time.monotonic()
         _, errors = process.communicate(timeout=30)
         return process.returncode, errors, time.monotonic() - start
+
+    def test_it_ends_where_a_callback_has_swallowed_it(self, tmp_path: Path) -> None:
+        """Python ignores what is raised in a weakref's callback, as of its own import locks."""
+        script = tmp_path / "swallow.py"
+        script.write_text(
+            dedent(
+                """
+                import sys, time, weakref
+                from distlint import cli
+
+                class Thing:
+                    pass
+
+                def interrupted(_):
+                    raise KeyboardInterrupt
+
+                def work(arguments):
+                    thing = Thing()
+                    watched = weakref.ref(thing, interrupted)
+                    del thing
+                    time.sleep(60)
+
+                cli._dispatch = work
+                sys.exit(cli.main([]))
+                """
+            )
+        )
+        command = [sys.executable, str(script)]
+        result = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+        assert (result.returncode, result.stdout, result.stderr) == (130, "", "")
 
     @pytest.mark.parametrize("jobs", ["1", "2"])
     def test_it_ends_at_once(self, project: Path, jobs: str) -> None:
