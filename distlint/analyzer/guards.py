@@ -61,6 +61,7 @@ _RANK_PARAM = re.compile(r"^((local|global|proc|process|worker|ddp)_?)?rank$|^gp
 _RANK_ITSELF = re.compile(r"^((local|global)_)?rank$|^get_(global_)?rank$|^process_index$")
 _DEVICES = frozenset({"num_nodes", "devices", "strategy"})
 _RANK_OPTION = frozenset({"--local_rank", "--local-rank"})
+_LOGS = frozenset({"print", "debug", "info", "warning"})
 _WAITS = frozenset({"barrier", "wait_for_everyone", "synchronize", "monitored_barrier"})
 _IN_TURN = re.compile(r"(?:process|zero|rank_?0|master)_first$|^first_rank_first$")
 """Contexts that all ranks enter, the first one before the others: ``main_process_first()``."""
@@ -71,6 +72,13 @@ _FORKS_TO_FIT = re.compile(r"^ddp_(?:spawn|fork|notebook)")
 _DEPTH = 4
 
 
+_JOINS = re.compile(
+    r"init_process_group|init.*(?:dist|ddp|group|nccl|mpi|env)|(?:dist|ddp|nccl|mpi).*init|setup"
+    r"|set_up|launch|spawn|initialize|accelerat|PartialState|Fabric|Trainer|deepspeed|horovod|hvd"
+    r"|lightning|mpu|ignite",
+    re.IGNORECASE,
+)
+"""Words of what may make a process group, here or in a library."""
 _STARTS = frozenset({"init_process_group", "DistributedDataParallel", "DDP", "FSDP", "LOCAL_RANK"})
 
 
@@ -263,7 +271,7 @@ class Guards:
 
     def runs_alone(self, scope: Scope) -> bool:
         """Is there one process by a scope's own words: ``Fabric(devices=1)``, ``DataParallel``?"""
-        if self._is_group_of_one:
+        if self._is_group_of_one or self._never_joins:
             return True
         return not _ALONE.isdisjoint(self.objects.module.tokens) and any(
             (
@@ -280,12 +288,56 @@ class Guards:
         """Is every process group of the module told that there is one process, under no test?"""
         sites = list(self.objects.calls({"init_process_group"}))
         return bool(sites) and all(
-            self._is_one_everywhere(self.objects.argument(site, "world_size", 3).value, site.point)
+            self._is_group_told_one(site)
             and not any(
                 isinstance(here.owner, ir.If) and "__name__" not in ir.tokens_of(here.owner.test)
                 for here in site.point.around
             )
             for site in sites
+        )
+
+    @cached_property
+    def _never_joins(self) -> bool:
+        """Is it a script that wraps a model in torch's or apex's DDP, and nothing makes a group?
+
+        Nor does a file that it imports. With several processes it ends at the wrap.
+        """
+        module = self.objects.module
+        if "__main__" not in module.tokens and '"__main__"' not in module.tokens:
+            return False
+        wraps = any(
+            _wraps(statement) for scope in self.names.scopes for statement, _ in placed(scope.body)
+        )
+        return wraps and not any(
+            any(map(_JOINS.search, each.words)) or _imports_anything(each)
+            for each in _reached(module)
+        )
+
+    def _is_group_told_one(self, site: CallSite) -> bool:
+        size = self.objects.argument(site, "world_size", 3)
+        if size.absent:
+            return self._sets_size_to_one
+        return self._is_one_everywhere(size.value, site.point)
+
+    @cached_property
+    def _sets_size_to_one(self) -> bool:
+        """Is ``environ["WORLD_SIZE"] = "1"`` all that the module says about it, under no test?"""
+        written = [
+            (statement.value, around)
+            for scope in self.names.scopes
+            for statement, around in placed(scope.body)
+            if isinstance(statement, ir.Assign)
+            for target in statement.targets
+            if isinstance(target, ir.Subscript)
+            and isinstance(target.index, ir.Literal)
+            and target.index.value == "WORLD_SIZE"
+            and "environ" in ir.tokens_of(target.value)
+        ]
+        return bool(written) and all(
+            isinstance(value, ir.Literal)
+            and value.value == "1"
+            and not any(isinstance(here.owner, ir.If) for here in around)
+            for value, around in written
         )
 
     def _is_one_everywhere(self, size: ir.Expr | None, point: Point) -> bool:
@@ -393,7 +445,7 @@ class Guards:
 
         The options that another file is handed may be read there.
         """
-        if not _SIGNS.isdisjoint(self.objects.module.words):
+        if not _SIGNS.isdisjoint(self._words_used):
             return False
         parsed = [
             site
@@ -402,13 +454,41 @@ class Guards:
             and site.point.statement.value is site.call
         ]
         return bool(parsed) and all(
-            site.point.scope.function is None
+            not self._hands_out(site)
             and all(
-                self.objects.callee(given) is not None
+                given.name in _LOGS or self.objects.callee(given) is not None
                 for given, _ in self.objects.passed_to(site.call)
             )
             for site in parsed
         )
+
+    def _hands_out(self, made: CallSite) -> bool:
+        """Does a function return what a call makes, or keep it in an object?"""
+        if made.point.scope.function is None:
+            return False
+        for point in self.objects.points_in(made.point.scope):
+            statement = point.statement
+            keeps = isinstance(statement, ir.Assign) and any(
+                not isinstance(target, ir.Name) for target in statement.targets
+            )
+            if (keeps or isinstance(statement, ir.Return)) and any(
+                self.objects.is_made_by(made.call, given, point) for given in _given(statement)
+            ):
+                return True
+        return False
+
+    @cached_property
+    def _words_used(self) -> frozenset[str]:
+        """The names of the module, and of those imports that it uses, component by component."""
+        module = self.names.module
+        found = set(module.tokens)
+        for statement in module.statements():
+            for name, dotted, attr in (
+                statement.bindings if isinstance(statement, ir.Import) else ()
+            ):
+                if attr == "*" or name in module.tokens:
+                    found.update((*dotted.split("."), attr or ""))
+        return frozenset(found)
 
     def _is_run_here(self, scope: Scope) -> bool:
         """Does the module show who runs a function, or is it one that all ranks run?
@@ -719,6 +799,35 @@ def _flags(test: ir.Expr) -> Iterator[ir.Expr]:
     elif isinstance(test, ir.Compare) and all(op in ("is", "is not", "==") for op in test.ops):
         if all(isinstance(right, ir.Literal) for right in test.rights):
             yield from _flags(test.left)
+
+
+def _reached(module: Module) -> list[Module]:
+    """A file and the files of the project that it imports, however far."""
+    found = {module.path: module}
+    waiting = [module]
+    while waiting:
+        for each in waiting.pop().imports:
+            if each.path not in found:
+                found[each.path] = each
+                waiting.append(each)
+    return list(found.values())
+
+
+def _imports_anything(module: Module) -> bool:
+    """Is there a ``from x import *``?"""
+    return any(
+        attr == "*"
+        for statement in module.statements()
+        if isinstance(statement, ir.Import)
+        for _, _, attr in statement.bindings
+    )
+
+
+def _given(statement: ir.Stmt) -> Iterator[ir.Expr]:
+    """What a statement assigns or returns as it is, also in a tuple or a list."""
+    value = statement.value if isinstance(statement, (ir.Assign, ir.Return)) else None
+    items = value.items if isinstance(value, ir.Display) else (value,)
+    yield from filter(None, items)
 
 
 def _is_param(name: str, scope: Scope) -> bool:

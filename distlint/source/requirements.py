@@ -14,6 +14,7 @@ _FILES = ("requirements*.txt", "pyproject.toml", "setup.py", "setup.cfg", "envir
 _MAX_SIZE = 200_000
 _PYTHON = re.compile(r"(?:requires-python|python_requires)\s*=\s*[\"']?([^\"'#\n]*)")
 _AT_LEAST = re.compile(r"(?:>=?|~=|==)\s*(\d+(?:\.\d+)*)")
+_INCLUDES = re.compile(r"(?m)^\s*(?:-r|--requirement)[ =]\s*([\w./-]+)")
 _BOUND = re.compile(r"(===?|~=|<=?|\^)\s*v?(\d+(?:\.\d+)*)")
 
 
@@ -159,9 +160,19 @@ def _texts(folder: Path) -> Iterator[str]:
         try:
             for path in sorted(folder.glob(pattern)):
                 if path.is_file() and path.stat().st_size <= _MAX_SIZE:
-                    yield path.read_text(encoding="utf-8", errors="replace")
+                    text = path.read_text(encoding="utf-8", errors="replace")
+                    yield text
+                    yield from _included(folder, text)
         except OSError:
             continue
+
+
+def _included(folder: Path, text: str) -> Iterator[str]:
+    """The files below the folder that a requirement file takes in: ``-r requirements/base.txt``."""
+    for name in _INCLUDES.findall(text):
+        path = folder / name
+        if ".." not in path.parts and path.is_file() and path.stat().st_size <= _MAX_SIZE:
+            yield path.read_text(encoding="utf-8", errors="replace")
 
 
 def _excludes(bounds: str, version: str) -> bool:

@@ -743,6 +743,16 @@ def test_lightning_1_loads_onto_the_cpu(tmp_path: Path, asks: str, rows: list[in
     assert [each.place.span.row for each in found] == rows
 
 
+def test_requirements_may_be_in_a_file_that_another_takes_in(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "base.txt").write_text("pytorch-lightning <2.0\n")
+    (tmp_path / "requirements.txt").write_text("-r parts/base.txt\n")
+    assert not asked(LOADERS, "DST404", tmp_path / "script.py")
+    (tmp_path / "parts" / "base.txt").write_text("pytorch-lightning\n")
+    assert asked(LOADERS, "DST404", tmp_path / "script.py")
+
+
 @pytest.mark.parametrize(
     ("loader", "rows"),
     [
@@ -1018,3 +1028,112 @@ def test_a_caller_may_say_that_a_prefix_stays(test: str, found: bool) -> None:
         """
     )
     assert bool(reported(source, "DST402")) is found
+
+
+@pytest.mark.parametrize(
+    ("sampler", "then", "found"),
+    [
+        ("RandomSampler", "log.info(args)", False),
+        ("DistributedSampler", "log.info(args)", True),
+        ("RandomSampler", "train(args)", True),
+        ("RandomSampler", "return args", True),
+        ("RandomSampler", "log.args = args", True),
+    ],
+)
+def test_an_option_for_the_rank_that_nothing_reads_is_left_over(
+    sampler: str, then: str, found: bool
+) -> None:
+    source = dedent(
+        f"""
+        import argparse
+        import logging
+        import os
+        import torch
+        from torch.utils.data import RandomSampler
+        from torch.utils.data.distributed import DistributedSampler
+        from loops import train
+
+        log = logging.getLogger(__name__)
+
+        def main(data):
+            parser = argparse.ArgumentParser()
+            parser.add_argument("--out", default="out")
+            parser.add_argument("--local_rank", type=int, default=-1)
+            args = parser.parse_args()
+            if not os.path.exists(args.out):
+                os.makedirs(args.out)
+            torch.save(list({sampler}(data)), os.path.join(args.out, "order.pt"))
+            {then}
+        """
+    )
+    assert bool(reported(source, "DST406")) is found
+    assert bool(reported(source, "DST414")) is found
+
+
+@pytest.mark.parametrize(
+    ("helper", "found"),
+    [
+        ("def seed(number):\n    torch.manual_seed(number)\n", False),
+        ("def seed(number):\n    torch.distributed.init_process_group('nccl')\n", True),
+        ("from elsewhere import *\n", True),
+    ],
+)
+def test_a_script_that_never_joins_ends_at_the_wrap(
+    tmp_path: Path, helper: str, found: bool
+) -> None:
+    (tmp_path / "helpers.py").write_text(f"import torch\n\n{helper}")
+    source = dedent(
+        """
+        import argparse
+        import torch
+        from apex.parallel import DistributedDataParallel as DDP
+        from helpers import seed
+
+        def main():
+            parser = argparse.ArgumentParser()
+            parser.add_argument("--local_rank", type=int, default=-1)
+            args = parser.parse_args()
+            seed(1)
+            model = torch.nn.Linear(2, 2)
+            if args.local_rank != -1:
+                model = DDP(model)
+            torch.save(model.state_dict(), "a.pt")
+
+        if __name__ == "__main__":
+            main()
+        """
+    )
+    assert bool(asked(source, "DST406", tmp_path / "script.py")) is found
+
+
+@pytest.mark.parametrize(
+    ("setting", "found"),
+    [
+        ('os.environ["WORLD_SIZE"] = "1"', False),
+        ('os.environ["WORLD_SIZE"] = "2"', True),
+        ('os.environ.setdefault("WORLD_SIZE", "1")', True),
+        ('if "RANK" not in os.environ:\n        os.environ["WORLD_SIZE"] = "1"', True),
+    ],
+)
+def test_a_world_size_that_the_script_sets_to_one_is_one(setting: str, found: bool) -> None:
+    source = HEAD + (
+        f"\ndef join():\n    {setting}\n    dist.init_process_group('nccl')\n"
+        "\ndef main(net):\n    join()\n    torch.save(DDP(net).module, 'a.pt')\n"
+    )
+    assert bool(reported(source, "DST406")) is found
+
+
+@pytest.mark.parametrize(("inner", "rows"), [("args.out", [12]), ("'logs'", [12, 14])])
+def test_a_folder_is_there_once_each_rank_has_made_one_in_it(inner: str, rows: list[int]) -> None:
+    source = HEAD + dedent(
+        f"""
+        def main(args, rank):
+            dist.init_process_group("nccl", rank=rank)
+            folder = os.path.join({inner}, args.name)
+            if not os.path.exists(folder):
+                os.makedirs(folder)
+            if not os.path.exists(args.out):
+                os.makedirs(args.out)
+        """
+    )
+    assert [row for row, _ in reported(source, "DST414")] == rows

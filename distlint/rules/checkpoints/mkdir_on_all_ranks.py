@@ -9,20 +9,25 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.bindings import holds, path_of
+from distlint.analyzer.bindings import Point, holds, path_of
 from distlint.fixers import calls
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.checkpoints._all_ranks import is_before_others, is_looked_for, on_all_ranks
+from distlint.rules.checkpoints._all_ranks import (
+    LOOKS,
+    is_before_others,
+    is_looked_for,
+    on_all_ranks,
+)
 from distlint.rules.checkpoints.delete_on_all_ranks import is_forgiven
 from distlint.rules.setup._order import surely_before
 from distlint.source.finding import Finding, Fix, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from distlint.analyzer.guards import Guards
-    from distlint.analyzer.objects import CallSite
+    from distlint.analyzer.objects import CallSite, Objects
     from distlint.analyzer.positions import Locators
     from distlint.analyzer.project import Module
     from distlint.catalogue.catalogue import Catalogue
@@ -62,8 +67,8 @@ class MkdirOnAllRanks(SourceRule):
 
     - `exist_ok=True`, or a handler for the error.
     - A test of the rank around the call, before it, or in the callers.
-    - It is looked for, and every rank has made it, or a folder in it, before: by `makedirs(...,
-      exist_ok=True)` or a `SummaryWriter`.
+    - It is looked for, and every rank has made it, or a folder in it, before: by `makedirs` or a
+      `SummaryWriter`.
     - The path has the rank in it, or is a temporary one.
     - Nothing in the file shows that several processes come there.
     """
@@ -255,14 +260,41 @@ def _is_there_already(guards: Guards, site: CallSite, path: ir.Expr) -> bool:
     """Has each rank made it, or a folder in it, in any case before: by a ``SummaryWriter``?"""
     objects, name = guards.objects, path_of(path)
     return name is not None and any(
-        surely_before(maker.point, site.point)
-        and (
-            maker.name == "SummaryWriter"
-            or objects.constant(objects.argument(maker, "exist_ok", 2), maker.point) is True
+        maker.call is not site.call
+        and surely_before(_where_it_is_there(objects, maker), site.point)
+        and any(
+            holds(each, name)
+            for argument in maker.call.args
+            for each in _meanings(objects, argument.value, maker.point)
         )
-        and any(holds(argument.value, name) for argument in maker.call.args)
         for maker in objects.calls({"SummaryWriter", "makedirs"})
     )
+
+
+def _where_it_is_there(objects: Objects, maker: CallSite) -> Point:
+    """The statement behind which a folder is there: a call that makes it, or the test before."""
+    point = maker.point
+    owner = point.around[-1].owner
+    if (
+        maker.name == "makedirs"
+        and isinstance(owner, ir.If)
+        and not owner.orelse
+        and isinstance(owner.test, ir.Not)
+        and isinstance(owner.test.value, ir.Call)
+        and ir.last_name(owner.test.value.func) in LOOKS
+        and maker.call.args
+        and ir.tokens_of(maker.call.args[0].value) <= ir.tokens_of(owner.test)
+    ):
+        return Point(point.scope, point.around[:-1])
+    return point
+
+
+def _meanings(objects: Objects, node: ir.Expr, point: Point) -> Iterator[ir.Expr]:
+    """A path, and what it was put together from before."""
+    yield node
+    for origin in objects.origins(node, point):
+        if isinstance(origin.node, ir.Expr) and not origin.attributes:
+            yield origin.node
 
 
 def _fix(site: CallSite, draft: Draft) -> Fix:

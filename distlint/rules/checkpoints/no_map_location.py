@@ -52,7 +52,9 @@ _FROM_CPU = frozenset({"shard_full_optim_state_dict", "scatter_full_optim_state_
 _REMOVED = frozenset({"from_argparse_args", "add_argparse_args"})
 """Words of Lightning 1, which loads onto the CPU unless it is told otherwise."""
 _RANK_IN_NAME = re.compile(r"(?:^|_)rank$|process_index$")
-_RESTORES = frozenset({"load_state_dict", "set_rng_state", "set_model_state_dict"})
+_SETS_GENERATOR = "set_rng_state"
+"""Torch keeps the states of all generators on the CPU, those of GPUs as well."""
+_RESTORES = frozenset({"load_state_dict", _SETS_GENERATOR, "set_model_state_dict"})
 
 
 class NoMapLocation(SourceRule):
@@ -90,7 +92,7 @@ class NoMapLocation(SourceRule):
     - One rank loads, or the call stands in a branch for runs of one process, or beside an
       unconditional `DataParallel`.
     - What is loaded is no state of a model or optimizer: data, vocabularies, a scheduler's numbers,
-      the options by which the model is made.
+      the options by which the model is made, states of random generators.
     - It is FSDP's full optimizer state, which is on the CPU when it is saved.
     - The class has a `load_from_checkpoint` of its own, which does not end in Lightning's.
     - The file is a buffer, or the script uses no GPU, by its words or by gloo and its devices.
@@ -594,8 +596,10 @@ def _mentions(statement: ir.Stmt) -> bool:
 
 
 def _counts_only(objects: Objects, site: CallSite) -> bool:
-    """Is it the whole state of a scheduler or scaler: numbers, which are on no device?"""
+    """Is it the whole state of a scheduler or scaler, or of a generator, which is on no device?"""
     func, arguments = site.call.func, site.call.args
+    if site.name == _SETS_GENERATOR:
+        return not any(map(_has_key, arguments))
     if not isinstance(func, ir.Attribute) or len(arguments) != 1:
         return False
     if isinstance(arguments[0].value, ir.Subscript):
@@ -605,6 +609,15 @@ def _counts_only(objects: Objects, site: CallSite) -> bool:
     made = [origin.call for origin in objects.origins(func.value, site.point)]
     return bool(made) and all(
         call is not None and _COUNTS.search(ir.last_name(call.func)) for call in made
+    )
+
+
+def _has_key(argument: ir.Argument) -> bool:
+    """Is it taken from a dict, in which there may be more: ``state["rng"]``?"""
+    return any(
+        isinstance(node, ir.Subscript)
+        and not (isinstance(node.index, ir.Literal) and isinstance(node.index.value, int))
+        for node in expressions_in(argument.value)
     )
 
 
