@@ -1103,6 +1103,92 @@ LEFTOVER = (
             "verbose",
             id="numbers stay in the graph",
         ),
+        pytest.param(
+            "DST206",
+            "from torch.utils.data import DataLoader\n\n\nclass Settings:\n"
+            "    def __init__(self):\n        self.workers = 0\n\n    def loader(self, data):\n"
+            "        return DataLoader(\n            data, num_workers=self.workers, "
+            "persistent_workers=True\n        )\n\n\nmake = print\n",
+            "make = print",
+            "make = Settings().loader",
+            id="others set the number of workers",
+        ),
+        pytest.param(
+            "DST404",
+            HEAD + "dist.init_process_group('nccl')\ntorch.cuda.set_device(number)\n"
+            "states = torch.load('generators.pt')\ntorch.cuda.set_rng_state(states[0])\n"
+            "torch.set_rng_state(states[1])\n",
+            "states[0]",
+            "states['cuda']",
+            id="nothing but the states of generators",
+        ),
+        pytest.param(
+            "DST414",
+            HEAD + "import os\n\ndist.init_process_group('nccl')\n"
+            "folder = os.path.join(options.out, 'logs')\nif not os.path.isdir(folder):\n"
+            "    os.makedirs(folder, exist_ok=True)\n"
+            "if not os.path.exists(options.out):\n    os.makedirs(options.out)\n",
+            "if not os.path.isdir(folder):",
+            "if wanted:",
+            id="a folder in it is there",
+        ),
+        pytest.param(
+            "DST510",
+            HEAD + "dist.init_process_group('gloo')\nfor item in range(4):\n    try:\n"
+            "        convert(item)\n    except ValueError as error:\n        print(error)\n"
+            "        dist.barrier()\n        raise\ndist.barrier()\n",
+            "        raise\n",
+            "        continue\n",
+            id="the others come to a barrier as well",
+        ),
+        pytest.param(
+            "DST510",
+            HEAD + "dist.init_process_group('gloo')\ntry:\n    convert(1)\n"
+            "except ValueError as error:\n    dist.barrier()\n    raise\n"
+            "print('converted')\ndist.barrier()\n",
+            "print('converted')",
+            "dist.all_gather_object(found, item)",
+            id="no other collective in front of that barrier",
+        ),
+        pytest.param(
+            "DST510",
+            HEAD + "dist.init_process_group('gloo')\n\n\ndef convert(item):\n    print(item)\n\n\n"
+            "try:\n    convert(1)\nexcept ValueError:\n    dist.barrier()\n    raise\n"
+            "dist.barrier()\n",
+            "    print(item)",
+            "    dist.all_reduce(item)",
+            id="nor in a function that is tried",
+        ),
+        pytest.param(
+            "DST601",
+            "import torch\nimport torch.nn.functional as F\n\n\ndef loss(a, b, t=0.2):\n"
+            "    a, b = F.normalize(a, dim=-1), F.normalize(b, dim=-1)\n"
+            "    near = torch.exp(torch.mm(a, b.t()) / t)\n"
+            "    return near / near.sum(1, keepdim=True)\n",
+            "    a, b = F.normalize(a, dim=-1), F.normalize(b, dim=-1)\n",
+            "",
+            id="cosines by a temperature",
+        ),
+        pytest.param(
+            "DST614",
+            HEAD + "def warm_up(model, batch):\n    for weight in model.parameters():\n"
+            "        weight.requires_grad = False\n"
+            "    for weight in model.module.head.parameters():\n"
+            "        weight.requires_grad = True\n    model(batch).sum().backward()\n",
+            "    for weight in model.parameters():\n        weight.requires_grad = False\n",
+            "",
+            id="thawed again after the whole model was frozen",
+        ),
+        pytest.param(
+            "DST614",
+            HEAD + "from torch.nn.parallel import DistributedDataParallel as DDP\n\n"
+            "net = make()\nmodel = DDP(net)\nfor weight in model.parameters():\n"
+            "    weight.requires_grad = False\nfor weight in model.module.head.parameters():\n"
+            "    weight.requires_grad = True\n",
+            "for weight in model.parameters():",
+            "for weight in other.parameters():",
+            id="thawed again where it was wrapped",
+        ),
     ],
 )
 def test_what_makes_it_harmless(code: str, source: str, old: str, new: str) -> None:
@@ -1260,3 +1346,9 @@ def test_a_main_process_that_leaves_a_training_loop_may_have_told_the_others() -
         (branch.format("") + leave.format("") + "        if meter.is_bad:\n            break\n", 0),
     ]:
         assert len(asked(source + text, "DST104", SCRIPT)) == count, text
+
+
+def test_a_file_of_tests_may_look_for_anomalies(tmp_path: Path) -> None:
+    source = "import torch\n\nwith torch.autograd.set_detect_anomaly(True):\n    f(x).backward()\n"
+    assert not asked(source, "DST610", tmp_path / "test_gradients.py")
+    assert asked(source, "DST610", tmp_path / "gradients.py")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from distlint.analyzer.bindings import path_of
 from distlint.analyzer.objects import objects_of
 from distlint.fixers import calls
 from distlint.fixers.draft import Doubt, Draft
@@ -53,7 +54,8 @@ class WorkerOptions(SourceRule):
 
     ## When it is silent
 
-    - `num_workers`, or the option itself, is not a constant.
+    - `num_workers`, or the option itself, is not a constant, or is an attribute of a class that the
+      file does not use itself: others may set it.
     - The option has its default value.
     """
 
@@ -127,7 +129,7 @@ print("batches =", len(loader))
             return
         for loader in loaders(objects_of(module, catalogue)):
             wanted = [name for name in _OFF if _wants_workers(loader, name)]
-            if wanted and loader.constant("num_workers", 0) == 0:
+            if wanted and loader.constant("num_workers", 0) == 0 and not _is_default(loader):
                 draft = Draft(locators.of(module.key), module, catalogue)
                 yield self.finding(
                     message=f"`{wanted[0]}` is for workers, and this loader has none",
@@ -137,6 +139,22 @@ print("batches =", len(loader))
                     advice=f"Set num_workers above 0, or leave out {wanted[0]}.",
                     fix=partial(_without, wanted, loader, draft),
                 )
+
+
+def _is_default(loader: Made) -> bool:
+    """Is the number of workers an attribute that starts with 0, of a class for other files?
+
+    They may set it, or derive from the class: nothing here makes one.
+    """
+    given = loader.option("num_workers").value
+    path = path_of(given) if given is not None else None
+    function = loader.options.point.scope.function
+    return (
+        path is not None
+        and path[0] == "self"
+        and function is not None
+        and not any(loader.objects.calls({function.owner}))
+    )
 
 
 def _without(options: list[str], loader: Made, draft: Draft) -> Fix:

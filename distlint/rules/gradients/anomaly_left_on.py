@@ -76,7 +76,7 @@ class AnomalyLeftOn(SourceRule):
     - The file evaluates: it has `no_grad` or `inference_mode` and no backward pass.
     - A test stands around it (other than `__name__ == "__main__"`), or the value is not the
       constant True.
-    - Tests and examples of debugging, by the names of their functions.
+    - Tests, and examples of debugging by the names of their functions.
     """
 
     code = "DST610"
@@ -167,6 +167,8 @@ with torch.autograd.detect_anomaly():  # expect: DST610
         if module.tokens.isdisjoint(("set_detect_anomaly", "detect_anomaly")) and (
             module.words.isdisjoint(("set_detect_anomaly", "detect_anomaly"))
         ):
+            return
+        if document.is_test:
             return
         objects = objects_of(module, catalogue)
         locator = locators.of(module.key)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.bindings import ELEMENT, Point, path_of
-from distlint.analyzer.names import expressions_in
+from distlint.analyzer.bindings import ELEMENT, Path, Point, path_of
+from distlint.analyzer.names import expressions_in, expressions_of
 from distlint.analyzer.objects import CallSite, Objects, Origin, objects_of
 from distlint.fixers import names, statements
 from distlint.fixers.draft import Doubt, Draft
@@ -58,8 +58,8 @@ class ParametersChangedAfterWrap(SourceRule):
     ## When it is silent
 
     - The change comes before the wrap.
-    - The file freezes parameters after the wrap as well: they are switched off and on, as in a GAN,
-      and DDP knew them.
+    - The file freezes parameters after the wrap as well, of `model.module` or of the whole wrapper:
+      they are switched off and on, as in a GAN, and DDP knew them.
     """
 
     code = "DST614"
@@ -137,12 +137,18 @@ dist.barrier()
         if module.tokens.isdisjoint({_FLAG, f"{_FLAG}_"}) or _INNER not in module.tokens:
             return
         objects = objects_of(module, catalogue)
+        flags = list(_flags(objects))
         changes = [
             (point, value, wrap)
-            for point, value, owner in _flags(objects)
+            for point, value, owner in flags
             if (wrap := _wrap_of(objects, owner, point)) or _is_inside(objects, owner, point)
         ]
         if any(value is not True for _, value, _ in changes):
+            return
+        if any(
+            value is not True and _is_of_wrapper(objects, owner, point, changes)
+            for point, value, owner in flags
+        ):
             return
         for point, _, wrap in changes:
             locator = locators.of(module.key)
@@ -253,6 +259,42 @@ def _is_inside(objects: Objects, owner: ir.Expr, point: Point) -> bool:
                 if foreign and path[:-1] in trained and "backward" in objects.module.tokens:
                     return True
     return False
+
+
+def _is_of_wrapper(
+    objects: Objects,
+    owner: ir.Expr,
+    point: Point,
+    changes: list[tuple[Point, object, CallSite | None]],
+) -> bool:
+    """Is it a parameter of the whole wrapper, whose ``.module`` the function changes behind it?"""
+    for origin in objects.origins(owner, point):
+        held = origin.node.func if isinstance(origin.node, ir.Call) else owner
+        model = held.value if isinstance(held, ir.Attribute) else held
+        path = path_of(model)
+        if path is None:
+            continue
+        if any(_ddp(objects, each) for each in objects.origins(model, origin.point)):
+            return True
+        if any(
+            wrap is None
+            and change.scope is point.scope
+            and change.statement.site > point.statement.site
+            and _holds_inner(objects, change, path)
+            for change, _, wrap in changes
+        ):
+            return True
+    return False
+
+
+def _holds_inner(objects: Objects, change: Point, path: Path) -> bool:
+    """Is a statement, or a loop around it, about ``.module`` of a wrapper?"""
+    loops = [here.owner.iterable for here in change.around if isinstance(here.owner, ir.For)]
+    return any(
+        isinstance(node, ir.Attribute) and (path_of(node) or ())[: len(path) + 1] == (*path, _INNER)
+        for part in (*loops, *expressions_of(change.statement))
+        for node in expressions_in(part)
+    )
 
 
 def _ddp(objects: Objects, origin: Origin) -> CallSite | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from distlint.analyzer.project import Module
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
+_PRODUCTS = frozenset({"mm", "matmul", "bmm", "einsum", "cosine_similarity"})
+_TO_UNIT = re.compile(r"^normalize$|[lL]2_?[nN]orm|cosine_similarity")
 _SHIFTS = frozenset({"max", "amax", "logsumexp", "cummax", "clamp", "maximum"})
 
 
@@ -54,6 +57,8 @@ class ManualSoftmax(SourceRule):
       in a Gaussian.
     - The exponentials and the sum are of different values, as in a masked or weighted softmax.
     - The exponentials are not torch's.
+    - It is of products of features, by a temperature, in a file that scales features to unit
+      length: cosines do not overflow.
     """
 
     code = "DST601"
@@ -167,7 +172,9 @@ def _softmax(objects: Objects, node: object, point: Point) -> tuple[Applied, App
     exponential = applied(objects, made, point, "exp")
     if exponential is None or not _is_tensor(objects, exponential, total, point):
         return None
-    return None if _is_shifted(objects, exponential.operand, point) else (total, exponential)
+    if _is_shifted(objects, exponential.operand, point) or _is_cosine(objects, exponential.operand):
+        return None
+    return total, exponential
 
 
 def _is_tensor(objects: Objects, exponential: Applied, total: Applied, point: Point) -> bool:
@@ -192,6 +199,16 @@ def _is_shifted(objects: Objects, node: ir.Expr, point: Point) -> bool:
             for origin in objects.origins(node, point)
         )
     return not _SHIFTS.isdisjoint(ir.tokens_of(node))
+
+
+def _is_cosine(objects: Objects, node: ir.Expr) -> bool:
+    """Is it a product of features by a temperature, in a file that scales them to unit length?"""
+    while isinstance(node, ir.Binary) and node.op in ("*", "/"):
+        node = node.left
+    is_product = (isinstance(node, ir.Binary) and node.op == "@") or (
+        isinstance(node, ir.Call) and ir.last_name(node.func) in _PRODUCTS
+    )
+    return is_product and any(map(_TO_UNIT.search, objects.module.words))
 
 
 def _is_negative(node: ir.Expr) -> bool:

@@ -11,6 +11,7 @@ from distlint.analyzer.guards import asks_rank
 from distlint.analyzer.names import Around, calls_of, nodes_of, placed
 from distlint.analyzer.objects import CallSite, objects_of
 from distlint.rules.base import Example, SourceRule
+from distlint.rules.gradients._tensors import same
 from distlint.rules.setup._order import inits, is_alone, meant
 from distlint.source.finding import Finding, Severity
 
@@ -31,6 +32,22 @@ _BARRIERS = (
     "accelerate.Accelerator.wait_for_everyone",
 )
 _DESTROY = "torch.distributed.destroy_process_group"
+_HIDES = frozenset(
+    {
+        "DistributedDataParallel", "DDP", "FSDP", "FullyShardedDataParallel", "fully_shard",
+        "Accelerator", "deepspeed", "backward", "SyncBatchNorm", "convert_sync_batchnorm",
+    }
+)  # fmt: skip
+"""Names in a file whose models may meet the other ranks in what looks like any call."""
+_MEETS = frozenset(
+    {
+        "barrier", "all_reduce", "all_gather", "all_gather_object", "all_gather_into_tensor",
+        "broadcast", "broadcast_object_list", "reduce", "reduce_scatter", "gather",
+        "gather_object", "scatter", "scatter_object_list", "all_to_all", "all_to_all_single",
+        "monitored_barrier", "wait_for_everyone", "new_group", "init_process_group",
+        "destroy_process_group",
+    }
+)  # fmt: skip
 
 
 class CleanupOnFailure(SourceRule):
@@ -62,6 +79,8 @@ class CleanupOnFailure(SourceRule):
     ## When it is silent
 
     - The handler raises again before it meets anybody, or exits.
+    - The barrier of a handler that raises behind it is the next one that the others come to, as
+      well: nothing before it, in the `try` or behind, meets.
     - The exception comes on all ranks or on none: `KeyboardInterrupt`, `ImportError`.
     - A test of `sys.exc_info()` or of a flag around the call.
     - The function makes a group of one process.
@@ -197,6 +216,8 @@ main({}, print)
                     continue
                 for site in _calls_in(block, Point(scope, around)):
                     if objects.is_call_to(site, *_BARRIERS):
+                        if _meets_the_others(objects, site, block, Point(scope, around)):
+                            break
                         yield self.finding(
                             message=f"a rank that fails meets nobody here: the others wait in "
                             f"another collective than this `{site.name}`",
@@ -235,6 +256,55 @@ def _is_for_one_rank(
         and any(asks_rank(each) for each in meant(objects, branch.test, here))
         for branch in branches
     )
+
+
+def _meets_the_others(objects: Objects, site: CallSite, block: ir.Block, failed: Point) -> bool:
+    """Is a barrier the next thing that the other ranks wait in, too, before the rank ends?
+
+    Nothing in the try, nor around it up to that barrier, may be where all ranks meet.
+    """
+    tokens = objects.module.tokens
+    if not _HIDES.isdisjoint(tokens) or not _ends(block) or site.name != "barrier":
+        return False
+    assert isinstance(failed.statement, ir.Try)
+    if _may_meet(objects, failed.statement.body, failed):
+        return False
+    for here in reversed(failed.around):
+        for index in range(here.index + 1, len(here.block)):
+            later = here.block[index]
+            first = next(iter(calls_of(later)), None)
+            if isinstance(later, ir.Evaluate) and first is not None:
+                if objects.called(CallSite(first, failed)) == objects.called(site):
+                    return same(first, site.call)
+            if _may_meet(objects, (later,), failed):
+                return False
+        if isinstance(here.owner, (ir.For, ir.While)):
+            if _may_meet(objects, here.block[: here.index], failed):
+                return False
+        elif here.owner is not None and not isinstance(here.owner, ir.With):
+            return False
+    return False
+
+
+def _ends(block: ir.Block) -> bool:
+    """Does a handler end in an error, or in the end of the process?"""
+    last = block[-1]
+    return isinstance(last, ir.Raise) or any(
+        ir.last_name(call.func) in ("exit", "_exit", "abort") for call in calls_of(last)
+    )
+
+
+def _may_meet(objects: Objects, block: ir.Block, point: Point) -> bool:
+    """Is there a collective in a block, or in a function of the file that it calls?"""
+    for statement, _ in placed(block):
+        for call in calls_of(statement):
+            callee = objects.callee(CallSite(call, point))
+            tokens = {ir.last_name(call.func)}
+            if isinstance(callee, ir.Function):
+                tokens |= callee.tokens
+            if not _MEETS.isdisjoint(tokens):
+                return True
+    return False
 
 
 def _cleanups(statement: ir.Try) -> Iterator[ir.Block]:
