@@ -464,6 +464,18 @@ def test_a_clip_behind_unscale_gradients_is_left() -> None:
     )
 
 
+@pytest.mark.parametrize("test", ["accelerator is None", "not accelerator"])
+def test_a_clip_in_runs_without_an_accelerator_is_left(test: str) -> None:
+    unchanged(
+        "import torch\nfrom accelerate import Accelerator\n\n"
+        "accelerator = Accelerator() if several else None\n\n\n"
+        f"def step(model, loss):\n    if {test}:\n        loss.backward()\n"
+        "    else:\n        accelerator.backward(loss)\n"
+        "    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)\n",
+        "DST611",
+    )
+
+
 @pytest.mark.parametrize(
     ("rank", "read"),
     [

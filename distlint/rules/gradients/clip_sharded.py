@@ -9,6 +9,7 @@ import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.bindings import path_of
+from distlint.analyzer.names import expressions_in
 from distlint.analyzer.objects import CallSite, objects_of
 from distlint.fixers import names
 from distlint.fixers.draft import Doubt, Draft
@@ -59,7 +60,8 @@ class ClipSharded(SourceRule):
 
     ## Fix
 
-    Unsafe: the method of the model, or of the accelerator. The steps become other ones.
+    Unsafe: the method of the model, or of the accelerator. The steps become other ones. Not offered
+    where the function asks whether there is an accelerator.
 
     ## When it is silent
 
@@ -184,7 +186,7 @@ def train(model, optimizer, loader):
                     advice="Call accelerator.clip_grad_norm_."
                     if kind == "Accelerate"
                     else "Set gradient_clipping in the configuration of DeepSpeed.",
-                    fix=partial(_by_accelerator, clip, path, draft)
+                    fix=partial(_by_accelerator, objects, clip, path, draft)
                     if kind == "Accelerate" and not unscaled
                     else None,
                 )
@@ -248,6 +250,19 @@ def _asks_kind(clip: CallSite) -> bool:
     )
 
 
+def _asks_whether_there(test: ir.Expr, path: tuple[str, ...]) -> bool:
+    """``accelerator is None``, ``if accelerator:``."""
+    return path_of(test) == path or any(
+        (isinstance(node, ir.Not) and path_of(node.value) == path)
+        or (
+            isinstance(node, ir.Compare)
+            and path_of(node.left) == path
+            and any(isinstance(each, ir.Literal) and each.value is None for each in node.rights)
+        )
+        for node in expressions_in(test)
+    )
+
+
 def _by_model(clip: CallSite, draft: Draft) -> Fix:
     call = draft.node(clip.call.site, cst.Call)
     parameters = call.args[0].value
@@ -262,8 +277,13 @@ def _by_model(clip: CallSite, draft: Draft) -> Fix:
     return draft.fix("unsafe", "Clip by the norm of all parts")
 
 
-def _by_accelerator(clip: CallSite, path: tuple[str, ...], draft: Draft) -> Fix:
+def _by_accelerator(objects: Objects, clip: CallSite, path: tuple[str, ...], draft: Draft) -> Fix:
     call = draft.node(clip.call.site, cst.Call)
+    if any(
+        isinstance(point.statement, ir.If) and _asks_whether_there(point.statement.test, path)
+        for point in objects.points_in(clip.point.scope)
+    ):
+        raise Doubt("there are runs without an accelerator")
     if not names.available(draft, path[0], call):
         raise Doubt("the accelerator may not be there")
     last = ir.last_name(clip.call.func).rstrip("_") + "_"
