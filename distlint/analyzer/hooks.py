@@ -9,9 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
+from distlint.source.requirements import asks_for_older
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from distlint.analyzer.project import Module
 
 STOP_FLAGS = frozenset({"should_stop", "should_training_stop", "should_epoch_stop"})
 """Attributes that a framework reads on each rank to see whether it goes on."""
@@ -25,6 +28,10 @@ NEXT_STEP = "the next training step"
 _STEP = "training_step"
 _MODULES = frozenset({"lightning.pytorch.LightningModule"})
 _LOOPS = _MODULES | {"lightning.pytorch.Callback", "transformers.TrainerCallback"}
+
+_GONE = {"on_keyboard_interrupt": "1.7"}
+"""Hooks of Lightning that it calls no more, since when."""
+_PACKAGES = ("lightning", "pytorch_lightning")
 
 _WITH_BATCH = frozenset({_STEP, "validation_step", "test_step", "predict_step"})
 """Methods that a framework calls with the batch of this rank."""
@@ -62,6 +69,19 @@ def may_be_hook(function: ir.Function) -> bool:
     """Can a function be one behind which something is done? By its looks alone."""
     return bool(function.owner) and (
         function.name == _STEP or not function.tokens.isdisjoint(STOP_FLAGS)
+    )
+
+
+def is_gone(function: ir.Function, module: Module) -> bool:
+    """Is it a hook that Lightning calls no more, unless the project keeps to an old version?"""
+    since = _GONE.get(function.name)
+    return (
+        since is not None
+        and bool(function.owner)
+        and not module.imported_roots.isdisjoint(_PACKAGES)
+        and not any(
+            asks_for_older(module.path, name, since) for name in (*_PACKAGES, "pytorch-lightning")
+        )
     )
 
 

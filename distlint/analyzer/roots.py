@@ -129,7 +129,7 @@ class Rehearser:
             hook = hooks.may_be_hook(function)
             if function in self.entered or not (hook or self.reach.may_part(function)):
                 continue
-            if function.nested:
+            if function.nested or hooks.is_gone(function, self.module):
                 continue
             if self.is_called(function):
                 called.append(function)

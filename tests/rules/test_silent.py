@@ -37,6 +37,31 @@ def test_a_file_that_may_be_on_one_node_only_is_for_preview(tmp_path: Path) -> N
     assert [finding.code for finding in shown] == ["DST103"]
 
 
+CTRL_C = """\
+from pytorch_lightning import Callback
+
+
+class Keep(Callback):
+    def on_keyboard_interrupt(self, trainer, model):
+        if trainer.global_rank == 0:
+            trainer.save_checkpoint("last.ckpt")
+"""
+
+
+@pytest.mark.parametrize(
+    ("asks", "codes"),
+    [("pytorch-lightning>=1.6", []), ("pytorch-lightning==1.4.2", ["DST407"])],
+)
+def test_a_hook_that_lightning_calls_no_more_does_no_harm(
+    tmp_path: Path, asks: str, codes: list[str]
+) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "requirements.txt").write_text(asks + "\n")
+    script = tmp_path / "script.py"
+    script.write_text(CTRL_C)
+    assert [each.code for each in check_paths([script], Resolver()).findings] == codes
+
+
 def test_data_that_may_differ_on_ranks_of_one_model_is_for_preview() -> None:
     source = next(each for each in scripts("silent") if each.name == "request_to_a_pipeline").source
     assert about_hangs(findings(source)) == [(15, "DST109")]
