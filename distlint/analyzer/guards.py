@@ -303,7 +303,7 @@ class Guards:
         Nor does a file that it imports. With several processes it ends at the wrap.
         """
         module = self.objects.module
-        if "__main__" not in module.tokens and '"__main__"' not in module.tokens:
+        if "__main__" not in module.tokens:
             return False
         wraps = any(
             _wraps(statement) for scope in self.names.scopes for statement, _ in placed(scope.body)
