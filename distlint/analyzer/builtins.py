@@ -262,15 +262,15 @@ class Builtins(Expressions):
     def b_enumerate(self, args: list[Value], keywords: dict[str, Value], *_: Any) -> Value | None:
         if not args:
             return None
+        start = args[1] if len(args) > 1 else keywords.get("start", const(0))
         items = self.exact_items(self.settle(args[0]))
         if items is not None:
-            start = args[1] if len(args) > 1 else keywords.get("start", const(0))
             first = start.value if isinstance(start, Const) and isinstance(start.value, int) else 0
             return v.seq(
                 "list",
                 [v.seq("tuple", [const(first + index), item]) for index, item in enumerate(items)],
             )
-        return unknown("enumerate", args[0], clean=True)
+        return unknown("enumerate", args[0], start, clean=True)
 
     def b_zip(self, args: list[Value], *_: Any) -> Value:
         rows = [self.exact_items(self.settle(arg)) for arg in args]

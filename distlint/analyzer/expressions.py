@@ -543,9 +543,12 @@ class Expressions(Lookup):
     def loop_item(self, iterable: Value, index: int, turn: tuple[Any, ...]) -> Value:
         """The item of an iteration over something unknown; ``turn`` tells it from others."""
         if isinstance(iterable, Unknown) and iterable.op == "enumerate":
-            inner = iterable.args[0]
-            number = unknown("step", inner, index, turn, fresh=True, clean=True)
+            inner, start = iterable.args
+            number = _number_of(inner, start, index, turn)
             return v.seq("tuple", [number, self.loop_item(inner, index, turn)])
+        start = _start_of(iterable)
+        if start is not None:
+            return _number_of(iterable, start, index, turn)
         if isinstance(iterable, Unknown) and iterable.op == "zip":
             return v.seq("tuple", [self.loop_item(arg, index, turn) for arg in iterable.args])
         if is_of_outputs(iterable):
@@ -562,6 +565,26 @@ class Expressions(Lookup):
 
     def bind_target(self, target: ir.Expr, value: Value) -> None:
         raise NotImplementedError
+
+
+def _start_of(iterable: Value) -> Value | None:
+    """The first number of a ``range`` of unknown length, None if ranks may start at others."""
+    if not isinstance(iterable, Unknown) or iterable.op != "range":
+        return None
+    bounds = [arg for arg in iterable.args if arg != UNEVEN]
+    start, step = (bounds[0] if len(bounds) > 1 else const(0)), bounds[2:]
+    is_same = not any(arg.local or v.is_ranked(arg) for arg in (start, *step))
+    return start if is_same else None
+
+
+def _number_of(iterable: Value, start: Value, index: int, turn: tuple[Any, ...]) -> Value:
+    """The number of a turn: the first is known, the second stands for all that follow."""
+    if index == 0:
+        return start
+    counts_up = not (isinstance(iterable, Unknown) and iterable.op == "range" and iterable.args[2:])
+    first = start.value if isinstance(start, Const) and type(start.value) is int else None
+    lowest = const(first + index if counts_up and first is not None else None)
+    return unknown("step", iterable, index, turn, lowest, fresh=True, clean=True)
 
 
 def is_of_outputs(iterable: Value) -> TypeGuard[Unknown]:

@@ -458,11 +458,9 @@ class Machine(Leaving):
     def select(self, test: Value, then: Value, orelse: Value) -> Value:
         """``then`` where the condition holds, else ``orelse``."""
         if isinstance(test, v.Phi):
-            return v.phi(
-                test.test,
-                self.select(test.then, then, orelse),
-                self.select(test.orelse, then, orelse),
-            )
+            thens, orelses = v.where(test.test, then, then), v.where(test.test, orelse, orelse)
+            ways = map(self.select, (test.then, test.orelse), thens, orelses)
+            return v.phi(test.test, *ways)
         if isinstance(test, Unknown):
             if test.op == "not":
                 return v.joined(test.args[0], orelse, then)

@@ -266,7 +266,7 @@ class Phi(Value):
 
 
 def phi(test: Unknown, then: Value, orelse: Value) -> Value:
-    then, orelse = _where(test, then, orelse)
+    then, orelse = where(test, then, orelse)
     if then is orelse:
         return then
     depth = 1 + max(_phi_depth(then), _phi_depth(orelse))
@@ -291,18 +291,21 @@ def phi(test: Unknown, then: Value, orelse: Value) -> Value:
     return result
 
 
-def _where(test: Unknown, then: Value, orelse: Value) -> tuple[Value, Value]:
+def where(test: Unknown, then: Value, orelse: Value) -> tuple[Value, Value]:
     """What two values are where a test is true, and where it is false."""
     if isinstance(then, Phi) and then.test is test:
         then = then.then
     if isinstance(orelse, Phi) and orelse.test is test:
         orelse = orelse.orelse
+    if is_truth_value(test):
+        then = const(True) if then is test else then
+        orelse = const(False) if orelse is test else orelse
     return then, orelse
 
 
 def joined(test: Unknown, then: Value, orelse: Value) -> Value:
     """What two ways have left in a variable: two unknowns, the same on all ranks, become one."""
-    one, two = _where(test, then, orelse)
+    one, two = where(test, then, orelse)
     is_open = one is not two and not test.local and is_plain(one) and is_plain(two)
     if is_open and not (is_known(one) and is_known(two)):
         depth = 1 + max(_phi_depth(one), _phi_depth(two))
@@ -558,6 +561,7 @@ _NEGATED = {"!=": "==", ">=": "<", "not in": "in", "is not": "is"}
 _MAY_BE_NONE = frozenset({"item", "result", "either", "caught", "param"})
 """Rank-local terms that may be None on one rank alone, such as an empty batch."""
 _SWAPPED = {">": "<", "<=": ">="}
+_MIRRORED = {**_SWAPPED, "<": ">", ">=": "<="}
 _COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">=", "in", "not in", "is", "is not"})
 _ARITHMETIC = frozenset({"+", "-", "*", "/", "//", "%"})
 TRANSPARENT = (
@@ -635,9 +639,11 @@ def is_process_id(value: Value) -> bool:
     return isinstance(value, Unknown) and value.op == "call" and value.args[0] == "os.getpid"
 
 
-def is_never_empty(value: Unknown) -> bool:
-    """Is it a text with something in it: a path with a name at its end, or a filled-in one?"""
+def is_surely_true(value: Unknown) -> bool:
+    """Is it true: a path with a name at its end, a filled-in text, the number of a later turn?"""
     parts = value.args
+    if value.op == "step":
+        return (_lowest(value) or 0) > 0
     if value.op == "call" and parts[0] == "os.path.join":
         parts = parts[-1:]
     elif value.op != "format":
@@ -695,6 +701,15 @@ def is_comparison(value: Value) -> bool:
     return isinstance(value, Unknown) and (value.op in _COMPARISONS or value.op == "not")
 
 
+def is_truth_value(value: Value) -> bool:
+    """Is it True or False, whichever: a comparison, or one of several?"""
+    if isinstance(value, Phi):
+        return is_truth_value(value.then) and is_truth_value(value.orelse)
+    if isinstance(value, Unknown) and value.op == EITHER:
+        return all(map(is_truth_value, value.args[1:]))
+    return is_comparison(value) or (isinstance(value, Const) and isinstance(value.value, bool))
+
+
 def is_ranked(value: Value) -> bool:
     """Does the value depend on the rank alone?"""
     if isinstance(value, Seq):
@@ -720,6 +735,13 @@ def binary(op: str, left: Value, right: Value, cluster: Cluster) -> Value:
             binary(op, left, right.then, cluster),
             binary(op, left, right.orelse, cluster),
         )
+    if op in {"in", "not in"} and isinstance(right, Seq):
+        tests = {item.test for item in right.items if isinstance(item, Phi)}
+        if len(tests) == 1:
+            test = tests.pop()
+            ways = zip(*(where(test, item, item) for item in right.items), strict=True)
+            then, orelse = (binary(op, left, seq(right.kind, way), cluster) for way in ways)
+            return phi(test, then, orelse)
     function = _OPERATORS.get(op)
     if function is not None:
         try:
@@ -736,7 +758,8 @@ def binary(op: str, left: Value, right: Value, cluster: Cluster) -> Value:
         if result is not None:
             return result
     if op in _COMPARISONS:
-        return _compare_unknown(op, left, right)
+        outcome = _is_past(op, left, right)
+        return _compare_unknown(op, left, right) if outcome is None else const(outcome)
     if isinstance(left, Seq) and isinstance(right, Seq) and op == "+":
         return seq(left.kind, left.items + right.items)
     return unknown(op, left, right)
@@ -890,6 +913,23 @@ _MAKING = frozenset(
     mean numel permute reshape size squeeze sum to tolist transpose unsqueeze view""".split()
 )
 """Methods of tensors that return something."""
+
+
+def _lowest(value: Value) -> Any:
+    """The least that the number of a later turn can be; None for anything else."""
+    return value.args[-1].value if isinstance(value, Unknown) and value.op == "step" else None
+
+
+def _is_past(op: str, left: Value, right: Value) -> bool | None:
+    """How a later turn's number compares with one that only an earlier turn can have."""
+    lowest, limit = _lowest(left), right
+    if lowest is None:
+        op, lowest, limit = _MIRRORED.get(op, op), _lowest(right), left
+    if lowest is None or not isinstance(limit, Const) or type(limit.value) is not int:
+        return None
+    if op in {">=", "<"}:
+        return op == ">=" if limit.value <= lowest else None
+    return op in {">", "!="} if op in _ORDER and limit.value < lowest else None
 
 
 def _compare_unknown(op: str, left: Value, right: Value) -> Value:

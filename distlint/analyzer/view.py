@@ -125,6 +125,8 @@ class View:
 
     def implied(self, atom: Unknown) -> bool | None:
         """What other bounds of a number tell: where ``3 < n`` has been assumed, ``1 < n`` is so."""
+        if v.is_surely_true(atom):
+            return True
         bound = self.bound(atom.args[0]) if atom.op == "<" else None
         if bound is None:
             return None
@@ -185,7 +187,7 @@ class View:
             self.rehearsal.refine(outcomes)
             return outcomes[self.rank]
         if isinstance(value, Unknown):
-            return v.is_never_empty(value) or self.decide(v.tested(value))
+            return self.decide(v.tested(value))
         if isinstance(value, v.Phi):
             return self._truth(value.then if self.decide(value.test) else value.orelse)
         if isinstance(value, (v.Seq, v.Map)):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import builtins
+import sys
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
@@ -10,6 +13,7 @@ from distlint.analyzer.bindings import Point
 from distlint.analyzer.guards import asks_rank
 from distlint.analyzer.names import Around, calls_of, nodes_of, placed
 from distlint.analyzer.objects import CallSite, objects_of
+from distlint.analyzer.relevance import HARMLESS
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._tensors import same
 from distlint.rules.setup._order import inits, is_alone, meant
@@ -24,13 +28,8 @@ if TYPE_CHECKING:
     from distlint.analyzer.project import Module
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
-_BARRIERS = (
-    "torch.distributed.barrier",
-    "torch.distributed.all_reduce",
-    "torch.distributed.broadcast",
-    "torch.distributed.all_gather",
-    "accelerate.Accelerator.wait_for_everyone",
-)
+_MEETS_TOO = "accelerate.Accelerator.wait_for_everyone"
+_MAKES = frozenset({"init", "destroy", "group_creation", "mesh_creation"})
 _DESTROY = "torch.distributed.destroy_process_group"
 _HIDES = frozenset(
     {
@@ -39,15 +38,9 @@ _HIDES = frozenset(
     }
 )  # fmt: skip
 """Names in a file whose models may meet the other ranks in what looks like any call."""
-_MEETS = frozenset(
-    {
-        "barrier", "all_reduce", "all_gather", "all_gather_object", "all_gather_into_tensor",
-        "broadcast", "broadcast_object_list", "reduce", "reduce_scatter", "gather",
-        "gather_object", "scatter", "scatter_object_list", "all_to_all", "all_to_all_single",
-        "monitored_barrier", "wait_for_everyone", "new_group", "init_process_group",
-        "destroy_process_group",
-    }
-)  # fmt: skip
+_MAKERS = frozenset({"new_group", "init_process_group", "destroy_process_group"})
+_LIBRARIES = sys.stdlib_module_names | {"torch", "numpy"}
+_OF_FILES = frozenset({"read", "readlines", "write", "flush", "close"})
 
 
 class CleanupOnFailure(SourceRule):
@@ -78,6 +71,7 @@ class CleanupOnFailure(SourceRule):
 
     ## When it is silent
 
+    - Nothing in the `try` can meet: the ranks that have not failed come to the `finally` as well.
     - The handler raises again before it meets anybody, or exits.
     - The barrier of a handler that raises behind it is the next one that the others come to, as
       well: nothing before it, in the `try` or behind, meets.
@@ -124,6 +118,19 @@ def alone():
 
 
 alone()
+""",
+        ),
+        Example(
+            title="The others come there as well",
+            code="""\
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+try:
+    print("rank", dist.get_rank())
+finally:
+    dist.barrier()
+dist.destroy_process_group()
 """,
         ),
         Example(
@@ -194,8 +201,9 @@ main({}, print)
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
-        tokens = module.words
-        if not {"barrier", "destroy_process_group", "all_reduce", "wait_for_everyone"} & tokens:
+        meetings = _meetings(catalogue)
+        wanted = {name.rpartition(".")[2] for name in (*meetings, _DESTROY)}
+        if wanted.isdisjoint(module.words):
             return
         objects = objects_of(module, catalogue)
         tries = [
@@ -212,10 +220,13 @@ main({}, print)
             if not _does_work(statement.body) or scope in alone:
                 continue
             for block in _cleanups(statement):
-                if block is statement.final and _is_for_one_rank(objects, scope, statement, around):
+                is_final = block is statement.final
+                if is_final and _is_for_one_rank(objects, scope, statement, around):
+                    continue
+                if is_final and _stays_by_itself(objects, statement.body, Point(scope, around)):
                     continue
                 for site in _calls_in(block, Point(scope, around)):
-                    if objects.is_call_to(site, *_BARRIERS):
+                    if objects.is_call_to(site, *meetings):
                         if _meets_the_others(objects, site, block, Point(scope, around)):
                             break
                         yield self.finding(
@@ -226,7 +237,7 @@ main({}, print)
                             effect="the job hangs until the timeout, and the error is not seen",
                             advice="Meet behind the try, on success alone.",
                         )
-                    elif objects.is_call_to(site, _DESTROY) and block is statement.final:
+                    elif objects.is_call_to(site, _DESTROY) and is_final:
                         finding = self.finding(
                             message="a rank that fails destroys the group while the others use it",
                             severity=Severity.INFO,
@@ -235,6 +246,19 @@ main({}, print)
                             advice="Destroy the group on success alone.",
                         )
                         yield replace(finding, preview=True)
+
+
+@lru_cache(maxsize=8)
+def _meetings(catalogue: Catalogue) -> tuple[str, ...]:
+    """The functions that send something to other ranks or wait for them."""
+    found = [
+        entry.name
+        for entry in catalogue.entries()
+        if entry.name.rpartition(".")[0] == "torch.distributed"
+        and entry.collective is not None
+        and entry.collective.kind not in _MAKES
+    ]
+    return (*found, _MEETS_TOO)
 
 
 def _does_work(body: ir.Block) -> bool:
@@ -286,6 +310,22 @@ def _meets_the_others(objects: Objects, site: CallSite, block: ir.Block, failed:
     return False
 
 
+def _stays_by_itself(objects: Objects, body: ir.Block, point: Point) -> bool:
+    """Is everything in a try known not to wait? Then all ranks come to what is behind it."""
+    sites = (CallSite(call, point) for each, _ in placed(body) for call in calls_of(each))
+    return all(_is_plain(objects, site) for site in sites)
+
+
+def _is_plain(objects: Objects, site: CallSite) -> bool:
+    """Is it a function of a library that sends nothing, or a method of a file or a logger?"""
+    if ir.last_name(site.call.func) in HARMLESS | _OF_FILES:
+        return True
+    name = objects.called(site)
+    root, _, last = name.partition(".")
+    is_library = root in _LIBRARIES if last else hasattr(builtins, name)
+    return is_library and not name.startswith("torch.distributed")
+
+
 def _ends(block: ir.Block) -> bool:
     """Does a handler end in an error, or in the end of the process?"""
     last = block[-1]
@@ -296,13 +336,14 @@ def _ends(block: ir.Block) -> bool:
 
 def _may_meet(objects: Objects, block: ir.Block, point: Point) -> bool:
     """Is there a collective in a block, or in a function of the file that it calls?"""
+    meetings = {name.rpartition(".")[2] for name in _meetings(objects.catalogue)} | _MAKERS
     for statement, _ in placed(block):
         for call in calls_of(statement):
             callee = objects.callee(CallSite(call, point))
             tokens = {ir.last_name(call.func)}
             if isinstance(callee, ir.Function):
                 tokens |= callee.tokens
-            if not _MEETS.isdisjoint(tokens):
+            if not meetings.isdisjoint(tokens):
                 return True
     return False
 
