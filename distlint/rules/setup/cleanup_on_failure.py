@@ -318,7 +318,8 @@ def _stays_by_itself(objects: Objects, body: ir.Block, point: Point) -> bool:
 
 def _is_plain(objects: Objects, site: CallSite) -> bool:
     """Is it a function of a library that sends nothing, or a method of a file or a logger?"""
-    if ir.last_name(site.call.func) in HARMLESS | _OF_FILES:
+    func = site.call.func
+    if ir.last_name(func) in (HARMLESS | _OF_FILES if isinstance(func, ir.Attribute) else HARMLESS):
         return True
     name = objects.called(site)
     root, _, last = name.partition(".")

@@ -18,7 +18,7 @@ def warm_up(batches, total):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--batches", nargs="*")
+    parser.add_argument("--batches", nargs="*", default=["a", "b"])
     args = parser.parse_args()
     dist.init_process_group("gloo")
     rank = dist.get_rank()
