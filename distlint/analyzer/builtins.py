@@ -536,6 +536,9 @@ class Builtins(Expressions):
         if name in {"items", "keys", "values", "named_parameters", "parameters"} and receiver.local:
             # the keys of rank-local data are the same everywhere as a rule
             return unknown("method", receiver, name, local=False, clean=True)
+        if name == "dim" or (name == "size" and values[:1] in ([], [const(0)])):
+            own = name == "size" and UNEVEN in receiver.tokens
+            return unknown("method", receiver, name, *values, local=own or None, clean=not own)
         if name in _COMMAND_LINE and not receiver.local:
             # an option for this rank alone says nothing of the others
             return unknown("method", receiver, name, *values, clean=True)

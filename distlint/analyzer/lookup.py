@@ -20,7 +20,9 @@ from distlint.analyzer.state import (
 from distlint.analyzer.values import UNEVEN, Const, Unknown, Value, const, unknown
 from distlint.analyzer.view import View
 
-_SHAPES = frozenset({"shape", "ndim", "dtype", "device"})
+_KINDS = frozenset(
+    {"shape", "ndim", "dtype", "device", "is_cuda", "is_cpu", "is_sparse", "is_leaf"}
+)
 """Attributes of a tensor that its values do not change."""
 _ADAPTERS = ("lora", "peft", "adapter", "galore")
 
@@ -333,9 +335,9 @@ class Lookup(View):
         stored = self.store.get((receiver, attr))
         if stored is not None:
             return stored
-        if receiver.local and attr in _SHAPES:
+        if receiver.local and attr in _KINDS:
             # as with the length: uniform as a rule, unless it is a share of the whole
-            own = UNEVEN in receiver.tokens
+            own = attr == "shape" and UNEVEN in receiver.tokens
             return unknown("attr", receiver, attr, local=own, clean=True)
         found = unknown("attr", receiver, attr)
         if receiver.local or _is_of_adapters(receiver):

@@ -231,12 +231,22 @@ def unknown(
     result.wrapped = wrapped
     result.depth = depth
     tokens = [arg.tokens for arg in args if isinstance(arg, Unknown)]
+    if op == "item set" and _is_made_by_torch(args[0]):
+        tokens[1:] = [part - {UNEVEN} for part in tokens[1:]]  # it is as long as it was made
     result.tokens = own_names(result).union(*tokens)
     # ranks that hold one of two values can ask for no part of them
     known = (part.atoms for part in parts) if op != EITHER else ()
     result.atoms = frozenset((result,)).union(*known)
     _TABLE[key] = result
     return result
+
+
+def _is_made_by_torch(base: Value) -> bool:
+    """Is it a tensor by its making, whatever has been put into it since?"""
+    while isinstance(base, Unknown) and base.op == "item set":
+        base = base.args[0]
+    made = base.args[0] if isinstance(base, Unknown) and base.op == "call" else None
+    return isinstance(made, str) and made.startswith("torch.")
 
 
 def own_names(term: Unknown) -> frozenset[str]:

@@ -256,6 +256,25 @@ torch.nn.Linear(2, 2).load_state_dict(state["model"])
 """,
         ),
         Example(
+            title="Put into a dict later",
+            effect="fail",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+dist.init_process_group("gloo")
+model = DDP(torch.nn.Linear(2, 2))
+state = {"epoch": 1}
+state["model"] = model.state_dict()  # expect: DST401
+if dist.get_rank() == 0:
+    torch.save(state, "last.pt")
+dist.barrier()
+state = torch.load("last.pt", map_location="cpu", weights_only=True)
+torch.nn.Linear(2, 2).load_state_dict(state["model"])
+""",
+        ),
+        Example(
             title="A compiled model",
             effect="fail",
             code="""\
@@ -377,6 +396,7 @@ def _fix(state: CallSite, wrapper: Wrapper, draft: Draft) -> Fix:
 
 def _states(objects: Objects, node: ir.Expr, point: Point) -> Iterator[CallSite]:
     """The calls of ``state_dict`` whose results are in a value, as it is or in a dict."""
+    yield from _put_in(objects, node, point)
     for origin in objects.origins(node, point):
         if not isinstance(origin.node, ir.Expr) or origin.attributes:
             continue
@@ -387,6 +407,22 @@ def _states(objects: Objects, node: ir.Expr, point: Point) -> Iterator[CallSite]
                 for inner in objects.origins(item, origin.point):
                     if inner.call is not None and _is_state(inner.call):
                         yield CallSite(inner.call, inner.point)
+
+
+def _put_in(objects: Objects, node: ir.Expr, point: Point) -> Iterator[CallSite]:
+    """The calls of ``state_dict`` whose results are put into a dict: ``found["model"] = ...``."""
+    path = path_of(node)
+    if path is None:
+        return
+    for here in objects.points_in(point.scope):
+        put = here.statement
+        if not isinstance(put, ir.Assign) or not isinstance(put.value, ir.Call):
+            continue
+        if _is_state(put.value) and any(
+            isinstance(target, ir.Subscript) and path_of(target.value) == path
+            for target in put.targets
+        ):
+            yield CallSite(put.value, here)
 
 
 def _is_state(call: ir.Call) -> bool:
