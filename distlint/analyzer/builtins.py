@@ -531,14 +531,14 @@ class Builtins(Expressions):
             made = v.obj(kind, self.number("telltale", receiver))
             return self.call_object_method(made, name, args, keywords, site, None)
         values = [*args, *keywords.values()]
-        if name not in _SAFE_METHODS and not (name in _ALIKE and _are_uniform(receiver, *values)):
+        if name not in _SAFE_METHODS and not (name in _ALIKE and v.are_uniform(receiver, *values)):
             self.may_fail(site)
         if name in {"items", "keys", "values", "named_parameters", "parameters"} and receiver.local:
             # the keys of rank-local data are the same everywhere as a rule
             return unknown("method", receiver, name, local=False, clean=True)
-        if name == "dim" or (name == "size" and values[:1] in ([], [const(0)])):
-            own = name == "size" and UNEVEN in receiver.tokens
-            return unknown("method", receiver, name, *values, local=own or None, clean=not own)
+        if receiver.local and (name == "dim" or (name == "size" and values in ([], [const(0)]))):
+            held = self.unknown_attribute(receiver, "ndim" if name == "dim" else "shape")
+            return self.subscript(held, values[0]) if values else held
         if name in _COMMAND_LINE and not receiver.local:
             # an option for this rank alone says nothing of the others
             return unknown("method", receiver, name, *values, clean=True)
@@ -741,10 +741,6 @@ class Builtins(Expressions):
         node: ir.Call | None,
     ) -> Value:
         raise NotImplementedError
-
-
-def _are_uniform(*values: Value) -> bool:
-    return not any(value.local or v.is_ranked(value) for value in values)
 
 
 def items_with(place: ir.Expr, value: Value) -> Iterable[tuple[ir.Expr, Value]]:

@@ -573,8 +573,7 @@ def _start_of(iterable: Value) -> Value | None:
         return None
     bounds = [arg for arg in iterable.args if arg != UNEVEN]
     start, step = (bounds[0] if len(bounds) > 1 else const(0)), bounds[2:]
-    is_same = not any(arg.local or v.is_ranked(arg) for arg in (start, *step))
-    return start if is_same else None
+    return start if v.are_uniform(start, *step) else None
 
 
 def _number_of(iterable: Value, start: Value, index: int, turn: tuple[Any, ...]) -> Value:

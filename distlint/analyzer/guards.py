@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.bindings import Point, path_of
+from distlint.analyzer.environment import environment_writes
 from distlint.analyzer.names import Around, Scope, calls_of, expressions_in, expressions_of, placed
 from distlint.analyzer.objects import CallSite, Objects, objects_of
 from distlint.analyzer.project import Imported
@@ -309,8 +310,7 @@ class Guards:
             _wraps(statement) for scope in self.names.scopes for statement, _ in placed(scope.body)
         )
         return wraps and not any(
-            any(map(_JOINS.search, each.words)) or _imports_anything(each)
-            for each in _reached(module)
+            each.star_imports or any(map(_JOINS.search, each.words)) for each in _reached(module)
         )
 
     def _is_group_told_one(self, site: CallSite) -> bool:
@@ -322,22 +322,13 @@ class Guards:
     @cached_property
     def _sets_size_to_one(self) -> bool:
         """Is ``environ["WORLD_SIZE"] = "1"`` all that the module says about it, under no test?"""
-        written = [
-            (statement.value, around)
-            for scope in self.names.scopes
-            for statement, around in placed(scope.body)
-            if isinstance(statement, ir.Assign)
-            for target in statement.targets
-            if isinstance(target, ir.Subscript)
-            and isinstance(target.index, ir.Literal)
-            and target.index.value == "WORLD_SIZE"
-            and "environ" in ir.tokens_of(target.value)
-        ]
+        written = [each for each in environment_writes(self.objects) if each.name == "WORLD_SIZE"]
         return bool(written) and all(
-            isinstance(value, ir.Literal)
-            and value.value == "1"
-            and not any(isinstance(here.owner, ir.If) for here in around)
-            for value, around in written
+            isinstance(each.value, ir.Literal)
+            and each.value.value == "1"
+            and not each.default
+            and not any(isinstance(here.owner, ir.If) for here in each.point.around)
+            for each in written
         )
 
     def _is_one_everywhere(self, size: ir.Expr | None, point: Point) -> bool:
@@ -811,16 +802,6 @@ def _reached(module: Module) -> list[Module]:
                 found[each.path] = each
                 waiting.append(each)
     return list(found.values())
-
-
-def _imports_anything(module: Module) -> bool:
-    """Is there a ``from x import *``?"""
-    return any(
-        attr == "*"
-        for statement in module.statements()
-        if isinstance(statement, ir.Import)
-        for _, _, attr in statement.bindings
-    )
 
 
 def _given(statement: ir.Stmt) -> Iterator[ir.Expr]:

@@ -31,7 +31,8 @@ _LOOPS = _MODULES | {"lightning.pytorch.Callback", "transformers.TrainerCallback
 
 _GONE = {"on_keyboard_interrupt": "1.7"}
 """Hooks of Lightning that it calls no more, since when."""
-_PACKAGES = ("lightning", "pytorch_lightning")
+LIGHTNING = frozenset({"lightning", "pytorch_lightning"})
+"""The packages that a Trainer of Lightning comes from."""
 
 _WITH_BATCH = frozenset({_STEP, "validation_step", "test_step", "predict_step"})
 """Methods that a framework calls with the batch of this rank."""
@@ -78,11 +79,15 @@ def is_gone(function: ir.Function, module: Module) -> bool:
     return (
         since is not None
         and bool(function.owner)
-        and not module.imported_roots.isdisjoint(_PACKAGES)
-        and not any(
-            asks_for_older(module.path, name, since) for name in (*_PACKAGES, "pytorch-lightning")
-        )
+        and not LIGHTNING.isdisjoint(module.imported_roots)
+        and not asks_for_older_lightning(module, since)
     )
+
+
+def asks_for_older_lightning(module: Module, version: str) -> bool:
+    """Does the project hold itself to versions of Lightning that are older than this one?"""
+    names = ("pytorch-lightning", "pytorch_lightning", "lightning")
+    return any(asks_for_older(module.path, name, version) for name in names)
 
 
 def called(call: ir.Call, steps: Iterable[str]) -> ir.Block:

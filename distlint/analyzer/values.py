@@ -571,7 +571,6 @@ _NEGATED = {"!=": "==", ">=": "<", "not in": "in", "is not": "is"}
 _MAY_BE_NONE = frozenset({"item", "result", "either", "caught", "param"})
 """Rank-local terms that may be None on one rank alone, such as an empty batch."""
 _SWAPPED = {">": "<", "<=": ">="}
-_MIRRORED = {**_SWAPPED, "<": ">", ">=": "<="}
 _COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">=", "in", "not in", "is", "is not"})
 _ARITHMETIC = frozenset({"+", "-", "*", "/", "//", "%"})
 TRANSPARENT = (
@@ -720,6 +719,10 @@ def is_truth_value(value: Value) -> bool:
     return is_comparison(value) or (isinstance(value, Const) and isinstance(value.value, bool))
 
 
+def are_uniform(*values: Value) -> bool:
+    return not any(value.local or is_ranked(value) for value in values)
+
+
 def is_ranked(value: Value) -> bool:
     """Does the value depend on the rank alone?"""
     if isinstance(value, Seq):
@@ -768,8 +771,7 @@ def binary(op: str, left: Value, right: Value, cluster: Cluster) -> Value:
         if result is not None:
             return result
     if op in _COMPARISONS:
-        outcome = _is_past(op, left, right)
-        return _compare_unknown(op, left, right) if outcome is None else const(outcome)
+        return _compare_unknown(op, left, right)
     if isinstance(left, Seq) and isinstance(right, Seq) and op == "+":
         return seq(left.kind, left.items + right.items)
     return unknown(op, left, right)
@@ -930,28 +932,27 @@ def _lowest(value: Value) -> Any:
     return value.args[-1].value if isinstance(value, Unknown) and value.op == "step" else None
 
 
-def _is_past(op: str, left: Value, right: Value) -> bool | None:
+def _of_later_turn(op: str, left: Value, right: Value) -> bool | None:
     """How a later turn's number compares with one that only an earlier turn can have."""
-    lowest, limit = _lowest(left), right
-    if lowest is None:
-        op, lowest, limit = _MIRRORED.get(op, op), _lowest(right), left
-    if lowest is None or not isinstance(limit, Const) or type(limit.value) is not int:
-        return None
-    if op in {">=", "<"}:
-        return op == ">=" if limit.value <= lowest else None
-    return op in {">", "!="} if op in _ORDER and limit.value < lowest else None
+    if op == "==" and _lowest(left) is None:
+        left, right = right, left
+    if _lowest(left) is not None and isinstance(right, Const) and type(right.value) is int:
+        if right.value < _lowest(left) + (op == "<"):
+            return False
+    elif op == "<" and _lowest(right) is not None:
+        if isinstance(left, Const) and type(left.value) is int and left.value < _lowest(right):
+            return True
+    return None
 
 
 def _compare_unknown(op: str, left: Value, right: Value) -> Value:
     if op in _SWAPPED:
-        op = _SWAPPED[op]
-        left, right = right, left
-        if op == ">=":
-            # a <= b is b >= a, which is not (b < a)
-            return negate(unknown("<", left, right))
-        return unknown(op, left, right)
+        return _compare_unknown(_SWAPPED[op], right, left)
     if op in _NEGATED:
         return negate(_compare_unknown(_NEGATED[op], left, right))
+    if op in {"==", "<"}:
+        outcome = _of_later_turn(op, left, right)
+        return unknown(op, left, right) if outcome is None else const(outcome)
     if op == "is" and isinstance(left, Unknown) and left.op not in _MAY_BE_NONE:
         # whether there is a value at all is a matter of the program, not of the rank's data
         return unknown(op, left, right, local=False, clean=True)

@@ -19,8 +19,6 @@ DDP = ("torch.nn.parallel.DistributedDataParallel", "DDP")
 """The class, and the name that it has where a star import brings it."""
 
 WRAPPERS = (*DDP, "torch.distributed.fsdp.FullyShardedDataParallel", "FSDP")
-LIGHTNING = frozenset({"lightning", "pytorch_lightning"})
-"""The packages that a Trainer of Lightning comes from."""
 
 NO_GRAD = frozenset({"no_grad", "inference_mode"})
 """What leaves no graph for a backward pass."""

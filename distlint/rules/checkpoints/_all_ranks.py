@@ -9,10 +9,10 @@ import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.guards import guards_of, is_distributed
+from distlint.analyzer.hooks import LIGHTNING
 from distlint.fixers import agree, imports, names, ranks, statements
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.setup._order import tests_around
-from distlint.rules.training import LIGHTNING
 
 if TYPE_CHECKING:
     from distlint.analyzer.bindings import Point

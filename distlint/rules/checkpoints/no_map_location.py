@@ -12,15 +12,14 @@ import libcst as cst
 from distlint.analyzer import ir
 from distlint.analyzer.bindings import Point
 from distlint.analyzer.guards import asks_rank, guards_of, is_distributed, tells_devices
+from distlint.analyzer.hooks import LIGHTNING, asks_for_older_lightning
 from distlint.analyzer.names import calls_of, expressions_in, expressions_of, placed
 from distlint.analyzer.objects import CallSite
 from distlint.fixers import calls
 from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.setup._order import tests_around
-from distlint.rules.training import LIGHTNING
 from distlint.source.finding import Finding, Fix, Severity
-from distlint.source.requirements import asks_for_older
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -429,10 +428,7 @@ def _names_given(guards: Guards, node: ir.Expr, site: CallSite) -> Iterator[str]
 
 def _is_for_lightning_1(module: Module) -> bool:
     """Do its words, or the requirements, say that Lightning is older than 2.0?"""
-    return not _REMOVED.isdisjoint(module.tokens) or any(
-        asks_for_older(module.path, name, "2.0")
-        for name in ("pytorch-lightning", "pytorch_lightning", "lightning")
-    )
+    return not _REMOVED.isdisjoint(module.tokens) or asks_for_older_lightning(module, "2.0")
 
 
 def _is_of_rank(site: CallSite, objects: Objects) -> bool:

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from distlint.analyzer.hooks import LIGHTNING
 from distlint.analyzer.objects import objects_of
 from distlint.fixers import calls, imports, ranks, statements
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.data._differences import difference, is_seeded
-from distlint.rules.training import LIGHTNING, loaders, samplers
+from distlint.rules.training import loaders, samplers
 from distlint.source.finding import Finding, Fix, Severity
 
 if TYPE_CHECKING:

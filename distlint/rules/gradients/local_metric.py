@@ -11,13 +11,13 @@ import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.bindings import Path, Point, holds, path_of
+from distlint.analyzer.hooks import LIGHTNING
 from distlint.analyzer.names import expressions_of, nodes_of
 from distlint.analyzer.objects import CallSite, Objects, objects_of
 from distlint.fixers import names
 from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.training import (
-    LIGHTNING,
     draws_from,
     evaluates,
     is_evaluation,

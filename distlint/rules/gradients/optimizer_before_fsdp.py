@@ -10,13 +10,13 @@ import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.bindings import Point
+from distlint.analyzer.hooks import LIGHTNING
 from distlint.analyzer.names import calls_of, expressions_in
 from distlint.analyzer.objects import CallSite, Objects, objects_of
 from distlint.fixers import names, statements
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._steps import exclude
-from distlint.rules.training import LIGHTNING
 from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:

@@ -41,6 +41,7 @@ _HIDES = frozenset(
 _MAKERS = frozenset({"new_group", "init_process_group", "destroy_process_group"})
 _LIBRARIES = sys.stdlib_module_names | {"torch", "numpy"}
 _OF_FILES = frozenset({"read", "readlines", "write", "flush", "close"})
+_EXITS = frozenset({"exit", "_exit", "abort"})
 
 
 class CleanupOnFailure(SourceRule):
@@ -202,8 +203,7 @@ main({}, print)
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
         meetings = _meetings(catalogue)
-        wanted = {name.rpartition(".")[2] for name in (*meetings, _DESTROY)}
-        if wanted.isdisjoint(module.words):
+        if module.words.isdisjoint(_words(catalogue) | {"destroy_process_group"}):
             return
         objects = objects_of(module, catalogue)
         tries = [
@@ -259,6 +259,12 @@ def _meetings(catalogue: Catalogue) -> tuple[str, ...]:
         and entry.collective.kind not in _MAKES
     ]
     return (*found, _MEETS_TOO)
+
+
+@lru_cache(maxsize=8)
+def _words(catalogue: Catalogue) -> frozenset[str]:
+    """The last names of these functions."""
+    return frozenset(name.rpartition(".")[2] for name in _meetings(catalogue))
 
 
 def _does_work(body: ir.Block) -> bool:
@@ -331,13 +337,13 @@ def _ends(block: ir.Block) -> bool:
     """Does a handler end in an error, or in the end of the process?"""
     last = block[-1]
     return isinstance(last, ir.Raise) or any(
-        ir.last_name(call.func) in ("exit", "_exit", "abort") for call in calls_of(last)
+        ir.last_name(call.func) in _EXITS for call in calls_of(last)
     )
 
 
 def _may_meet(objects: Objects, block: ir.Block, point: Point) -> bool:
     """Is there a collective in a block, or in a function of the file that it calls?"""
-    meetings = {name.rpartition(".")[2] for name in _meetings(objects.catalogue)} | _MAKERS
+    meetings = _words(objects.catalogue) | _MAKERS
     for statement, _ in placed(block):
         for call in calls_of(statement):
             callee = objects.callee(CallSite(call, point))
@@ -371,7 +377,7 @@ def _calls_in(block: ir.Block, point: Point) -> Iterator[CallSite]:
                         yield CallSite(call, Point(point.scope, (*here.around, deeper)))
             continue
         for call in calls_of(statement):
-            if ir.last_name(call.func) in ("exit", "_exit", "abort"):
+            if ir.last_name(call.func) in _EXITS:
                 return
             yield CallSite(call, here)
 

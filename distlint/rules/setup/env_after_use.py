@@ -5,21 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
+from distlint.analyzer.environment import environment_writes
 from distlint.analyzer.names import calls_of
 from distlint.analyzer.objects import CallSite, objects_of
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.setup._order import environment_writes, inits, surely_before
+from distlint.rules.setup._order import inits, surely_before
 from distlint.source.finding import Finding, Related, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from distlint.analyzer.bindings import Point
+    from distlint.analyzer.environment import Written
     from distlint.analyzer.objects import Objects
     from distlint.analyzer.positions import Locators
     from distlint.analyzer.project import Module
     from distlint.catalogue.catalogue import Catalogue
-    from distlint.rules.setup._order import Written
     from distlint.source.document import Document
 
 _AT_IMPORT = frozenset({"TORCH_DISTRIBUTED_DEBUG"})

@@ -10,12 +10,13 @@ import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.bindings import path_of
+from distlint.analyzer.environment import environment_read
 from distlint.analyzer.names import expressions_in
 from distlint.analyzer.objects import CallSite, objects_of
 from distlint.fixers import imports
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.setup._order import environment_read, inits, is_test
+from distlint.rules.setup._order import inits, is_test
 from distlint.source.finding import Finding, Fix, Severity
 from distlint.source.requirements import is_beside
 

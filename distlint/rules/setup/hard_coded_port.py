@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
+from distlint.analyzer.environment import environment_writes
 from distlint.analyzer.objects import objects_of
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.setup._order import environment_writes, inits, tests_around
+from distlint.rules.setup._order import inits, tests_around
 from distlint.source.finding import Finding, Severity
 
 if TYPE_CHECKING:

@@ -10,13 +10,14 @@ import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.bindings import Point, path_of
+from distlint.analyzer.environment import environment_read
 from distlint.analyzer.guards import asks_rank
 from distlint.analyzer.names import nodes_of
 from distlint.analyzer.objects import objects_of
 from distlint.analyzer.project import Imported
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.setup._order import INIT, environment_read, inits, may_be_made, surely_before
+from distlint.rules.setup._order import INIT, inits, may_be_made, surely_before
 from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.bindings import Point
+from distlint.analyzer.environment import environment_writes
 from distlint.analyzer.objects import objects_of
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.setup._order import environment_writes, tests_around
+from distlint.rules.setup._order import tests_around
 from distlint.rules.training import loops_around
 from distlint.source.finding import Finding, Severity
 
