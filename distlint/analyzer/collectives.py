@@ -117,6 +117,7 @@ class Collectives(Builtins):
                 value=value,
                 tags=tags,
                 note=row.note,
+                is_posted=self.is_posted(row, arguments),
                 arguments=self.concrete_arguments(row, arguments),
                 once=("once", receiver.oid)
                 if row.once_until and isinstance(receiver, v.Obj)
@@ -124,6 +125,10 @@ class Collectives(Builtins):
                 once_until=row.once_until,
             )
         )
+
+    def is_posted(self, row: Any, arguments: dict[str, Value]) -> bool:
+        given = arguments.get(row.async_) if row.async_ else None
+        return isinstance(given, Const) and given.value is True
 
     def concrete_arguments(self, row: Any, arguments: dict[str, Value]) -> tuple[Any, ...]:
         """The root and the agreeing arguments as this rank passes them, None where not known."""

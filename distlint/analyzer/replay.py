@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
@@ -456,35 +456,64 @@ def resembles(joined: Any, value: Any) -> bool:
 
 def _stuck(players: list[Player]) -> list[Event | None] | None:
     """Let the ranks meet in their collectives: where does somebody wait for ever, if so?"""
-    heads = [player.step() for player in players]
+    ranks = [_Issuer(player) for player in players]
     while True:
-        if any(
-            head is None and (player.trace.ended == ABORT or not player.at_end)
-            for head, player in zip(heads, players, strict=True)
-        ):
+        if any(rank.is_cut for rank in ranks):
             return None
-        ready = next((head for head in heads if head is not None and meets(head, heads)), None)
-        if ready is None:
-            waiting = [head for head in heads if head is not None]
-            is_stuck = bool(waiting) and all(head.kind != OPAQUE for head in waiting)
-            return heads if is_stuck else None
+        queues = [rank.queue for rank in ranks]
+        heads = met(queues)
+        if heads is None:
+            if go_on(queues, [rank.issue for rank in ranks]):
+                continue
+            waiting = [event for queue in queues for event in queue]
+            is_stuck = bool(waiting) and all(event.kind != OPAQUE for event in waiting)
+            return [queue[0] if queue else None for queue in queues] if is_stuck else None
         # all go on under the name that the first rank of the parting has for it
-        namer = min(ready.members, key=lambda rank: (rank != players[rank].pair[0], rank))
-        place = players[namer].machine.place(heads[namer] or ready)
-        said = _said(ready, heads, place)
+        namer = min(heads, key=lambda rank: (rank != players[rank].pair[0], rank))
+        place = players[namer].machine.place(heads[namer])
+        said = _said(heads, place)
         if said is not None and not all(player.hears(*said) for player in players):
             return None
-        for rank in ready.members:
-            heads[rank] = players[rank].step(place)
+        for number, event in heads.items():
+            ranks[number].leave(event, place)
 
 
-def _said(
-    ready: Event, heads: list[Event | None], place: Place
-) -> tuple[Unknown, int | float | bool] | None:
+class _Issuer:
+    """A rank and the collectives that it has issued and that not all others have come to."""
+
+    def __init__(self, player: Player) -> None:
+        self.player = player
+        self.queue: list[Event] = []
+        self.place: Place | None = None
+        """The name on all ranks of the last collective, if all have met in it."""
+        self.issue()
+
+    @property
+    def is_cut(self) -> bool:
+        """Is nothing known of how it goes on?"""
+        player = self.player
+        return player.trace.ended == ABORT or not (self.queue or player.at_end)
+
+    def issue(self) -> bool:
+        """Come to the next collective, if there is one."""
+        event = self.player.step(self.place)
+        self.place = None
+        if event is not None:
+            self.queue.append(event)
+        return event is not None
+
+    def leave(self, event: Event, place: Place) -> None:
+        self.queue.remove(event)
+        if event is self.player.trace.events[-1]:
+            self.place = place
+        if not self.queue:
+            self.issue()
+
+
+def _said(heads: Mapping[int, Event], place: Place) -> tuple[Unknown, int | float | bool] | None:
     """The number that the source of a broadcast has written out, and the name of what it sends."""
-    for rank in ready.members if ready.kind == "broadcast" else ():
-        head = heads[rank]
-        if head is not None and isinstance(head.root, v.Const) and head.root.value == rank:
+    for rank, head in heads.items():
+        if head.kind == "broadcast" and isinstance(head.root, v.Const) and head.root.value == rank:
             number = v.number_in(head.payload_value)
             if isinstance(number, v.Const) and isinstance(number.value, (int, float)):
                 return unknown("sync", place, fresh=True), number.value
@@ -652,15 +681,45 @@ def _answer(atom: Unknown, default: bool, once: bool) -> bool:
     return default and atom.op != "exception"
 
 
-def meets(event: Event, heads: list[Event | None]) -> bool:
-    """Have all members of the group come to this very collective?"""
-    for rank in event.members:
-        other = heads[rank]
-        if other is None or other.match != event.match or other.group != event.group:
-            return False
-        if any(
+def met(queues: Sequence[Sequence[Event]]) -> dict[int, Event] | None:
+    """A collective to which all its members have come, as each of them has issued it.
+
+    ``queues`` holds what each rank has issued and not left. The collectives of one group are met
+    in their order; one that blocks is met when those before it are.
+    """
+    for queue in queues:
+        for event in queue:
+            heads = {rank: _front(queues[rank], event.group) for rank in event.members}
+            if _agree(event, heads.values()):
+                return {rank: head for rank, head in heads.items() if head is not None}
+    return None
+
+
+def go_on(queues: Sequence[Sequence[Event]], issues: Sequence[Callable[[], bool]]) -> bool:
+    """Let the ranks that do not block issue the next collective; False if nobody does.
+
+    What they wait for afterwards is not looked at: a collective that blocks waits for all of it.
+    """
+    moved = [
+        issue()
+        for queue, issue in zip(queues, issues, strict=True)
+        if queue and all(event.is_posted for event in queue)
+    ]
+    return any(moved)
+
+
+def _front(queue: Sequence[Event], group: Any) -> Event | None:
+    found = next((event for event in queue if event.group == group), None)
+    return found if found is None or found.is_posted or found is queue[0] else None
+
+
+def _agree(event: Event, heads: Iterable[Event | None]) -> bool:
+    return all(
+        head is not None
+        and head.match == event.match
+        and not any(
             mine is not None and theirs is not None and mine != theirs
-            for mine, theirs in zip(event.arguments, other.arguments, strict=False)
-        ):
-            return False
-    return True
+            for mine, theirs in zip(event.arguments, head.arguments, strict=False)
+        )
+        for head in heads
+    )

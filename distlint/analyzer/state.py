@@ -126,6 +126,8 @@ class Event:
     value: Value | None = None
     tags: tuple[str, ...] = ()
     note: str = ""
+    is_posted: bool = False
+    """Does the rank go on without waiting for the others?"""
 
     arguments: tuple[Any, ...] = ()
     """What this rank passes for the root and for what has to agree, where that is concrete."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from distlint.analyzer import ir
 from distlint.analyzer.positions import Locators
 from distlint.analyzer.product import Parting
 from distlint.analyzer.project import Module, Project
 from distlint.analyzer.replay import Trace as RankTrace
-from distlint.analyzer.replay import meets, run
+from distlint.analyzer.replay import go_on, met, run
 from distlint.analyzer.roots import Proof, Rehearser
 from distlint.analyzer.state import Event, OverBudget
 from distlint.analyzer.witness import Witness, witness_of
@@ -134,32 +135,36 @@ class _Tracer:
         self, traces: Sequence[RankTrace], lanes: Sequence[Sequence[int]]
     ) -> tuple[list[tuple[Step | None, ...]], int | None]:
         """Let the ranks meet: a row for each collective, and where they get stuck, if they do."""
-        positions = [0] * len(traces)
+        coming = [list(reversed(trace.events)) for trace in traces]
+        queues: list[list[Event]] = [[] for _ in traces]
         rows: list[tuple[Step | None, ...]] = []
+
+        def issuing(rank: int) -> bool:
+            if coming[rank]:
+                queues[rank].append(coming[rank].pop())
+                return True
+            return False
+
+        issues = [partial(issuing, rank) for rank in range(len(traces))]
         while len(rows) < MAX_ROWS:
-            heads = [
-                trace.events[position] if position < len(trace.events) else None
-                for trace, position in zip(traces, positions, strict=True)
-            ]
-            ready = next((head for head in heads if head is not None and meets(head, heads)), None)
-            if ready is None:
+            for queue, issue in zip(queues, issues, strict=True):
+                if not queue:
+                    issue()
+            heads = met(queues)
+            if heads is not None:
+                rows.append(tuple(self.step(heads.get(lane[0])) for lane in lanes))
+                for rank, event in heads.items():
+                    queues[rank].remove(event)
+            elif not go_on(queues, issues):
                 break
-            rows.append(
-                tuple(
-                    self.step(heads[lane[0]]) if lane[0] in ready.members else None
-                    for lane in lanes
-                )
-            )
-            for rank in ready.members:
-                positions[rank] += 1
-        if all(head is None for head in heads):
+        if not any(queues):
             return rows, None
-        rows.append(tuple(self.waiting(heads[lane[0]], traces[lane[0]]) for lane in lanes))
+        rows.append(tuple(self.waiting(queues[lane[0]], traces[lane[0]]) for lane in lanes))
         return rows, len(rows) - 1
 
-    def waiting(self, event: Event | None, trace: RankTrace) -> Step:
-        if event is not None:
-            return self.step(event) or Step("?")
+    def waiting(self, queue: Sequence[Event], trace: RankTrace) -> Step:
+        if queue:
+            return self.step(queue[0]) or Step("?")
         return Step("ends" if trace.ended == "end" else "fails")
 
     def step(self, event: Event | None) -> Step | None:

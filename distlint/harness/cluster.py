@@ -38,6 +38,8 @@ class Event:
 
     op: str
     group: tuple[int, ...]
+    name: str
+    """What tells the group from another one of the same ranks."""
     root: str
     reduce: str
     dtype: str
@@ -106,9 +108,7 @@ class Outcome:
     @cached_property
     def mismatch(self) -> str | None:
         """The first place where two ranks paired collectives that differ, or one has none left."""
-        for (a, one), (b, two) in combinations(enumerate(self.ranks), 2):
-            left = [e for e in one.events if b in e.group]
-            right = [e for e in two.events if a in e.group]
+        for a, b, left, right in self._meetings():
             for first, second in zip(left, right, strict=False):
                 if first.key != second.key:
                     return f"rank {a}: {first}; rank {b}: {second}"
@@ -119,12 +119,19 @@ class Outcome:
     @cached_property
     def crossed(self) -> bool:
         """Were calls at different lines of the script paired with each other?"""
+        return any(
+            [each.line for each in left] != [each.line for each in right]
+            for _, _, left, right in self._meetings()
+        )
+
+    def _meetings(self) -> Iterator[tuple[int, int, list[Event], list[Event]]]:
+        """What two ranks have issued on a group that they share: groups do not wait for others."""
         for (a, one), (b, two) in combinations(enumerate(self.ranks), 2):
-            left = [e.line for e in one.events if b in e.group]
-            right = [e.line for e in two.events if a in e.group]
-            if left != right:
-                return True
-        return False
+            shared = [event for event in one.events if b in event.group]
+            others = [event for event in two.events if a in event.group]
+            for name in dict.fromkeys(event.name for event in (*shared, *others)):
+                left = [event for event in shared if event.name == name]
+                yield a, b, left, [event for event in others if event.name == name]
 
     @cached_property
     def difference(self) -> str | None:

@@ -111,12 +111,13 @@ def _describe(name: str, arguments: Mapping[str, Any]) -> dict[str, object] | No
         group = sorted(members) if local else world
         # a rank that makes a group of itself waits for nobody, and finds nobody's messages
         detail = "alone" if len(members) == 1 else str(members)
+        named = "world" if group == world else "new_group"
     else:
         handle = arguments.get("group")
-        if handle is None:
-            group = world
+        if handle is None or handle is dist.group.WORLD:
+            group, named = world, "world"
         elif isinstance(handle, dist.ProcessGroup):
-            group = dist.get_process_group_ranks(handle)
+            group, named = dist.get_process_group_ranks(handle), handle.group_name
         else:  # this rank is not a member
             return None
         detail = ""
@@ -131,6 +132,7 @@ def _describe(name: str, arguments: Mapping[str, Any]) -> dict[str, object] | No
     return {
         "op": name,
         "group": group,
+        "name": named,
         "root": root or _default_root(name),
         "reduce": str(arguments["op"]) if "op" in arguments else "",
         "dtype": _dtype(arguments),
