@@ -265,11 +265,11 @@ class Builtins(Expressions):
         start = args[1] if len(args) > 1 else keywords.get("start", const(0))
         items = self.exact_items(self.settle(args[0]))
         if items is not None:
-            first = start.value if isinstance(start, Const) and isinstance(start.value, int) else 0
-            return v.seq(
-                "list",
-                [v.seq("tuple", [const(first + index), item]) for index, item in enumerate(items)],
+            numbers = (
+                v.binary("+", start, const(index), self.cluster) for index in range(len(items))
             )
+            pairs = zip(numbers, items, strict=True)
+            return v.seq("list", [v.seq("tuple", pair) for pair in pairs])
         return unknown("enumerate", args[0], start, clean=True)
 
     def b_zip(self, args: list[Value], *_: Any) -> Value:

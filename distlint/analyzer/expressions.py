@@ -544,7 +544,9 @@ class Expressions(Lookup):
         """The item of an iteration over something unknown; ``turn`` tells it from others."""
         if isinstance(iterable, Unknown) and iterable.op == "enumerate":
             inner, start = iterable.args
-            number = _number_of(inner, start, index, turn)
+            number = _number_of(inner, const(0) if v.is_ranked(start) else start, index, turn)
+            if v.is_ranked(start):
+                number = v.binary("+", start, number, self.cluster)
             return v.seq("tuple", [number, self.loop_item(inner, index, turn)])
         start = _start_of(iterable)
         if start is not None:
