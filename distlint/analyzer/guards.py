@@ -13,7 +13,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.bindings import Point, path_of
+from distlint.analyzer.bindings import Point, Search, path_of
 from distlint.analyzer.environment import environment_writes
 from distlint.analyzer.names import Around, Scope, calls_of, expressions_in, expressions_of, placed
 from distlint.analyzer.objects import CallSite, Objects, objects_of
@@ -47,6 +47,8 @@ _OWN = re.compile(
 """Words of a path, or of what it is made of, that may differ between processes."""
 _DRAWN = frozenset({"random", "secrets", "choices", "randint", "token_hex", "getrandbits"})
 """Words of what is drawn in each process for itself, as long as nothing is seeded."""
+_COUNTER = re.compile(r"(?:^|_)(?:steps?|epochs?|iters?|iterations?)(?:_|$)")
+"""Words of what counts the training: the same in each process, whatever it was reckoned from."""
 _BUFFER = re.compile(r"BytesIO|buffer|stream|fileobj|bytes", re.IGNORECASE)
 _DEVICE = re.compile(r"gpu|cuda|device|cpu|distrib|world|\bn_?proc|data_?parallel", re.IGNORECASE)
 _SIGNS = frozenset(
@@ -199,10 +201,10 @@ class Guards:
         for value, where in self._assigned.get(name, ()):
             if any(_RANK.search(t) or _MANY.search(t) for t in ir.tokens_of(value)):
                 return True
-            if isinstance(value, ir.Name) and _is_param(value.id, where):
+            if isinstance(value, ir.Name) and _is_param(value.id, where.scope):
                 return True
             if depth and isinstance(value, (ir.Name, ir.Attribute)) and ir.last_name(value) != name:
-                if self._flag_tells(value, where, depth - 1):
+                if self._flag_tells(value, where.scope, depth - 1):
                     return True
         path = path_of(flag)
         if path is not None and len(path) > 1 and _is_param(path[0], scope):
@@ -557,9 +559,9 @@ class Guards:
 
     # -- paths
 
-    def is_own(self, path: ir.Expr | None, scope: Scope) -> bool:
+    def is_own(self, path: ir.Expr | None, point: Point) -> bool:
         """May a path (or an open file) be another one in each process?"""
-        return path is not None and self._own(path, scope, _DEPTH, set())
+        return path is not None and self._own(path, point, _DEPTH, set())
 
     def holds_rank(self, node: ir.Expr, scope: Scope) -> bool:
         """Is a name made with the rank, where it is used or where its parts are assigned?"""
@@ -570,7 +572,7 @@ class Guards:
             for item in expressions_in(node)
             if isinstance(item, ir.Name)
             for value, where in self._assigned.get(item.id, ())
-            if where is scope and isinstance(value, (ir.Format, ir.Binary))
+            if where.scope is scope and isinstance(value, (ir.Format, ir.Binary))
         )
 
     def is_buffer(self, node: ir.Expr, scope: Scope) -> bool:
@@ -578,7 +580,7 @@ class Guards:
         values = [node, *(value for value, _ in self._assigned.get(ir.last_name(node), ()))]
         return any(_BUFFER.search(token) for value in values for token in ir.tokens_of(value))
 
-    def _own(self, node: ir.Expr, scope: Scope, depth: int, seen: set[str]) -> bool:
+    def _own(self, node: ir.Expr, point: Point, depth: int, seen: set[str]) -> bool:
         tokens = ir.tokens_of(node)
         if any(_OWN.search(token) for token in tokens):
             return True
@@ -591,12 +593,27 @@ class Guards:
                 continue
             name = ir.last_name(item)
             seen.add(name)
-            for value, where in self._assigned.get(name, ()):
+            if _COUNTER.search(name):
+                continue
+            for value, where in self._values_of(item, point):
                 if self._own(value, where, depth - 1, seen):
                     return True
-            if isinstance(item, ir.Name) and self._passed_own(name, scope, depth, seen):
+            if isinstance(item, ir.Name) and self._passed_own(name, point.scope, depth, seen):
                 return True
         return False
+
+    def _values_of(
+        self, node: ir.Name | ir.Attribute, point: Point
+    ) -> Iterable[tuple[ir.Expr, Point]]:
+        """What a name may stand for: what reaches it, if that is known, else all that is bound."""
+        known = self._assigned.get(ir.last_name(node), ())
+        if not isinstance(node, ir.Name):
+            return known
+        reaching, complete = Search((node.id,), point.scope).before(point.around)
+        statements = {each.point.statement for each in reaching}
+        if not complete or any(not isinstance(each.node, ir.Expr) for each in reaching):
+            return known
+        return [(value, where) for value, where in known if where.statement in statements]
 
     @cached_property
     def _seeds(self) -> bool:
@@ -605,13 +622,20 @@ class Guards:
 
     def _passed_own(self, name: str, scope: Scope, depth: int, seen: set[str]) -> bool:
         """Is a parameter given a process's own path by some caller?"""
-        if not _is_param(name, scope):
+        function = scope.function
+        if function is None or not _is_param(name, scope):
             return False
-        return any(
-            self._own(argument.value, caller.point.scope, depth - 1, seen)
-            for caller in self.callers(scope)
-            for argument in caller.call.args
-        )
+        places = [param.name for param in function.params if not param.star]
+        position = places.index(name) if name in places else len(places)
+        for caller in self.callers(scope):
+            is_bound = bool(function.owner) and isinstance(caller.call.func, ir.Attribute)
+            passed = self.objects.argument(caller, name, position - is_bound)
+            values = [passed.value] if passed.value is not None else []
+            if not (values or passed.absent):  # it is in what is spread out
+                values = [each.value for each in caller.call.args if each.star]
+            if any(self._own(value, caller.point, depth - 1, seen) for value in values):
+                return True
+        return False
 
     @cached_property
     def _raised(self) -> frozenset[tuple[str, int]]:
@@ -626,14 +650,15 @@ class Guards:
         )
 
     @cached_property
-    def _assigned(self) -> dict[str, list[tuple[ir.Expr, Scope]]]:
-        """What the module binds to each name, and to attributes of that name."""
-        table: dict[str, list[tuple[ir.Expr, Scope]]] = {}
+    def _assigned(self) -> dict[str, list[tuple[ir.Expr, Point]]]:
+        """What the module binds to each name, and to attributes of that name, and where."""
+        table: dict[str, list[tuple[ir.Expr, Point]]] = {}
         for scope in self.names.scopes:
-            for statement, _ in placed(scope.body):
+            for statement, around in placed(scope.body):
                 for target, value in _bindings(statement):
                     for item, part in _pairs(target, value):
-                        table.setdefault(ir.last_name(item), []).append((part, scope))
+                        bound = (part, Point(scope, around))
+                        table.setdefault(ir.last_name(item), []).append(bound)
         return table
 
 

@@ -318,7 +318,7 @@ dist.barrier()
             path = guards.objects.argument(site, "path", 0).value
             if called not in _DELETERS or path is None or is_forgiven(site):
                 continue
-            if guards.is_own(path, site.point.scope):
+            if guards.is_own(path, site.point):
                 continue
             when = "" if _or_under_deepspeed(site.point) is None else " under DeepSpeed"
             yield self.finding(
@@ -355,7 +355,7 @@ dist.barrier()
             if _first_of_node(site.point) is None or path is None or is_forgiven(site):
                 continue
             if guards.objects.called(site) in _DELETERS:
-                if not guards.is_own(path, site.point.scope):
+                if not guards.is_own(path, site.point):
                     finding = self.finding(
                         message=f"one process of each node comes to this `{site.name}` of a path "
                         "that the nodes may share",
@@ -433,7 +433,7 @@ def _one_after_another(module: Module, catalogue: Catalogue) -> Iterator[CallSit
         path = guards.objects.argument(site, "path", 0).value
         if region is None or path is None or guards.objects.called(site) not in _DELETERS:
             continue
-        if guards.may_be_some_ranks(site.point, region) or guards.is_own(path, site.point.scope):
+        if guards.may_be_some_ranks(site.point, region) or guards.is_own(path, site.point):
             continue
         if not is_forgiven(site) and _asks_only_for_it(site, region):
             yield site

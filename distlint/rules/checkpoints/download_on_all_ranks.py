@@ -279,7 +279,7 @@ def worker(rank, world):
                 place = guards.objects.argument(site, "filename", 1).value
             else:
                 continue
-            if guards.is_own(place, site.point.scope) or _is_locked(guards, site):
+            if guards.is_own(place, site.point) or _is_locked(guards, site):
                 continue
             again = _UNPACKS.search(called) is not None
             finding = self.finding(

@@ -233,7 +233,7 @@ args = parse()
                 or guards.objects.constant(may_exist, site.point, False) is not False
             ):
                 continue
-            if guards.is_own(path, site.point.scope):
+            if guards.is_own(path, site.point):
                 continue
             if is_looked_for(site) and _is_there_already(guards, site, path):
                 continue

@@ -295,7 +295,7 @@ dist.destroy_process_group()
                 continue
             position, keyword = _WRITERS[called]
             path = guards.objects.argument(site, keyword, position).value
-            if path is None or guards.is_own(path, site.point.scope):
+            if path is None or guards.is_own(path, site.point):
                 continue
             finding = self.finding(
                 message="one rank of each node comes to this and writes the same file",
@@ -316,7 +316,7 @@ dist.destroy_process_group()
                 continue
             position, keyword = _WRITERS[called]
             path = guards.objects.argument(site, keyword, position)
-            if path.value is None or guards.is_own(path.value, site.point.scope):
+            if path.value is None or guards.is_own(path.value, site.point):
                 continue
             if _is_shared_work(site, path.value):
                 continue

@@ -226,7 +226,7 @@ def _is_meant(guards: Guards, site: CallSite) -> bool:
     for argument in site.call.args:
         if argument.keyword in _ON_PURPOSE or argument.star:
             return True
-        if guards.is_own(argument.value, site.point.scope):
+        if guards.is_own(argument.value, site.point):
             return True
     return not _is_statement(site)
 
