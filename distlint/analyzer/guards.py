@@ -112,10 +112,15 @@ def in_turn(point: Point) -> ir.With | None:
 
 
 def _has_gpu(branch: ir.If, block: ir.Block) -> bool:
-    """Is it the arm of ``if torch.cuda.is_available()`` where there is a GPU?"""
-    test = branch.test
-    is_asked = isinstance(test, ir.Call) and ir.last_name(test.func) == "is_available"
-    return is_asked and block is branch.body
+    """Is it the arm of ``if torch.cuda.is_available()``, or of ``if args.gpu``, with a GPU?"""
+    test, arms = branch.test, (branch.body, branch.orelse)
+    if isinstance(test, ir.Call) and ir.last_name(test.func) == "is_available":
+        return block is arms[0]
+    if isinstance(test, ir.Compare) and test.ops in {("is",), ("is not",)}:
+        is_none = isinstance(test.rights[0], ir.Literal) and test.rights[0].value is None
+        names_gpu = _NAMES_GPU.search(ir.last_name(test.left)) is not None
+        return is_none and names_gpu and block is arms[test.ops == ("is",)]
+    return False
 
 
 class Guards:
@@ -163,6 +168,8 @@ class Guards:
 
     def _owner_guards(self, here: Around, scope: Scope) -> bool:
         owner = here.owner
+        if isinstance(owner, ir.If) and _has_gpu(owner, here.block):
+            return False  # each rank has one
         if isinstance(owner, (ir.If, ir.While)):
             return self._tells_ranks(owner.test, scope)
         if isinstance(owner, ir.With):
@@ -405,9 +412,13 @@ class Guards:
             if ir.last_name(call.func) == "Trainer" and not _DEVICES.isdisjoint(_keywords(call)):
                 if not self._on_one_device(call, point) and not self._forks_to_fit(call, point):
                     return True
-            if ir.last_name(call.func) == "save_checkpoint" and "tag" in _keywords(call):
+            name = ir.last_name(call.func)
+            if name == "save_checkpoint" and "tag" in _keywords(call):
                 return True  # DeepSpeed's, which all ranks call
-            if ir.last_name(call.func) in _JOINING and not self._on_one_device(call, point):
+            if name.endswith("consolidated_16bit_state_dict"):
+                return True  # DeepSpeed's, too
+            is_joining = name in _JOINING or name.endswith("state_dict")
+            if is_joining and not self._on_one_device(call, point):
                 entry = self.names.entry(call.func, scope)
                 if entry is not None and (entry.collective or entry.cls):
                     return True

@@ -238,7 +238,8 @@ def trains_elsewhere(objects: Objects, site: CallSite) -> bool:
     module, function = there
     tokens = frozenset[str]().union(*(each.tokens for each in (module, *module.imports)))
     loops = any(isinstance(statement, ir.For) for statement in function.body)
-    return loops and "backward" in tokens and "set_epoch" not in tokens
+    trains = not tokens.isdisjoint({"backward", "zero_grad"})
+    return loops and trains and "set_epoch" not in tokens
 
 
 def iterations(objects: Objects, loader: Made) -> Iterator[Point]:

@@ -64,6 +64,18 @@ PREPARED = "from accelerate import Accelerator\naccelerator = Accelerator()\n"
             "    for batch in loader:\n"
             "        step(batch)\n",
         ),
+        # told one number for a first look at the data
+        (
+            "DST203",
+            "from torch.utils.data import DataLoader, DistributedSampler\n"
+            "sampler = DistributedSampler(data)  # expect: DST203\n"
+            "loader = DataLoader(data, sampler=sampler)\n"
+            "loader.sampler.set_epoch(-1)\n"
+            "first = next(iter(loader))\n"
+            "for epoch in range(9):\n"
+            "    for batch in loader:\n"
+            "        step(batch)\n",
+        ),
         # an iterator that a class of the script makes in each epoch
         (
             "DST203",
@@ -326,8 +338,13 @@ def test_a_training_function_of_another_file_is_looked_into(tmp_path: Path) -> N
     )
     engine = "def train_one_epoch(model, loader):\n    {}\n    for batch in loader:\n"
     engine += "        model(batch).backward()\n"
-    for told, expected in (("pass", ["DST203"]), ("loader.sampler.set_epoch(9)", [])):
-        (tmp_path / "engine.py").write_text(engine.format(told))
+    scaled = engine.replace("model(batch).backward()", "scaler(model(batch)); model.zero_grad()")
+    for text, told, expected in (
+        (engine, "pass", ["DST203"]),
+        (engine, "loader.sampler.set_epoch(9)", []),
+        (scaled, "pass", ["DST203"]),
+    ):
+        (tmp_path / "engine.py").write_text(text.format(told))
         document = Document.read(script)
         found = find(document, Project(tmp_path)).findings
         assert [each.code for each in found if each.code == "DST203"] == expected

@@ -364,6 +364,69 @@ def check(body: str, code: str) -> None:
         ),
         pytest.param(
             """
+            def keep(net, path):
+                torch.save(net.state_dict(), path)  # expect: DST406
+
+            def main(device, net):
+                dist.init_process_group("nccl")
+                net = net.to(device)
+                keep(net, "a.pt")
+            """,
+            id="what else is passed beside the path has a device",
+        ),
+        pytest.param(
+            """
+            def keep(path, state):
+                torch.save(state, path)
+
+            def main(rank, state):
+                dist.init_process_group("nccl")
+                keep(f"{rank}.pt", state)
+            """,
+            id="the path that is passed has the rank",
+        ),
+        pytest.param(
+            """
+            def main(rank, state):
+                dist.init_process_group("nccl")
+                if len(state) > 9:
+                    name = f"part_{rank}.pt"
+                    torch.save(state, name)
+                else:
+                    name = "all.pt"
+                    torch.save(state, name)  # expect: DST406
+            """,
+            id="the name has the rank in another branch",
+        ),
+        pytest.param(
+            """
+            def main(folder, device, progress):
+                dist.init_process_group("nccl")
+                step = int(progress(device))
+                torch.save({}, f"{folder}/{step}.pt")  # expect: DST406
+            """,
+            id="the number of the step has nothing to do with the device",
+        ),
+        pytest.param(
+            """
+            from torch.distributed.fsdp import FullyShardedDataParallel as FSDP
+
+            def keep(net, optimizer, path):
+                state = FSDP.optim_state_dict(net, optimizer)
+                torch.save(state, path)  # expect: DST406
+            """,
+            id="for other files, with a state that all ranks have to gather",
+        ),
+        pytest.param(
+            """
+            def keep(engine, path):
+                state = engine._zero3_consolidated_16bit_state_dict()
+                torch.save(state, path)  # expect: DST406
+            """,
+            id="the same of DeepSpeed, whose engine comes from elsewhere",
+        ),
+        pytest.param(
+            """
             class Keeper:
                 def __init__(self, rank):
                     self.rank = rank

@@ -1123,6 +1123,39 @@ LEFTOVER = (
             id="nothing but the states of generators",
         ),
         pytest.param(
+            "DST404",
+            HEAD + "dist.init_process_group('nccl')\ndevice = torch.device('cuda', number)\n\n\n"
+            "def main(net, found):\n    net.load_state_dict(torch.load('a.pt'))\n"
+            "    found = found.cpu()\n    torch.save(found, 'a.pt')\n\n\nmain(net, found)\n",
+            ".cpu()",
+            ".cpu().numpy()",
+            id="what is saved is on the CPU",
+        ),
+        pytest.param(
+            "DST404",
+            HEAD + "dist.init_process_group('nccl')\nnet.cuda(args.gpu)\n"
+            "if args.gpu is None:\n    net.load_state_dict(torch.load('a.pt'))\n",
+            "is None",
+            "is not None",
+            id="one process that uses all GPUs loads",
+        ),
+        pytest.param(
+            "DST401",
+            HEAD + "from torch.nn.parallel import DistributedDataParallel as DDP\n\n"
+            "net = DDP(net)\nload_weights(net)\ntorch.save(net.state_dict(), 'a.pt')\n",
+            "load_weights",
+            "iterate_loader",
+            id="a function loads into the wrapper again",
+        ),
+        pytest.param(
+            "DST401",
+            HEAD + "from torch.nn.parallel import DistributedDataParallel as DDP\n\n"
+            "net = DDP(net)\nload_weights(net)\ntorch.save(net.state_dict(), 'a.pt')\n",
+            "load_weights(net)",
+            "load_weights(net.module if many else net)",
+            id="a function loads into the wrapper, and not into what is in it",
+        ),
+        pytest.param(
             "DST414",
             HEAD + "import os\n\ndist.init_process_group('nccl')\n"
             "folder = os.path.join(options.out, 'logs')\nif not os.path.isdir(folder):\n"

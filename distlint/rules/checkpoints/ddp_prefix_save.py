@@ -35,7 +35,7 @@ _SAVES = frozenset({"torch.save", "accelerate.Accelerator.save", "xm.save"})
 _STATE = "state_dict"
 _STRIPS = frozenset({"consume_prefix_in_state_dict_if_present", "strip_prefixes"})
 _LOADS = frozenset({"load_state_dict"})
-_LOADERS = re.compile(r"(?:^|_)(?:load|reload|resum|restor|restart)", re.IGNORECASE)
+_LOADERS = re.compile(r"(?:^|_)(?:load(?!er)|reload|resum|restor|restart)", re.IGNORECASE)
 """Names of functions that put a checkpoint into the model that they are given."""
 
 
@@ -442,7 +442,18 @@ def _fits(objects: Objects, wrapper: Wrapper) -> bool:
                 if not _comes_before_wrap(objects, site):
                     return True
     return wrapper.made is not None and any(
-        _LOADERS.search(site.name) for site, _ in objects.passed_to(wrapper.made)
+        _LOADERS.search(site.name) and not _is_unwrapped(argument.value)
+        for site, argument in objects.passed_to(wrapper.made)
+    )
+
+
+def _is_unwrapped(given: ir.Expr) -> bool:
+    """Is it ``model.module if distributed else model``: the bare model, however it is kept?"""
+    return isinstance(given, ir.Conditional) and any(
+        isinstance(arm, ir.Attribute)
+        and arm.attr == "module"
+        and path_of(arm.value) == path_of(bare)
+        for arm, bare in ((given.body, given.orelse), (given.orelse, given.body))
     )
 
 

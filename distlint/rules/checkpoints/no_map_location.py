@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 import libcst as cst
 
@@ -46,6 +46,7 @@ _PLAIN = re.compile(
     r"^\w*(scaler|scheduler)(_state(_dict)?)?$|^\w*(epoch|iter|iteration|step|args|config)s?$"
 )
 """Keys of a checkpoint behind which there are numbers and options."""
+_OUT_OF_TORCH = frozenset({"numpy", "tolist", "item"})
 _FROM_CPU = frozenset({"shard_full_optim_state_dict", "scatter_full_optim_state_dict"})
 """What FSDP hands them, ``full_optim_state_dict``, has been moved to the CPU."""
 _REMOVED = frozenset({"from_argparse_args", "add_argparse_args"})
@@ -474,15 +475,23 @@ def _saves_from_cpu(objects: Objects) -> bool:
 
 
 def _moves_to_cpu(function: ir.Function) -> bool:
-    """Is there a ``.cpu()`` or ``.to("cpu")`` in it?"""
+    """Is there a ``.cpu()`` or ``.to("cpu")`` in it, of what then stays a tensor?"""
     if "cpu" not in function.tokens:
         return False
     for statement, _ in placed(function.body):
-        for call in calls_of(statement):
+        calls = list(calls_of(statement))
+        read = {call.func.value for call in calls if _reads_out(call.func)}
+        for call in calls:
             name = ir.last_name(call.func)
-            if name == "cpu" or (name == "to" and any(map(_is_cpu, call.args))):
+            moves = name == "cpu" or (name == "to" and any(map(_is_cpu, call.args)))
+            if moves and call not in read:
                 return True
     return False
+
+
+def _reads_out(func: ir.Expr) -> TypeGuard[ir.Attribute]:
+    """Is it ``tensor.numpy``, behind which there is no tensor any more?"""
+    return isinstance(func, ir.Attribute) and func.attr in _OUT_OF_TORCH
 
 
 def _is_cpu(argument: ir.Argument) -> bool:

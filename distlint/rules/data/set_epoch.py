@@ -72,7 +72,7 @@ class SamplerSetEpoch(SourceRule):
     ## When it is silent
 
     - The file calls `set_epoch` by any route: `loader.sampler`, a batch sampler, behind `hasattr`;
-      unless each of these calls is for another sampler that the file makes.
+      unless each of these calls is for another sampler that the file makes, or tells one number.
     - The sampler does not shuffle, or serves evaluation.
     - Sampler or loader are handed to something in another file, which may call it.
     - A framework takes the loader over: Accelerate, Lightning and the Trainer of transformers call
@@ -507,7 +507,16 @@ def _may_be_told(objects: Objects, sampler: Made) -> bool:
     if _SET_EPOCH not in objects.module.words:
         return False
     sites = list(objects.calls({_SET_EPOCH}))
-    return not sites or not all(_is_told_to_another(objects, site, sampler) for site in sites)
+    return not sites or not all(
+        _is_one_number(site.call) or _is_told_to_another(objects, site, sampler) for site in sites
+    )
+
+
+def _is_one_number(told: ir.Call) -> bool:
+    """Is it ``set_epoch(0)``, for a batch that is looked at before the training begins?"""
+    given = [argument.value for argument in told.args]
+    given = [node.value if isinstance(node, ir.Unary) else node for node in given]
+    return bool(given) and all(isinstance(node, ir.Literal) for node in given)
 
 
 def _is_told_to_another(objects: Objects, site: CallSite, sampler: Made) -> bool:

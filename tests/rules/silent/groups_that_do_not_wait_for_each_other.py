@@ -1,4 +1,4 @@
-"""Two asynchronous collectives, each on a group of its own, that the ranks start in either order."""
+"""Asynchronous collectives, each on a group of its own, that the ranks start in either order."""
 
 import torch
 import torch.distributed as dist
