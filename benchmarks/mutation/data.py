@@ -17,6 +17,7 @@ _DISTRIBUTED = re.compile(
     r"DistributedDataParallel|\bDDP\(|init_process_group|init_distributed|Accelerator\(|LOCAL_RANK"
     r"|FullyShardedDataParallel|\bFSDP\(|deepspeed\.initialize|colossalai\.launch"
 )
+_TEMPORARY = re.compile(r"te?mp_|_te?mp\b|\btempfile\b")
 _PREFIXES = re.compile(r"DistributedDataParallel\(|\bDDP\(|DataParallel\(")
 
 
@@ -179,6 +180,10 @@ def drop_save_guard(source: Source, repository: Repository) -> Iterator[Site]:
         why = why_equivalent(source, branch)
         if any(RANK_WORDS.search(ast.unparse(each)) for each in save.args[1:2]):
             why = "each rank has a file of its own"
+        elif _is_in_own_folder(source, save):
+            why = "each rank has a temporary folder of its own"
+        elif _runs_in_save_of_rank_0(source, save):
+            why = "a hook of a save that rank 0 alone calls"
         elif _bound_on_some_ranks(source, branch, save):
             why = "the other ranks lack a name and fail"
         elif any(
@@ -188,6 +193,29 @@ def drop_save_guard(source: Source, repository: Repository) -> Iterator[Site]:
         text = "" if why else _unguarded(source, branch, rest)
         if text or why:
             yield Site(save.lineno, what, text, why)
+
+
+def _is_in_own_folder(source: Source, save: ast.Call) -> bool:
+    """Is the path made in a temporary folder of its function?"""
+    wanted = names_in(*save.args[1:2])
+    return any(
+        isinstance(node, ast.Assign)
+        and any(isinstance(each, ast.Name) and each.id in wanted for each in node.targets)
+        and _TEMPORARY.search(ast.unparse(node.value))
+        for node in walk_own(source.scope_of(save))
+    )
+
+
+def _runs_in_save_of_rank_0(source: Source, save: ast.Call) -> bool:
+    """Is it in a function that ``save_state`` runs, which only rank 0 calls?"""
+    hook = source.function_of(save)
+    is_hook = hook is not None and any(
+        isinstance(each, ast.Name) and each.id == getattr(hook, "name", "")
+        for call in _calls(source, "register_save_state_pre_hook")
+        for each in call.args
+    )
+    saves = list(_calls(source, "save_state"))
+    return is_hook and bool(saves) and all(map(source.rank_guard, saves))
 
 
 def _bound_on_some_ranks(source: Source, branch: ast.If, save: ast.Call) -> bool:

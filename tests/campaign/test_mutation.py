@@ -118,6 +118,33 @@ def test_equivalent_mutants_are_left_out(body: str, why: str, tmp_path: Path) ->
     assert (site.text, site.equivalent) == ("", why)
 
 
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        (
+            "def keep(state):\n"
+            "    with tempfile.TemporaryDirectory() as temp_dir:\n"
+            "        path = temp_dir + '/a.pt'\n"
+            "        if dist.get_rank() == 0:\n"
+            "            torch.save(state, path)\n",
+            "each rank has a temporary folder of its own",
+        ),
+        (
+            "def hook(models, weights, folder):\n"
+            "    if accelerator.is_main_process:\n"
+            "        torch.save(weights, folder)\n"
+            "accelerator.register_save_state_pre_hook(hook)\n"
+            "if accelerator.is_main_process:\n"
+            "    accelerator.save_state('out')\n",
+            "a hook of a save that rank 0 alone calls",
+        ),
+    ],
+)
+def test_a_save_that_is_no_other_ranks_anyway(body: str, why: str, tmp_path: Path) -> None:
+    (site,) = sites("rank guard of a save dropped", "dist.init_process_group()\n" + body, tmp_path)
+    assert (site.text, site.equivalent) == ("", why)
+
+
 def test_the_words_of_the_function_are_used_for_rank_0(tmp_path: Path) -> None:
     body = """
     def f(args):

@@ -614,6 +614,22 @@ def test_whose_no_sync_it_is(wrap: str, rows: list[int]) -> None:
     assert reported(source, "DST308") == [(row, "DST308") for row in rows]
 
 
+def test_a_loss_is_scaled_between_the_functions_for_forward_and_backward() -> None:
+    source = (
+        "def train(net, batches, scale):\n"
+        "    model = DDP(net)\n"
+        "    for batch in batches:\n"
+        "        def ahead():\n            return model(batch).mean()\n\n"
+        "        def back(loss):\n            loss.backward()\n\n"
+        "        loss = ahead()\n"
+        "        if scale is not None:\n            loss *= scale\n"
+        "        with model.no_sync():  # expect: DST308\n            back(loss)\n"
+    )
+    check(
+        HEAD + "from torch.nn.parallel import DistributedDataParallel as DDP\n" + source, "DST308"
+    )
+
+
 CHOICE = (
     HEAD + "from torch.nn.parallel import DistributedDataParallel as DDP\n\n"
     "def run(sharded, frozen, net):\n"

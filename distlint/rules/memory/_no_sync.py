@@ -90,13 +90,15 @@ def _paths(calls: Iterable[ir.Call]) -> set[Path | None]:
 
 
 def _before(point: Point) -> ir.Block:
-    """The plain statements in front of one, back to the next that has blocks."""
+    """The plain statements in front of one, back to the next that does more."""
     here = point.around[-1]
     plain = takewhile(_is_plain, reversed(here.block[: here.index]))
     return tuple(plain)
 
 
 def _is_plain(statement: ir.Stmt) -> bool:
+    if isinstance(statement, ir.If):  # ``if scale is not None: loss *= scale``
+        return all(isinstance(each, ir.AugAssign) for each in (*statement.body, *statement.orelse))
     return isinstance(statement, (ir.Assign, ir.AugAssign, ir.Evaluate))
 
 
