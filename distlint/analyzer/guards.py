@@ -65,7 +65,7 @@ _RANK_ITSELF = re.compile(r"^((local|global)_)?rank$|^get_(global_)?rank$|^proce
 _DEVICES = frozenset({"num_nodes", "devices", "strategy"})
 _RANK_OPTION = frozenset({"--local_rank", "--local-rank"})
 _LOGS = frozenset({"print", "debug", "info", "warning"})
-_WAITS = frozenset({"barrier", "wait_for_everyone", "synchronize", "monitored_barrier"})
+WAITS = frozenset({"barrier", "wait_for_everyone", "synchronize", "monitored_barrier"})
 _IN_TURN = re.compile(r"(?:process|zero|rank_?0|master)_first$|^first_rank_first$")
 """Contexts that all ranks enter, the first one before the others: ``main_process_first()``."""
 _FORKING = frozenset({"notebook_launcher", "debug_launcher"})
@@ -184,7 +184,7 @@ class Guards:
             return self._tells_ranks(statement.test, scope)
         if not isinstance(statement, ir.If):
             return False
-        if asks_rank(statement.test) and not _WAITS.isdisjoint(ir.tokens_of(statement)):
+        if asks_rank(statement.test) and not WAITS.isdisjoint(ir.tokens_of(statement)):
             return True  # the others wait there until the first one has been here
         if not (ir.is_left(statement.body) or ir.is_left(statement.orelse)):
             return False

@@ -19,6 +19,7 @@ from distlint.rules.table import RESERVED, SYNTAX_ERROR, UNUSED_SUPPRESSION
 from distlint.source.document import Document, DocumentError, digest
 from distlint.source.edits import apply, changed_lines
 from distlint.source.finding import Finding, Place, Severity, Span
+from distlint.source.moves import Moves
 from distlint.source.nesting import too_deep
 from distlint.source.notebook import PYTHON, SUFFIX, Cell, Notebook
 from distlint.source.report import CommentKey, Frame, Notice, Reported
@@ -29,7 +30,7 @@ from distlint.source.settings.kinds import kind_of, may_set
 if TYPE_CHECKING:
     from distlint.analyzer.project import Project
     from distlint.rules.base import Rule
-    from distlint.rules.find import Found
+    from distlint.rules.find import Found, Search
     from distlint.source.settings.sheet import Sheet
 
 CONTEXT_ROWS = 2
@@ -76,7 +77,7 @@ class Session:
     """What the files of a run share: settings and loaded modules.
 
     ``buffers`` is read in place of the disk: the unsaved files of an editor. ``caching`` results
-    tell of what content they are.
+    tell of what content they are. One that is ``remembering`` can glance at a file.
     """
 
     def __init__(
@@ -85,9 +86,15 @@ class Session:
         buffers: Mapping[Path, Document] | None = None,
         *,
         caching: bool = False,
+        remembering: bool = False,
     ) -> None:
         self.resolver = resolver
         self.caching = caching
+        self.remembering = remembering
+        self._last: dict[Path, tuple[Document, Found]] = {}
+        """What the last rehearsal of a file has found, and in which text."""
+        self._begun: Search | None = None
+        """What a glance has begun, which may be gone on with."""
         self.buffers: Mapping[Path, Document] = {} if buffers is None else buffers
         self.proceed: Callable[[], None] | None = None
         """Called now and then during an analysis; it may raise ``Superseded``."""
@@ -124,13 +131,29 @@ class Session:
             return FileResult(path, notices=(_crash(error, path),), checked=False)
         return self.check_source(document, settings)
 
-    def check_source(self, document: Document, settings: Settings) -> FileResult:
-        """Check a text; a crash of the analysis is reported and ends nothing but this file."""
+    def glance(self, document: Document, settings: Settings) -> FileResult | None:
+        """What the source alone tells, beside what the last rehearsal of the file has found.
+
+        None if there was none, and of a notebook.
+        """
+        if isinstance(document, Notebook) or document.path not in self._last:
+            return None
+        text, last = self._last[document.path]
+        known = replace(last, findings=list(Moves(text, document).findings(last.findings)))
+        return self.check_source(document, settings, known)
+
+    def check_source(
+        self, document: Document, settings: Settings, known: Found | None = None
+    ) -> FileResult:
+        """Check a text; a crash of the analysis is reported and ends nothing but this file.
+
+        ``known`` is taken for what a rehearsal finds.
+        """
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # those of the checked code are for other tools
                 with noted() as asked:
-                    result = self._result(document, settings)
+                    result = self._result(document, settings, known)
                 return replace(result, asked=tuple(dict.fromkeys(asked)))
         except DocumentError as error:
             return self._no_python(error, document.path, document, settings)
@@ -138,10 +161,10 @@ class Session:
             notice = _crash(error, document.path)
             return FileResult(document.path, notices=(notice,), checked=False)
 
-    def _result(self, document: Document, settings: Settings) -> FileResult:
+    def _result(self, document: Document, settings: Settings, known: Found | None) -> FileResult:
         if isinstance(document, Notebook):
             return self._check_notebook(document, settings)
-        return self._check(document, settings)
+        return self._check(document, settings, known)
 
     def state_of(self, document: Document, settings: Settings) -> State:
         """What is to be said about a document, before any of it is left out.
@@ -190,10 +213,13 @@ class Session:
 
     def forget(self, path: Path) -> None:
         """Let go of a file whose text has changed."""
+        self._begun = None
         for project in self.projects.values():
             project.forget(path)
 
-    def _check(self, document: Document, settings: Settings) -> FileResult:
+    def _check(
+        self, document: Document, settings: Settings, known: Found | None = None
+    ) -> FileResult:
         if not is_python(document):
             sheet = _sheet_of(document)
             left = _left_alone(document, sheet)
@@ -209,7 +235,7 @@ class Session:
         if excess:
             notice = Notice("skipped", f"not analysed: {excess}", document.path)
             return FileResult(document.path, notices=(notice,), checked=False)
-        found = self._find(document, settings)
+        found = self._find(document, settings, known)
         sieve = self._sieve(document, settings)
         complete = not found.problems
         every = [*found.findings, *self._settings_in(document, settings)]
@@ -238,26 +264,36 @@ class Session:
     def _sieve(self, document: Document, settings: Settings) -> _Sieve:
         return _Sieve(self.resolver, document, settings, self.buffers)
 
-    def _find(self, document: Document, settings: Settings) -> Found:
+    def _find(self, document: Document, settings: Settings, known: Found | None = None) -> Found:
         from distlint.analyzer.lower import ParseError
-        from distlint.rules.find import find
 
         sys.setrecursionlimit(max(sys.getrecursionlimit(), RECURSION_LIMIT))
         try:
-            own = _own_rules(document, settings)
-            found = find(
-                document,
-                self.project(settings),
-                own,
-                off=_resting(settings),
-                distributed=not own or _may_part(document, settings),
-            )
+            search = self._search(document, settings)
+            self._begun = search if known is not None else None
+            found = search.found(known)
+            if self.remembering and known is None:
+                self._last[document.path] = document, search.rehearsed
             found.findings = _fixable(found.findings, document)
             return found
         except ParseError as error:
             from distlint.engine.syntax import explain
 
             raise explain(document, error.message, error.row, error.column) from None
+
+    def _search(self, document: Document, settings: Settings) -> Search:
+        from distlint.rules.find import Search
+
+        if self._begun is not None and self._begun.document is document:
+            return self._begun
+        own = _own_rules(document, settings)
+        return Search(
+            document,
+            self.project(settings),
+            own,
+            off=_resting(settings),
+            distributed=not own or _may_part(document, settings),
+        )
 
     def _no_python(
         self, error: DocumentError, path: Path, document: Document | None, settings: Settings

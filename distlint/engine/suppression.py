@@ -80,7 +80,7 @@ class Suppressions:
         self.used: set[tuple[int, int]] = set()
         self._malformed: list[Complaint] = []
         lowered = document.code.lower()
-        if b"distlint:" in lowered or b"noqa" in lowered:
+        if b"distlint:" in lowered or (b"noqa" in lowered and self._may_name_ours(document.text)):
             for comment in scan(document).comments:
                 comment.rows = document.within(comment.rows)
                 self._read_own(comment)
@@ -137,6 +137,14 @@ class Suppressions:
                 )
                 kind: Verb = "ignore" if verb == "ignore" else "file-ignore"
                 self._add(kind, items, comment, span)
+
+    def _may_name_ours(self, text: str) -> bool:
+        """Is there a ``noqa`` with codes of ours, in a comment or elsewhere?"""
+        return any(
+            not self._noqa_item(item[0], 0).foreign
+            for match in _NOQA.finditer(text)
+            for item in _NOQA_ITEM.finditer(match["codes"])
+        )
 
     def _read_noqa(self, comment: Comment) -> None:
         """``# noqa`` with codes of ours; a bare one speaks to other tools and hides no hang."""

@@ -6,7 +6,7 @@ import sys
 import traceback
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 
 from distlint.analyzer.positions import Locators
@@ -70,7 +70,16 @@ def find(
     off: Collection[str] = (),
     distributed: bool = True,
 ) -> Found:
-    """All findings of the rules in a document.
+    """All findings of the rules in a document: see ``Search``.
+
+    Raises:
+        ParseError: if the document is no Python.
+    """
+    return Search(document, project, own, off=off, distributed=distributed).found()
+
+
+class Search:
+    """The rules at work on one document.
 
     Args:
         document: what is to be checked.
@@ -82,36 +91,77 @@ def find(
     Raises:
         ParseError: if the document is no Python.
     """
-    module = project.add(document)
-    catalogue = project.catalogue_of(module)
-    locators = Locators(project.read)
-    locators.add(document)
-    found = Found()
-    if distributed:
-        outcome = Rehearser(project, catalogue, module, project.world).run()
+
+    def __init__(
+        self,
+        document: Document,
+        project: Project,
+        own: Sequence[Rule] = (),
+        *,
+        off: Collection[str] = (),
+        distributed: bool = True,
+    ) -> None:
+        self.document = document
+        self.project = project
+        self.own = own
+        self.off = off
+        self.distributed = distributed
+        self.module = project.add(document)
+        self.catalogue = project.catalogue_of(self.module)
+        self.locators = Locators(project.read)
+        self.locators.add(document)
+
+    def found(self, rehearsed: Found | None = None) -> Found:
+        """All findings; what the rehearsal has found may be given."""
+        rehearsed = rehearsed or self.rehearsed
+        proven = {(finding.code, finding.place) for finding in rehearsed.findings}
+        in_source = [
+            finding
+            for finding in self.in_source.findings
+            if (finding.code, finding.place) not in proven
+        ]
+        return Found(
+            sorted([*rehearsed.findings, *in_source], key=lambda finding: finding.sort_key),
+            rehearsed.over_budget,
+            rehearsed.roots,
+            [*rehearsed.problems, *self.in_source.problems],
+        )
+
+    @cached_property
+    def rehearsed(self) -> Found:
+        """What the rules about ranks that part say."""
+        found = Found()
+        if not self.distributed:
+            return found
+        rehearser = Rehearser(self.project, self.catalogue, self.module, self.project.world)
+        outcome = rehearser.run()
         found.over_budget, found.roots = outcome.over_budget, outcome.roots
-        witnesses = _distinct(outcome.proofs, locators, module.key)
-        draft = partial(Draft, locators.of(module.key), module, catalogue)
-        chain = (*(rule for rule in own if isinstance(rule, WitnessRule)), *witness_rules())
+        witnesses = _distinct(outcome.proofs, self.locators, self.module.key)
+        locator = self.locators.of(self.module.key)
+        draft = partial(Draft, locator, self.module, self.catalogue)
+        own = (rule for rule in self.own if isinstance(rule, WitnessRule))
+        chain = (*own, *witness_rules())
         found.findings = _merged(
             finding
             for witness in witnesses
-            for finding in _named(witness, document, draft, chain, found)
+            for finding in _named(witness, self.document, draft, chain, found)
         )
-    proven = {(finding.code, finding.place) for finding in found.findings}
-    asked = [rule for rule in own if isinstance(rule, SourceRule)]
-    for rule in (*asked, *(source_rules() if distributed else ())):
-        if project.proceed is not None:
-            project.proceed()
-        if rule.code not in off:
-            check = partial(rule.check, document, module, catalogue, locators)
-            found.findings += [
-                finding
-                for finding in found.asked(rule, check)
-                if (finding.code, finding.place) not in proven
-            ]
-    found.findings.sort(key=lambda finding: finding.sort_key)
-    return found
+        return found
+
+    @cached_property
+    def in_source(self) -> Found:
+        """What the rules about the source say."""
+        found = Found()
+        asked = [rule for rule in self.own if isinstance(rule, SourceRule)]
+        for rule in (*asked, *(source_rules() if self.distributed else ())):
+            if self.project.proceed is not None:
+                self.project.proceed()
+            if rule.code not in self.off:
+                check = partial(
+                    rule.check, self.document, self.module, self.catalogue, self.locators
+                )
+                found.findings += found.asked(rule, check)
+        return found
 
 
 def _checked(rule: Rule, finding: Finding) -> Finding:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import count
@@ -49,6 +50,12 @@ class Analysis:
     """Why the configuration cannot be used, if so."""
     serial: int = field(default_factory=lambda: next(_serials))
 
+    def says_the_same_as(self, other: Analysis) -> bool:
+        mine, theirs = (
+            (each.version, each.reported, each.notices, each.problem) for each in (self, other)
+        )
+        return mine == theirs
+
 
 @dataclass(slots=True)
 class _Open:
@@ -74,6 +81,8 @@ class Desk:
         self._traces: dict[tuple[int, str, str | None], list[Trace]] = {}
         self._disks: dict[Path, Disk] = {}
         self._noticed = False
+        self._took: dict[Path, float] = {}
+        """Seconds that the last whole analysis of a file has taken."""
         self.watched = False
         """Does the editor tell of files that change on the disk?"""
 
@@ -95,6 +104,19 @@ class Desk:
             self._folders = self._folders if folders is None else folders
             self._overrides = overrides or self._overrides
 
+    def glance(self, path: Path, patience: float) -> Analysis | None:
+        """What can be said at once of an open file, if a whole analysis takes longer than that.
+
+        What the source alone tells is said of this text, the rest as it was of an earlier one.
+
+        Raises:
+            Superseded: if another edit comes meanwhile.
+        """
+        self._take()
+        if path not in self._open or self._took.get(path, 0.0) <= patience:
+            return None
+        return self._analysis(path, glancing=True)
+
     def check(self, path: Path) -> Analysis | None:
         """The findings in an open file; None when it was closed meanwhile.
 
@@ -102,9 +124,16 @@ class Desk:
             Superseded: if another edit comes while the file is analysed.
         """
         self._take()
-        opened = self._open.get(path)
-        if opened is None:
+        if path not in self._open:
+            self._took.pop(path, None)
             return None
+        start = time.monotonic()
+        analysis = self._analysis(path)
+        self._took[path] = time.monotonic() - start
+        return analysis
+
+    def _analysis(self, path: Path, *, glancing: bool = False) -> Analysis | None:
+        opened = self._open[path]
         document, version = opened.document, opened.version
         try:
             session = self._session(path)
@@ -113,11 +142,13 @@ class Desk:
             settings = session.resolver.of_file(path)
             session.proceed = self._look_up
             try:
-                report = self._report(document, session, settings)
+                report = self._report(document, session, settings, glancing=glancing)
             finally:
                 session.proceed = None
         except ConfigError as error:
             return Analysis(document, version, None, None, problem=str(error))
+        if report is None:
+            return None
         if not self.watched:
             self._disks[self._folder_of(path)].look_at(session)
         return Analysis(document, version, settings, session, report.reported, report.notices)
@@ -227,13 +258,19 @@ class Desk:
         self._noticed |= bool(changed) or leads_elsewhere
         return leads_elsewhere
 
-    def _report(self, document: Document, session: Session, settings: Settings) -> Report:
+    def _report(
+        self, document: Document, session: Session, settings: Settings, *, glancing: bool
+    ) -> Report | None:
         path = document.path
         if any(pattern.names(path) for pattern in settings.exclude):
             return merge([], Discovered())
         if settings.max_file_size and len(document.code) > settings.max_file_size:
             return merge([], Discovered())
-        report = merge([session.check_source(document, settings)], Discovered())
+        look = session.glance if glancing else session.check_source
+        result = look(document, settings)
+        if result is None:
+            return None
+        report = merge([result], Discovered())
         return applied(report, session.resolver) if session.resolver.has_baseline() else report
 
     def _take(self) -> None:
@@ -274,7 +311,7 @@ class Desk:
         if folder not in self._sessions:
             overrides = self._folders.get(folder, self._overrides)
             resolver = Resolver(overrides, cwd=folder)
-            self._sessions[folder] = Session(resolver, self._buffers)
+            self._sessions[folder] = Session(resolver, self._buffers, remembering=True)
             self._stamps[folder] = {}
             self._disks[folder] = Disk(self._buffers)
         session = self._sessions[folder]

@@ -14,6 +14,9 @@ SECTION = "distlint"
 LISTS = ("select", "extendSelect", "ignore", "extendIgnore")
 FLAGS = ("preview", "unsafeFixes", "inlayHints")
 TEXTS = ("configuration",)
+NUMBERS = ("patience",)
+PATIENCE = 0.4
+KEYS = (*LISTS, *FLAGS, *TEXTS, *NUMBERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +27,8 @@ class Options:
     unsafe_fixes: bool = True
     """Are unsafe fixes offered, each said to be so?"""
     inlay_hints: bool = False
+    patience: float = PATIENCE
+    """Seconds that an analysis may take before what can be said at once is said first."""
 
 
 def read(given: object, folder: Path | None) -> Options:
@@ -44,8 +49,8 @@ def read(given: object, folder: Path | None) -> Options:
     none = (type(None), Mapping)
     table = {key: value for key, value in given.items() if not isinstance(value, none)}
     for key in table:
-        if key not in (*LISTS, *FLAGS, *TEXTS):
-            hint = did_you_mean(str(key), (*LISTS, *FLAGS, *TEXTS))
+        if key not in KEYS:
+            hint = did_you_mean(str(key), KEYS)
             raise ConfigError(f"unknown setting `{key}` of the editor{hint}")
     return Options(
         Overrides(
@@ -60,6 +65,7 @@ def read(given: object, folder: Path | None) -> Options:
         ),
         unsafe_fixes=_flag(table, "unsafeFixes") is not False,
         inlay_hints=_flag(table, "inlayHints") is True,
+        patience=_number(table, "patience", PATIENCE),
     )
 
 
@@ -75,6 +81,13 @@ def _flag(table: Mapping[str, object], key: str) -> bool | None:
     if value is not None and not isinstance(value, bool):
         raise ConfigError(f"the editor's setting `{key}` is neither true nor false: {value!r}")
     return value
+
+
+def _number(table: Mapping[str, object], key: str, default: float) -> float:
+    value = table.get(key, default)
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ConfigError(f"the editor's setting `{key}` is no number: {value!r}")
+    return float(value)
 
 
 def _configuration(table: Mapping[str, object], folder: Path | None) -> Path | None:

@@ -85,6 +85,8 @@ class Server(LanguageServer):
         self.cells: dict[str, Path] = {}
         """The notebooks of cells, by the URI of the cell."""
         self.analyses: dict[Path, Analysis] = {}
+        self.glances: dict[Path, Analysis] = {}
+        """What could be said at once of files whose analysis goes on."""
         self.dirty: dict[Path, Mark] = {}
         """Files to be analysed, the most urgent last."""
         self.working: asyncio.Task[None] | None = None
@@ -159,7 +161,7 @@ class Server(LanguageServer):
         sheet = self.sheets.pop(path)
         self.desk.post(path, None)
         self.cells = {uri: owner for uri, owner in self.cells.items() if owner != path}
-        for table in (self.uris, self.versions, self.analyses, self.dirty):
+        for table in (self.uris, self.versions, self.analyses, self.glances, self.dirty):
             table.pop(path, None)
         self.announce()
         self.clear(sheet.cells)
@@ -175,7 +177,8 @@ class Server(LanguageServer):
             return
         self.desk.post(path, None)
         unsaved = not _on_disk(path, self.texts[path])
-        for table in (self.uris, self.versions, self.texts, self.analyses, self.dirty):
+        tables = (self.uris, self.versions, self.texts, self.analyses, self.glances, self.dirty)
+        for table in tables:
             table.pop(path, None)
         self.announce()
         if not self.pulls:
@@ -186,6 +189,7 @@ class Server(LanguageServer):
     def mark(self, path: Path, *, own: bool) -> None:
         """A file is to be analysed anew: first if its own text has changed, else after others."""
         before = self.dirty.pop(path, None)
+        self.glances.pop(path, None)
         mark = Mark(own or (before is not None and before.own))
         if mark.own:
             self.dirty[path] = mark
@@ -227,10 +231,19 @@ class Server(LanguageServer):
 
     async def analyse(self, path: Path, mark: Mark) -> None:
         """Look at a file, unless it is marked anew meanwhile."""
+        patience = self.options_of(path).patience
+        glance = await self.run(lambda: self.desk.glance(path, patience))
+        if self.dirty.get(path) is mark and glance is not None:
+            self.glances[path] = glance
+            self.publish(path, glance)
+            self.announce()
         analysis = await self.run(lambda: self.desk.check(path))
         if self.dirty.get(path) is mark and analysis is not None:
             self.analyses[path] = analysis
-            self.publish(path, analysis)
+            if glance is None or not glance.says_the_same_as(analysis):
+                self.publish(path, analysis)
+                if glance is not None:
+                    self.ask_to_pull()
         self.done(path, mark)
         if self.desk.noticed():
             self.mark_all(but=path)
@@ -238,6 +251,7 @@ class Server(LanguageServer):
     def done(self, path: Path, mark: Mark) -> None:
         if self.dirty.get(path) is mark:
             del self.dirty[path]
+            self.glances.pop(path, None)
         self.announce()
 
     async def spread(self, path: Path) -> None:
@@ -264,6 +278,18 @@ class Server(LanguageServer):
         while path in self.dirty:
             await self.news.wait()
         return self.analyses.get(path)
+
+    async def at_once(self, uri: str) -> Analysis | None:
+        """What is known of the newest version of a file, if only by a glance at it.
+
+        Not for an editor that cannot be asked to come back when more is known.
+        """
+        path = self.path_of(uri)
+        if path is None or not self.can_be_asked_to_pull:
+            return await self.settled(uri)
+        while path in self.dirty and path not in self.glances:
+            await self.news.wait()
+        return self.glances.get(path) or self.analyses.get(path)
 
     async def told_of(self, uri: str, tell: Callable[[Analysis], T]) -> T | None:
         """What is to be said of the newest version of a text; an edit meanwhile comes first."""
@@ -313,9 +339,14 @@ class Server(LanguageServer):
     def log(self, text: str) -> None:
         self.window_log_message(types.LogMessageParams(types.MessageType.Error, text))
 
+    @property
+    def can_be_asked_to_pull(self) -> bool:
+        workspace = self.client_capabilities.workspace
+        return bool(workspace and workspace.diagnostics and workspace.diagnostics.refresh_support)
+
     def ask_to_pull(self) -> None:
         workspace = self.client_capabilities.workspace
-        if workspace and workspace.diagnostics and workspace.diagnostics.refresh_support:
+        if self.can_be_asked_to_pull:
             self.workspace_diagnostic_refresh(None)
         if workspace and workspace.inlay_hint and workspace.inlay_hint.refresh_support:
             self.workspace_inlay_hint_refresh(None)
@@ -602,7 +633,7 @@ def _report(server: Server) -> None:
         params: types.DocumentDiagnosticParams,
     ) -> types.RelatedFullDocumentDiagnosticReport | types.RelatedUnchangedDocumentDiagnosticReport:
         uri = params.text_document.uri
-        analysis = None if uri in server.cells else await server.settled(uri)
+        analysis = None if uri in server.cells else await server.at_once(uri)
         if analysis is None:  # what is in cells is pushed
             return types.RelatedFullDocumentDiagnosticReport(items=[])
         result = str(analysis.serial)

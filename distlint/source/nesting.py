@@ -37,7 +37,8 @@ def too_deep(text: str) -> str | None:
     depth, rows = _brackets(text)
     if depth > MAX_BRACKETS and _refused_by_python(text):
         return f"more than {MAX_BRACKETS:,} brackets inside each other"
-    if (long_lines or rows > _LONG_BRACKET) and _longest_chain(text) > MAX_OPERATORS:
+    many = sum(map(text.count, "+-*/%@&|^<>")) > MAX_OPERATORS
+    if many and (long_lines or rows > _LONG_BRACKET) and _longest_chain(text) > MAX_OPERATORS:
         return f"more than {MAX_OPERATORS:,} operators in one expression"
     return None
 

@@ -195,7 +195,7 @@ class TestOutput:
         text, status, errors = in_process(
             "import distlint.rules.find as f\n"
             "def crash(*_, **__): raise RuntimeError('boom')\n"
-            "f.find = crash\n",
+            "f.Search.found = crash\n",
             ["check", "train.py"],
         )
         assert status == 2
@@ -204,7 +204,7 @@ class TestOutput:
         errors = in_process(
             "import distlint.rules.find as f\n"
             "def crash(*_, **__): raise RuntimeError('boom')\n"
-            "f.find = crash\n",
+            "f.Search.found = crash\n",
             ["check", "train.py", "--verbose"],
         )[2]
         assert "Traceback" in errors
@@ -333,7 +333,7 @@ class TestInterrupt:
     def test_it_ends_at_once(self, project: Path, jobs: str) -> None:
         for number in range(4):
             (project / f"m{number}.py").write_text(BUGGY)
-        slow = "import time, distlint.rules.find as f\nf.find = lambda *_, **__: time.sleep(60)\n"
+        slow = "import time, distlint.rules.find as f\nf.Search.found = lambda *_: time.sleep(60)\n"
         status, errors, seconds = self.interrupted(["check", "-j", jobs], slow)
         assert status == 130
         assert errors == ""
@@ -351,7 +351,7 @@ def test_a_progress_bar_when_the_work_is_long(project: Path) -> None:
     slow = (
         "import time, distlint.rules.find as f\n"
         "def find(*_, **__):\n    time.sleep(0.4)\n    return f.Found()\n"
-        "f.find = find\n"
+        "f.Search.found = find\n"
     )
     shown = on_a_terminal([sys.executable, "-c", program(slow, ["check", "-j", "1"])])
     assert "checking" in shown

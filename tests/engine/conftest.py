@@ -50,10 +50,16 @@ def analysis(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[..., Found]]
     """Replaces the analysis; without a call, lines that hold ``BUG`` are the bugs."""
 
     def use(find: Callable[..., Found]) -> None:
-        def found(document: Document, project: Project, *_: object, **__: object) -> Found:
-            return find(document, project)
+        class Search:
+            rehearsed = Found()
 
-        monkeypatch.setattr(find_module, "find", found)
+            def __init__(self, document: Document, project: Project, *_: object, **__: object):
+                self.document, self.project = document, project
+
+            def found(self, rehearsed: Found | None = None) -> Found:
+                return find(self.document, self.project)
+
+        monkeypatch.setattr(find_module, "Search", Search)
         monkeypatch.setattr(check, "worth_analysing", lambda data: True)
 
     use(marked)

@@ -11,16 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from distlint.analyzer.project import Project
 from distlint.engine import cache, check
 from distlint.engine.cache import FOLDER
 from distlint.engine.discovery import Target
 from distlint.engine.run import check_paths
 from distlint.engine.selection import Layer
 from distlint.engine.settings import Overrides, Resolver
-from distlint.rules import find as find_module
-from distlint.rules.find import Found
-from distlint.source.document import Document
+from distlint.rules.find import Found, Search
 from distlint.source.finding import Severity
 from distlint.source.report import Report
 from tests.engine.conftest import write
@@ -255,7 +252,7 @@ class TestWhatIsNotKept:
     ) -> None:
         chain(project)
         with monkeypatch.context() as patch:
-            patch.setattr(find_module, "find", lambda document, project: 1 / 0)
+            patch.setattr(Search, "found", lambda search, known: 1 / 0)
             assert checked().failed
         assert analysed() == ["a.py", "b.py", "c.py", "d.py", "e.py"]
         assert not checked().failed
@@ -264,18 +261,16 @@ class TestWhatIsNotKept:
         self, project: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         chain(project)
-        find = find_module.find
+        found = Search.found
 
-        def disturbed(
-            document: Document, within: Project, *rest: object, **options: object
-        ) -> Found:
-            found = find(document, within, *rest, **options)  # type: ignore[arg-type]
-            if document.path.name == "a.py":
+        def disturbed(search: Search, known: Found | None) -> Found:
+            result = found(search, known)
+            if search.document.path.name == "a.py":
                 (project / "c.py").write_text(QUIET)
-            return found
+            return result
 
         with monkeypatch.context() as patch:
-            patch.setattr(find_module, "find", disturbed)
+            patch.setattr(Search, "found", disturbed)
             assert len(checked().findings) == 1  # as it was when it was read
         assert checked().findings == ()
 
@@ -283,19 +278,17 @@ class TestWhatIsNotKept:
         self, project: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         write(project, {"a.py": CALLER.format(module="b"), "b.py": MEETS})
-        find = find_module.find
+        found = Search.found
 
-        def disturbed(
-            document: Document, within: Project, *rest: object, **options: object
-        ) -> Found:
-            found = find(document, within, *rest, **options)  # type: ignore[arg-type]
-            if document.path.name == "a.py":  # b has been read, as something that a imports
+        def disturbed(search: Search, known: Found | None) -> Found:
+            result = found(search, known)
+            if search.document.path.name == "a.py":  # b has been read, as something that a imports
                 (project / "b.py").write_text(CALLER.format(module="c") + MEETS)
                 write(project, {"c.py": MEETS})
-            return found
+            return result
 
         with monkeypatch.context() as patch:
-            patch.setattr(find_module, "find", disturbed)
+            patch.setattr(Search, "found", disturbed)
             checked()
         assert checked() == checked(caching=False)
 
@@ -366,7 +359,7 @@ class TestTheFile:
         monkeypatch.setattr(cache.Cache, "save", save)
         for each in waiting[::-1]:
             each.save()
-        monkeypatch.setattr(find_module, "find", lambda *_: pytest.fail("analysed again"))
+        monkeypatch.setattr(Search, "found", lambda *_: pytest.fail("analysed again"))
         assert len(checked().findings) == 1
 
     def test_results_of_deleted_files_go(self, project: Path, analysed: Analysed) -> None:
@@ -428,17 +421,15 @@ class TestInterrupted:
         self, project: Path, analysed: Analysed, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         chain(project)
-        find = find_module.find
+        found = Search.found
 
-        def interrupted(
-            document: Document, within: Project, *rest: object, **options: object
-        ) -> Found:
-            if document.path.name == "c.py":
+        def interrupted(search: Search, known: Found | None) -> Found:
+            if search.document.path.name == "c.py":
                 raise KeyboardInterrupt
-            return find(document, within, *rest, **options)  # type: ignore[arg-type]
+            return found(search, known)
 
         with monkeypatch.context() as patch:
-            patch.setattr(find_module, "find", interrupted)
+            patch.setattr(Search, "found", interrupted)
             with pytest.raises(KeyboardInterrupt):
                 checked()
         assert analysed() == ["c.py", "d.py", "e.py"]

@@ -427,6 +427,20 @@ def check(body: str, code: str) -> None:
         ),
         pytest.param(
             """
+            import sys
+
+            def main(rank, loss):
+                dist.init_process_group("nccl")
+                if not math.isfinite(loss):
+                    torch.save({"loss": loss}, "bad.pt")
+                    sys.exit(1)
+                if loss < 0:
+                    torch.save({"loss": loss}, "good.pt")  # expect: DST406
+            """,
+            id="what has led to the end of a process",
+        ),
+        pytest.param(
+            """
             class Keeper:
                 def __init__(self, rank):
                     self.rank = rank

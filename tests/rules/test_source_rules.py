@@ -614,6 +614,18 @@ def test_whose_no_sync_it_is(wrap: str, rows: list[int]) -> None:
     assert reported(source, "DST308") == [(row, "DST308") for row in rows]
 
 
+@pytest.mark.parametrize(("trainer", "preview"), [("Trainer", True), ("Fabric", False)])
+def test_lightning_starts_the_other_processes_behind_a_removal(trainer: str, preview: bool) -> None:
+    source = (
+        f"import os\nimport shutil\nfrom lightning import {trainer}\n\n\n"
+        f"def main(net):\n    runner = {trainer}(devices=4)\n"
+        "    if os.path.isdir('old'):\n        shutil.rmtree('old')\n"
+        "    runner.fit(net)\n\n\nmain(net)\n"
+    )
+    (finding,) = asked(source, "DST413", SCRIPT)
+    assert finding.preview is preview
+
+
 def test_a_loss_is_scaled_between_the_functions_for_forward_and_backward() -> None:
     source = (
         "def train(net, batches, scale):\n"
@@ -1137,6 +1149,16 @@ LEFTOVER = (
             "states[0]",
             "states['cuda']",
             id="nothing but the states of generators",
+        ),
+        pytest.param(
+            "DST414",
+            HEAD + "import os\n\n\ndef made(folder='out'):\n    if not os.path.exists(folder):\n"
+            "        os.makedirs(folder)\n\n\ndef main():\n    dist.init_process_group('nccl')\n"
+            "    if dist.get_rank() == 0:\n        made()\n    dist.barrier()\n    made()\n\n\n"
+            "main()\n",
+            "    dist.barrier()\n",
+            "",
+            id="rank 0 has made the folder, and the others waited",
         ),
         pytest.param(
             "DST404",

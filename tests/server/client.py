@@ -74,7 +74,7 @@ class Editor:
             rootUri=folders[0].as_uri(),
             capabilities=capabilities,
             workspaceFolders=named,
-            initializationOptions=options,
+            initializationOptions=_patient({} if options is None else options),
         )["capabilities"]
         self.notify("initialized")
 
@@ -226,12 +226,17 @@ class Editor:
         elif method == "workspace/diagnostic/refresh":
             self.refreshes += 1
         elif method == "workspace/configuration":
-            result = [self.settings(item.get("scopeUri")) for item in params["items"]]
+            result = [_patient(self.settings(item.get("scopeUri"))) for item in params["items"]]
         if "id" in message:
             self._send({"id": message["id"], "result": result})
 
 
 _START = {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 0}}
+
+
+def _patient(settings: object) -> object:
+    """With whole analyses only, however slow the machine is, unless something else is set."""
+    return {"patience": 1e9, **settings} if isinstance(settings, Mapping) else settings
 
 
 def _named(path: Path | str) -> dict[str, str]:

@@ -188,7 +188,10 @@ class Session:
         self.editor = Editor(
             self.root,
             capabilities=self.capabilities(),
-            options={"inlayHints": self.random.random() < 0.5},
+            options={
+                "inlayHints": self.random.random() < 0.5,
+                "patience": self.random.choice((0, 1e9)),  # it is told at once, or all together
+            },
             program=(sys.executable, Path(__file__).with_name("observed.py")),
             errors=self.errors,
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -260,6 +261,73 @@ def test_an_editor_that_asks_is_told_when_another_file_concerns_it(tmp_path: Pat
                 report = editor.request("textDocument/diagnostic", textDocument=document)
                 found = codes(report["items"])
             assert found == expected
+
+
+def test_what_can_be_said_at_once_is_said_first(script: Path) -> None:
+    """The hang as it was, without its fix, beside what the source tells of the new text."""
+    with Editor(script.parent, options={"patience": 0}) as editor:
+        editor.open(script)
+        (whole,) = editor.diagnostics(script)
+        save = "import torch\ntorch.save({}, 'a.pt')\nif"
+        editor.change(script, BUGGY.replace("if", save))
+        first = editor.diagnostics(script)
+        assert codes(first) == ["DST406", "DST101"]
+        assert first[1]["range"]["start"]["line"] == ROW + 2
+        assert _lines(first[1]) == [line + 2 for line in _lines(whole)]
+        assert not first[1]["data"].get("fix")
+        last = editor.diagnostics(script)
+        assert codes(last) == codes(first)
+        assert last[1]["data"]["fix"]
+
+
+def test_a_hang_that_an_edit_may_have_ended_is_gone_at_once(script: Path) -> None:
+    with Editor(script.parent, options={"patience": 0}) as editor:
+        editor.open(script)
+        assert codes(editor.diagnostics(script)) == ["DST101"]
+        editor.change(script, CLEAN)
+        assert editor.diagnostics(script) == []
+        editor.hover(script, ROW, COLUMN)  # the analysis has ended
+        editor.change(script, BUGGY)
+        assert editor.diagnostics(script) == []
+        assert codes(editor.diagnostics(script)) == ["DST101"]
+
+
+def test_an_editor_that_asks_is_told_to_ask_again(script: Path) -> None:
+    capabilities = {
+        "textDocument": {"diagnostic": {}},
+        "workspace": {"diagnostics": {"refreshSupport": True}},
+    }
+    document = {"uri": script.as_uri()}
+    with Editor(script.parent, capabilities=capabilities, options={"patience": 0}) as editor:
+        editor.open(script)
+        editor.request("textDocument/diagnostic", textDocument=document)
+        editor.change(script, CLEAN)
+        editor.request("textDocument/diagnostic", textDocument=document)
+        editor.hover(script, ROW, COLUMN)  # the analysis has ended
+        told = editor.refreshes
+        editor.change(script, BUGGY)
+        deadline = time.monotonic() + 60
+        while editor.refreshes == told and time.monotonic() < deadline:
+            time.sleep(0.01)
+        report = editor.request("textDocument/diagnostic", textDocument=document)
+        assert codes(report["items"]) == ["DST101"]
+
+
+def test_an_editor_that_cannot_be_told_to_ask_again_waits(script: Path) -> None:
+    capabilities = {"textDocument": {"diagnostic": {}}}
+    document = {"uri": script.as_uri()}
+    with Editor(script.parent, capabilities=capabilities, options={"patience": 0}) as editor:
+        editor.open(script, CLEAN)
+        report = editor.request("textDocument/diagnostic", textDocument=document)
+        assert report["items"] == []
+        editor.change(script, BUGGY)
+        report = editor.request("textDocument/diagnostic", textDocument=document)
+        assert codes(report["items"]) == ["DST101"]
+
+
+def _lines(found: dict[str, Any]) -> list[int]:
+    places = (each["location"]["range"] for each in found["relatedInformation"])
+    return [place["start"]["line"] for place in places]
 
 
 def test_saved_files_that_are_not_open_are_watched(script: Path) -> None:

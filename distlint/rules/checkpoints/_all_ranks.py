@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.guards import guards_of, is_distributed
+from distlint.analyzer.guards import WAITS, guards_of, is_distributed
 from distlint.analyzer.hooks import LIGHTNING
 from distlint.fixers import agree, imports, names, ranks, statements
 from distlint.fixers.draft import Doubt, Draft
@@ -53,6 +53,26 @@ def on_all_ranks(
 def is_looked_for(site: CallSite) -> bool:
     """Is it behind a test whether the file or folder is there?"""
     return any(not LOOKS.isdisjoint(ir.tokens_of(test)) for test in tests_around(site.point))
+
+
+def is_done_first(guards: Guards, site: CallSite) -> bool:
+    """Does one rank call the function around it first, while the others wait?
+
+    Then what is looked for is there when they come.
+    """
+    callers = list(guards.callers(site.point.scope))
+    first = [each for each in callers if guards.may_be_some_ranks(each.point)]
+    rest = [each for each in callers if each not in first]
+    waits = list(guards.objects.calls(WAITS))
+    return bool(rest) and all(
+        any(
+            one.point.scope is wait.point.scope is other.point.scope
+            and one.call.site < wait.call.site < other.call.site
+            for one in first
+            for wait in waits
+        )
+        for other in rest
+    )
 
 
 def is_before_others(guards: Guards, site: CallSite) -> bool:

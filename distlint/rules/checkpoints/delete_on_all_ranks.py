@@ -13,7 +13,13 @@ from distlint.analyzer.guards import asks_rank, guards_of, in_turn, is_distribut
 from distlint.analyzer.names import calls_of, expressions_in, expressions_of, placed
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.checkpoints._all_ranks import LOOKS, on_all_ranks, on_rank_0_only
+from distlint.rules.checkpoints._all_ranks import (
+    LOOKS,
+    is_before_others,
+    is_looked_for,
+    on_all_ranks,
+    on_rank_0_only,
+)
 from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
@@ -321,7 +327,7 @@ dist.barrier()
             if guards.is_own(path, site.point):
                 continue
             when = "" if _or_under_deepspeed(site.point) is None else " under DeepSpeed"
-            yield self.finding(
+            finding = self.finding(
                 message=f"every rank comes to this `{called.rpartition('.')[2]}` of the same "
                 f"path{when}",
                 severity=Severity.WARNING,
@@ -336,6 +342,15 @@ dist.barrier()
                     Draft(locators.of(module.key), module, catalogue),
                 ),
             )
+            if is_looked_for(site) and is_before_others(guards, site):
+                finding = replace(
+                    finding,
+                    preview=True,
+                    severity=Severity.INFO,
+                    message="every process that no other one starts comes to this "
+                    f"`{called.rpartition('.')[2]}` of the same path",
+                )
+            yield finding
         for site in _one_after_another(module, catalogue):
             yield self.finding(
                 message=f"the ranks come to this `{site.name}` one after another, each behind the "

@@ -17,6 +17,7 @@ from distlint.rules.base import Example, SourceRule
 from distlint.rules.checkpoints._all_ranks import (
     LOOKS_FOR_FILE,
     is_before_others,
+    is_done_first,
     is_looked_for,
     on_all_ranks,
 )
@@ -299,6 +300,8 @@ def worker(rank, world):
                 ),
             )
             looks = is_looked_for(site) if called in _FETCHES else not again
+            if looks and is_done_first(guards, site):
+                continue
             if looks and is_before_others(guards, site):
                 finding = replace(
                     finding,

@@ -16,6 +16,7 @@ from distlint.rules.base import Example, SourceRule
 from distlint.rules.checkpoints._all_ranks import (
     LOOKS,
     is_before_others,
+    is_done_first,
     is_looked_for,
     on_all_ranks,
 )
@@ -235,8 +236,9 @@ args = parse()
                 continue
             if guards.is_own(path, site.point):
                 continue
-            if is_looked_for(site) and _is_there_already(guards, site, path):
-                continue
+            if is_looked_for(site):
+                if _is_there_already(guards, site, path) or is_done_first(guards, site):
+                    continue
             finding = self.finding(
                 message="every rank makes this folder, and only the first one can",
                 severity=Severity.WARNING,

@@ -37,6 +37,7 @@ _NAMES = frozenset(name.rpartition(".")[2] for name in _WRITERS)
 
 
 _READS = frozenset({"load", "open", "load_file", "from_pretrained", "read_text"})
+_ENDS = frozenset({"exit", "_exit", "quit", "abort"})
 _LOCAL = frozenset({"local_rank", "LOCAL_RANK"})
 _GLOBAL = re.compile(
     r"^(global_|world_|node_|group_)?rank$|^get_(global_)?rank$|RANK$|main|master|node|is_rank|zero"
@@ -81,6 +82,7 @@ class SaveOnAllRanks(SourceRule):
     - The save decides by itself who writes: `accelerator.save`, `trainer.save_checkpoint`,
       `torch.distributed.checkpoint`.
     - A loop passes over the files that are there already: so ranks divide work among them.
+    - The process ends in the same branch: it keeps what has led to its failure.
     - Nothing in the file shows that several processes come there.
     """
 
@@ -318,7 +320,7 @@ dist.destroy_process_group()
             path = guards.objects.argument(site, keyword, position)
             if path.value is None or guards.is_own(path.value, site.point):
                 continue
-            if _is_shared_work(site, path.value):
+            if _is_shared_work(site, path.value) or _is_last_word(site):
                 continue
             yield self.finding(
                 message=f"every rank comes to this `{called.rpartition('.')[2]}` and writes the "
@@ -354,6 +356,22 @@ def _is_shared_work(site: CallSite, path: ir.Expr) -> bool:
                 leaves = any(isinstance(each, ir.Continue) for each, _ in placed(earlier.body))
                 if leaves and not LOOKS_FOR_FILE.isdisjoint(ir.tokens_of(earlier.test)):
                     return True
+    return False
+
+
+def _is_last_word(site: CallSite) -> bool:
+    """Does the process end in the same branch, as one that keeps what has led to its failure?"""
+    for here in site.point.around:
+        last = here.block[-1]
+        if isinstance(here.owner, ir.If) and (
+            isinstance(last, ir.Raise)
+            or (
+                isinstance(last, ir.Evaluate)
+                and isinstance(last.value, ir.Call)
+                and ir.last_name(last.value.func) in _ENDS
+            )
+        ):
+            return True
     return False
 
 

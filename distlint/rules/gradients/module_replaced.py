@@ -126,9 +126,8 @@ dist.destroy_process_group()
         if _WRAPS.isdisjoint(module.tokens):
             return
         objects = objects_of(module, catalogue)
-        for point, model, what in _replacements(objects):
-            guard = _rank_branch(point.around)
-            if guard is None or _is_done_by_others(guard, what):
+        for point, guard, model, what in _replacements(objects):
+            if _is_done_by_others(guard, what):
                 continue
             wrap = _wrapped_after(objects, model, point, guard)
             if wrap is None:
@@ -147,20 +146,26 @@ dist.destroy_process_group()
             )
 
 
-def _replacements(objects: Objects) -> Iterator[tuple[Point, Path, str]]:
-    """Where a model gets another layer: the model, and what is written or called."""
+def _replacements(objects: Objects) -> Iterator[tuple[Point, ir.If, Path, str]]:
+    """Where a model gets another layer under a test of the rank.
+
+    The test, the model, and what is written or called.
+    """
     for point in objects.points:
-        statement = point.statement
-        if isinstance(statement, ir.Assign) and _makes_layer(objects, statement.value, point):
+        statement, guard = point.statement, _rank_branch(point.around)
+        if guard is None or not isinstance(statement, ir.Assign):
+            continue
+        if _makes_layer(objects, statement.value, point):
             for target in statement.targets:
                 owner = path_of(target.value) if isinstance(target, ir.Attribute) else None
                 if owner is not None and isinstance(target, ir.Attribute):
-                    yield point, owner, target.attr
+                    yield point, guard, owner, target.attr
     for site in objects.calls(_RESIZES):
-        if isinstance(site.call.func, ir.Attribute):
+        guard = _rank_branch(site.point.around)
+        if guard is not None and isinstance(site.call.func, ir.Attribute):
             owner = path_of(site.call.func.value)
             if owner is not None:
-                yield site.point, owner, site.name
+                yield site.point, guard, owner, site.name
 
 
 def _makes_layer(objects: Objects, value: ir.Expr, point: Point) -> bool:

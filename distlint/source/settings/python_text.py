@@ -10,6 +10,7 @@ import ast
 import shlex
 import warnings
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 from distlint.source.document import Document
@@ -56,44 +57,14 @@ def read_python(document: Document) -> Found | None:
     return _Reader(document, tree).found
 
 
-class _Reader:
-    def __init__(self, document: Document, tree: ast.Module) -> None:
-        self.text = document.text
-        self.lines = document.lines
-        self.starts = Lines(document.text).starts
-        self.found = Found()
+class _Names:
+    """What is assigned to each name of a script, and which are changed in other ways."""
+
+    def __init__(self) -> None:
         self.assigned: dict[str, list[ast.expr | None]] = {}
         self.touched: set[str] = set()
-        nodes = list(ast.walk(tree))
-        for node in nodes:
-            self._bindings(node)
-        for node in nodes:
-            if isinstance(node, ast.Assign):
-                self._assign(node)
-            elif isinstance(node, ast.Call):
-                self._call(node)
 
-    # ---- positions
-
-    def _offset(self, row: int, column: int) -> int:
-        """Of a row from 1 and a column in bytes of UTF-8."""
-        line = self.lines[row - 1]
-        if not line.isascii():
-            column = len(line.encode("utf-8", "surrogatepass")[:column].decode("utf-8", "replace"))
-        return self.starts[row - 1] + column
-
-    def _bounds(self, node: ast.expr | ast.stmt) -> tuple[int, int]:
-        assert node.end_lineno is not None
-        assert node.end_col_offset is not None
-        return (
-            self._offset(node.lineno, node.col_offset),
-            self._offset(node.end_lineno, node.end_col_offset),
-        )
-
-    # ---- what names hold
-
-    def _bindings(self, node: ast.AST) -> None:
-        """What is assigned to each name, and which are changed in other ways."""
+    def bind(self, node: ast.AST) -> None:
         if isinstance(node, ast.Assign):
             for target in node.targets:
                 if isinstance(target, ast.Name):
@@ -120,12 +91,54 @@ class _Reader:
                 if base:
                     self.touched.add(base)
 
+    def held(self, name: ast.Name) -> ast.expr | None:
+        """The only thing that a name ever holds, unchanged."""
+        values = self.assigned.get(name.id, [])
+        return values[0] if len(values) == 1 and name.id not in self.touched else None
+
+
+class _Reader:
+    def __init__(self, document: Document, tree: ast.Module) -> None:
+        self.text = document.text
+        self.lines = document.lines
+        self.starts = Lines(document.text).starts
+        self.found = Found()
+        self.nodes = list(ast.walk(tree))
+        for node in self.nodes:
+            if isinstance(node, ast.Assign):
+                self._assign(node)
+            elif isinstance(node, ast.Call):
+                self._call(node)
+
+    # ---- positions
+
+    def _offset(self, row: int, column: int) -> int:
+        """Of a row from 1 and a column in bytes of UTF-8."""
+        line = self.lines[row - 1]
+        if not line.isascii():
+            column = len(line.encode("utf-8", "surrogatepass")[:column].decode("utf-8", "replace"))
+        return self.starts[row - 1] + column
+
+    def _bounds(self, node: ast.expr | ast.stmt) -> tuple[int, int]:
+        assert node.end_lineno is not None
+        assert node.end_col_offset is not None
+        return (
+            self._offset(node.lineno, node.col_offset),
+            self._offset(node.end_lineno, node.end_col_offset),
+        )
+
+    # ---- what names hold
+
+    @cached_property
+    def _names(self) -> _Names:
+        names = _Names()
+        for node in self.nodes:
+            names.bind(node)
+        return names
+
     def _held(self, node: ast.expr) -> ast.expr | None:
         """An expression itself, or the only thing that its name ever holds, unchanged."""
-        if not isinstance(node, ast.Name):
-            return node
-        values = self.assigned.get(node.id, [])
-        return values[0] if len(values) == 1 and node.id not in self.touched else None
+        return self._names.held(node) if isinstance(node, ast.Name) else node
 
     # ---- values
 

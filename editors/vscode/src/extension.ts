@@ -21,6 +21,7 @@ const SETTINGS = [
   "preview",
   "unsafeFixes",
   "inlayHints",
+  "patience",
   "configuration",
 ];
 const START = ["distlint.enable", "distlint.path", "distlint.interpreter"];
