@@ -17,7 +17,7 @@ from pathlib import Path
 
 from tests.server.client import Editor
 
-PATIENCE = 0.4
+PATIENCE = 0.2
 """Of the server by default."""
 BETWEEN = 0.1
 """Seconds between two edits of somebody who types fast."""

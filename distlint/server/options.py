@@ -15,7 +15,7 @@ LISTS = ("select", "extendSelect", "ignore", "extendIgnore")
 FLAGS = ("preview", "unsafeFixes", "inlayHints")
 TEXTS = ("configuration",)
 NUMBERS = ("patience",)
-PATIENCE = 0.4
+PATIENCE = 0.2
 KEYS = (*LISTS, *FLAGS, *TEXTS, *NUMBERS)
 
 
