@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from distlint.analyzer import ir
+from distlint.analyzer import hooks, ir
 from distlint.analyzer import values as v
 from distlint.analyzer.builtins import Builtins, is_group
 from distlint.analyzer.state import Cut, Emit, Event
@@ -187,6 +187,10 @@ class Collectives(Builtins):
         An empty tuple means that it always does, as far as the object tells.
         """
         if not row.only_under:
+            return ()
+        if row.always_since and not hooks.keeps_to_older(
+            self.rehearsal.main, row.framework, row.always_since
+        ):
             return ()
         owned = (
             self.rehearsal.tags_of(receiver.kind) if isinstance(receiver, v.Obj) else frozenset()

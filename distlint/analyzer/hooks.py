@@ -34,6 +34,9 @@ _GONE = {"on_keyboard_interrupt": "1.7"}
 LIGHTNING = frozenset({"lightning", "pytorch_lightning"})
 """The packages that a Trainer of Lightning comes from."""
 
+_DISTRIBUTIONS = {"lightning": ("pytorch-lightning", "pytorch_lightning", "lightning")}
+"""How requirements name a framework of the catalogue that has other names as well."""
+
 _WITH_BATCH = frozenset({_STEP, "validation_step", "test_step", "predict_step"})
 """Methods that a framework calls with the batch of this rank."""
 
@@ -86,7 +89,12 @@ def is_gone(function: ir.Function, module: Module) -> bool:
 
 def asks_for_older_lightning(module: Module, version: str) -> bool:
     """Does the project hold itself to versions of Lightning that are older than this one?"""
-    names = ("pytorch-lightning", "pytorch_lightning", "lightning")
+    return keeps_to_older(module, "lightning", version)
+
+
+def keeps_to_older(module: Module, framework: str, version: str) -> bool:
+    """Does the project hold itself to versions of a framework that are older than this one?"""
+    names = _DISTRIBUTIONS.get(framework, (framework,))
     return any(asks_for_older(module.path, name, version) for name in names)
 
 

@@ -121,6 +121,8 @@ class Collective:
     result: str = "none"
     result_param: str | None = None
     only_under: tuple[str, ...] = ()
+    always_since: str = ""
+    """Version of the framework since which it communicates under all strategies."""
     only_with: tuple[Argument, ...] = ()
     not_with: tuple[Argument, ...] = ()
     members_with: tuple[Argument, ...] = ()

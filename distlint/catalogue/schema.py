@@ -171,6 +171,7 @@ TABLES: Mapping[str, Table] = {
             "result": _one_of(*RESULTS),
             "result_param": _text,
             "only_under": _some_of(*TAGS),
+            "always_since": _text,
             "only_with": _arguments,
             "not_with": _arguments,
             "members_with": _arguments,

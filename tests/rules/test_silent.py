@@ -8,6 +8,7 @@ import pytest
 
 from distlint.engine.run import check_paths
 from distlint.engine.settings import Overrides, Resolver
+from distlint.source.finding import Severity
 from tests.rules.scripts import Script, scripts
 from tests.support import about_hangs, findings, found_in
 
@@ -60,6 +61,33 @@ def test_a_hook_that_lightning_calls_no_more_does_no_harm(
     script = tmp_path / "script.py"
     script.write_text(CTRL_C)
     assert [each.code for each in check_paths([script], Resolver()).findings] == codes
+
+
+SAVE = """\
+from pytorch_lightning import Trainer
+
+
+def main(model, data):
+    trainer = Trainer(devices=2)
+    trainer.fit(model, data)
+    if trainer.global_rank == 0:
+        trainer.save_checkpoint("last.ckpt")
+"""
+
+
+@pytest.mark.parametrize(
+    ("asks", "severity"),
+    [("pytorch-lightning", Severity.ERROR), ("pytorch-lightning<2.1", Severity.INFO)],
+)
+def test_a_save_of_lightning_has_a_barrier_under_all_strategies_since_2_1(
+    tmp_path: Path, asks: str, severity: Severity
+) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "requirements.txt").write_text(asks + "\n")
+    script = tmp_path / "script.py"
+    script.write_text(SAVE)
+    (finding,) = check_paths([script], Resolver()).findings
+    assert (finding.code, finding.severity) == ("DST407", severity)
 
 
 def test_data_that_may_differ_on_ranks_of_one_model_is_for_preview() -> None:
