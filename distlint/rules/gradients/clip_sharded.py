@@ -68,6 +68,7 @@ class ClipSharded(SourceRule):
     - `ShardingStrategy.NO_SHARD`; `fully_shard`.
     - `accelerator.unscale_gradients()` comes first, under a test of `distributed_type` or FSDP.
     - The other arm of an `if` has the backward pass of the framework.
+    - What is clipped is `amp.master_params(optimizer)`, Apex's own copy.
     - The model is not known to be wrapped, or the accelerator not known to be one.
     """
 
@@ -103,6 +104,33 @@ fully_shard(model, mesh=mesh)
 model(torch.ones(2, 4)).sum().backward()
 torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
 dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="Apex's copy of the parameters",
+            effect="static",
+            why_static="it needs Apex",
+            code="""\
+import torch
+from accelerate import Accelerator
+from apex import amp
+
+
+def train(model, optimizer, loader, use_apex):
+    accelerator = Accelerator()
+    for batch in loader:
+        loss = model(batch).mean()
+        if use_apex:
+            with amp.scale_loss(loss, optimizer) as scaled:
+                scaled.backward()
+        else:
+            accelerator.backward(loss)
+        if use_apex:
+            torch.nn.utils.clip_grad_norm_(amp.master_params(optimizer), 1.0)
+        else:
+            accelerator.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        optimizer.zero_grad()
 """,
         ),
     )
@@ -171,7 +199,7 @@ def train(model, optimizer, loader):
                 )
                 continue
             owner = _backward_by(objects, clip)
-            if owner is not None:
+            if owner is not None and not _is_of_apex(clip):
                 kind, path = owner
                 unscaled = kind == "Accelerate" and _is_unscaled(objects, clip, path)
                 if unscaled and _asks_kind(clip):
@@ -206,6 +234,12 @@ def _is_fsdp(objects: Objects, clip: CallSite) -> bool:
         and "NO_SHARD" not in ir.tokens_of(origin.site.call)
         for origin in found
     )
+
+
+def _is_of_apex(clip: CallSite) -> bool:
+    """Are they the parameters of ``amp.master_params(optimizer)``? Then Apex scales, alone."""
+    given = clip.call.args[0].value if clip.call.args else None
+    return isinstance(given, ir.Call) and ir.last_name(given.func) == "master_params"
 
 
 def _backward_by(objects: Objects, clip: CallSite) -> tuple[str, tuple[str, ...]] | None:
