@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
@@ -47,6 +48,11 @@ _OF_COMMUNICATORS = frozenset(
 )
 """What NCCL reads for each communicator, and so again for a group that is made later."""
 
+_MAKES_GROUPS = re.compile(
+    r"(?:new|create|build|make|initialize|init(?!_process_group)).*(?:group|mesh|parallel)",
+    re.IGNORECASE,
+)
+"""Names of functions that may make groups, also in files that are not at hand."""
 _MORE_GROUPS = frozenset({"group_creation", "mesh_creation"})
 _WRAPS = ("torch.nn.parallel.DistributedDataParallel", "torch.distributed.fsdp.fully_shard")
 
@@ -122,6 +128,28 @@ os.environ["NCCL_COLLNET_ENABLE"] = "0"
 pairs = dist.new_group([0, 1])
 dist.barrier(group=pairs)
 dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="For the communicators of groups that another package makes",
+            effect="static",
+            why_static="it needs Megatron",
+            code="""\
+import os
+
+import torch.distributed as dist
+from megatron.core.parallel_state import create_group
+
+
+class Groups:
+    def make(self, ranks):
+        self.data = self.group_of(ranks)
+        dist.barrier(group=self.data)
+        os.environ["NCCL_COLLNET_ENABLE"] = "0"
+        self.tensor = self.group_of(ranks)
+
+    def group_of(self, ranks):
+        return create_group(ranks)
 """,
         ),
         Example(
@@ -263,6 +291,9 @@ def _collectives(objects: Objects) -> Iterator[CallSite]:
 
 def _groups_follow(objects: Objects, written: Written) -> bool:
     """May a group be made when a variable is set already?"""
+    helpers = {name for name in objects.called_names if _MAKES_GROUPS.search(name)}
+    if any(not surely_before(site.point, written.point) for site in objects.calls(helpers)):
+        return True
     return any(
         kind in _MORE_GROUPS and not surely_before(site.point, written.point)
         for site, kind in _of_torch(objects)
