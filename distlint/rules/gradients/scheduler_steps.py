@@ -97,6 +97,29 @@ assert scheduler.get_last_lr()[0] < 1e-6
 """,
         ),
         Example(
+            title="An attribute that is prepared further down",
+            effect="static",
+            why_static="it needs transformers",
+            code="""\
+from accelerate import Accelerator
+from transformers import get_cosine_schedule_with_warmup
+
+
+class Engine:
+    def __init__(self, model, optimizer, loader):
+        self.accelerator = Accelerator()
+        self.model, self.optimizer = model, optimizer
+        super().__init__(loader)
+
+    def start(self, epochs):
+        steps = epochs * len(self.loader)
+        self.schedule = get_cosine_schedule_with_warmup(self.optimizer, 0, steps)
+        self.model, self.optimizer, self.loader, self.schedule = self.accelerator.prepare(
+            self.model, self.optimizer, self.loader, self.schedule
+        )
+""",
+        ),
+        Example(
             title="Times the number of processes",
             needs=("accelerate",),
             code="""\
@@ -221,11 +244,21 @@ def _is_divided(objects: Objects, steps: ir.Expr, point: Point) -> bool:
 
 
 def _is_prepared(objects: Objects, node: ir.Expr, point: Point) -> bool:
-    """Is it surely what Accelerate has made of a loader?"""
+    """Is it surely what Accelerate has made of a loader, before this point?"""
     origins = objects.origins(node, point)
     return bool(origins) and all(
-        isinstance(origin.node, ir.Call)
+        not _comes_later(origin.point, point)
+        and isinstance(origin.node, ir.Call)
         and not origin.attributes
         and objects.called(CallSite(origin.node, origin.point)) == _PREPARE
         for origin in origins
+    )
+
+
+def _comes_later(made: Point, point: Point) -> bool:
+    """Is an attribute bound further down in the same function, in no loop?"""
+    return (
+        made.scope is point.scope
+        and made.statement.site > point.statement.site
+        and not any(isinstance(here.owner, (ir.For, ir.While)) for here in point.around)
     )
