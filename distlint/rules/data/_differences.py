@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.bindings import Point, path_of
+from distlint.analyzer.environment import environment_read
 from distlint.analyzer.objects import CallSite, Objects, Origin
 
 if TYPE_CHECKING:
@@ -16,28 +18,44 @@ if TYPE_CHECKING:
 _RANK = re.compile(r"^(?:.*_)?(?:rank|process_index)$")
 _AGREES = re.compile(r"broadcast|reduce|gather|agreed|same_on|from_main|sync|shared")
 _SECONDS = re.compile(r"%[SfXTscr+]")
-_DEPTH = 8
+_DEPTH = 6
+"""How many assignments are followed back."""
 
 
-def difference(objects: Objects, node: ir.Expr, point: Point, depth: int = _DEPTH) -> str | None:
+def difference(objects: Objects, node: ir.Expr, point: Point) -> str | None:
     """What makes the value of an expression differ between processes; None if nothing is seen to.
 
     Random numbers differ unless the module seeds something.
     """
-    if depth == 0 or isinstance(node, (ir.Literal, ir.Lambda, ir.Comprehension)):
+    return _difference(objects, node, point, _Way(_DEPTH))
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """How many assignments are still followed back, and which have been."""
+
+    left: int
+    seen: set[int] = field(default_factory=set)
+
+    def back(self) -> _Way:
+        return replace(self, left=self.left - 1)
+
+
+def _difference(objects: Objects, node: ir.Expr, point: Point, way: _Way) -> str | None:
+    if way.left == 0 or isinstance(node, (ir.Literal, ir.Lambda, ir.Comprehension)):
         return None
+    variable = environment_read(objects, node, point)
+    entry = objects.catalogue.env(variable) if variable else None
+    if entry is not None:
+        return "the rank" if entry.rank is not None else None
     if isinstance(node, ir.Call):
-        return _of_call(objects, node, point, depth)
-    if isinstance(node, ir.Subscript) and isinstance(node.index, ir.Literal):
-        entry = objects.catalogue.env(str(node.index.value))
-        if entry is not None and path_of(node.value) == ("os", "environ"):
-            return "the rank" if entry.rank is not None else None
+        return _of_call(objects, node, point, way)
     if path_of(node) is not None:
-        return _of_path(objects, node, point, depth)
-    return _of_children(objects, node, point, depth)
+        return _of_path(objects, node, point, way)
+    return _of_children(objects, node, point, way)
 
 
-def _of_call(objects: Objects, call: ir.Call, point: Point, depth: int) -> str | None:
+def _of_call(objects: Objects, call: ir.Call, point: Point, way: _Way) -> str | None:
     site = CallSite(call, point)
     name = ir.last_name(call.func)
     if _AGREES.search(name) or _is_coarse(call):
@@ -51,8 +69,8 @@ def _of_call(objects: Objects, call: ir.Call, point: Point, depth: int) -> str |
         return None if is_seeded(objects) else "random numbers"
     function = objects.callee(site)
     if isinstance(function, ir.Function):
-        return _of_origins(objects, call, point, depth)
-    return _of_children(objects, call, point, depth)
+        return _of_origins(objects, call, point, way)
+    return _of_children(objects, call, point, way)
 
 
 def _is_coarse(call: ir.Call) -> bool:
@@ -63,8 +81,8 @@ def _is_coarse(call: ir.Call) -> bool:
     return any(isinstance(each, str) and not _SECONDS.search(each) for each in formats)
 
 
-def _of_path(objects: Objects, node: ir.Expr, point: Point, depth: int) -> str | None:
-    found = _of_origins(objects, node, point, depth)
+def _of_path(objects: Objects, node: ir.Expr, point: Point, way: _Way) -> str | None:
+    found = _of_origins(objects, node, point, way)
     if found is not None:
         return found
     origins = objects.origins(node, point)
@@ -75,14 +93,16 @@ def _of_path(objects: Objects, node: ir.Expr, point: Point, depth: int) -> str |
     return None
 
 
-def _of_origins(objects: Objects, node: ir.Expr, point: Point, depth: int) -> str | None:
+def _of_origins(objects: Objects, node: ir.Expr, point: Point, way: _Way) -> str | None:
     for origin in objects.origins(node, point):
         if (
             isinstance(origin.node, ir.Expr)
             and origin.node is not node
+            and id(origin.node) not in way.seen
             and not _is_agreed(objects, origin)
         ):
-            found = difference(objects, origin.node, origin.point, depth - 1)
+            way.seen.add(id(origin.node))
+            found = _difference(objects, origin.node, origin.point, way.back())
             if found is not None:
                 return found
     return None
@@ -100,11 +120,11 @@ def _is_agreed(objects: Objects, origin: Origin) -> bool:
     )
 
 
-def _of_children(objects: Objects, node: ir.Expr, point: Point, depth: int) -> str | None:
+def _of_children(objects: Objects, node: ir.Expr, point: Point, way: _Way) -> str | None:
     for child in ir.children(node):
         inner = child.value if isinstance(child, ir.Argument) else child
         if isinstance(inner, ir.Expr):
-            found = difference(objects, inner, point, depth - 1)
+            found = _difference(objects, inner, point, way)
             if found is not None:
                 return found
     return None

@@ -90,12 +90,24 @@ def epochs_of(objects: Objects, sampler: Made) -> Iterator[Epochs]:
 def epochs_over(objects: Objects, loader: Made, made: Made) -> Iterator[Epochs]:
     """The loops over epochs of a loader, outside of those in which ``made`` is made anew."""
     for use in iterations(objects, loader):
-        if not evaluates(use):
+        if not evaluates(use) and not _passes_over(use.statement):
             for loop in _repeated(objects, use, made, _DEPTH):
                 yield Epochs(loop, use, loader)
     for use, inner in comprehensions_over(objects, loader):
         if not evaluates(use) and _is_repeated_inside(use.statement, inner):
             yield Epochs(use, use, loader)
+
+
+def _passes_over(statement: ir.Stmt) -> bool:
+    """Is it a loop that reads nothing of its batches, so that their order is all the same?"""
+    if not isinstance(statement, ir.For) or not statement.body:
+        return False
+    iterable, target = statement.iterable, statement.target
+    if isinstance(iterable, ir.Call) and ir.last_name(iterable.func) == "enumerate":
+        if not isinstance(target, ir.Display) or len(target.items) != 2:
+            return False
+        target = target.items[1]
+    return ir.tokens_of(target).isdisjoint(ir.block_tokens(statement.body))
 
 
 def _is_repeated_inside(statement: ir.Stmt, inner: ir.Comprehension) -> bool:

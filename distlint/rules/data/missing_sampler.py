@@ -142,6 +142,35 @@ dist.destroy_process_group()
 """,
         ),
         Example(
+            title="A part that is counted out by the rank",
+            code="""\
+import os
+
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+from torch.utils.data import DataLoader, Subset, TensorDataset
+
+rank = int(os.getenv("RANK", "0"))
+world_size = int(os.getenv("WORLD_SIZE", "1"))
+
+
+def train(model, data):
+    size, rest = divmod(len(data), world_size)
+    start = size * rank + min(rank, rest)
+    own = list(range(len(data)))[start : start + size]
+    loader = DataLoader(Subset(data, own), batch_size=2)
+    for (batch,) in loader:
+        model(batch).mean().backward()
+
+
+dist.init_process_group("gloo")
+model = DDP(torch.nn.Linear(2, 1))
+train(model, TensorDataset(torch.ones(8, 2)))
+dist.destroy_process_group()
+""",
+        ),
+        Example(
             title="Rank 0 validates on everything",
             code="""\
 import torch

@@ -77,7 +77,7 @@ class SamplerSetEpoch(SourceRule):
     - Sampler or loader are handed to something in another file, which may call it.
     - A framework takes the loader over: Accelerate, Lightning and the Trainer of transformers call
       it themselves.
-    - There is one epoch.
+    - There is one epoch, or the loop reads nothing of its batches.
     """
 
     code = "DST203"
@@ -101,6 +101,22 @@ for epoch in range(2):
         loader.sampler.set_epoch(epoch)
     orders.append([batch.tolist() for (batch,) in loader])
 assert orders[0] != orders[1]
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="Batches that nobody looks at",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
+
+dist.init_process_group("gloo")
+data = TensorDataset(torch.arange(16.0))
+loader = DataLoader(data, batch_size=4, sampler=DistributedSampler(data))
+for epoch in range(2):
+    for step, batch in enumerate(loader):
+        print(f"{step} batches read")
 dist.destroy_process_group()
 """,
         ),
