@@ -38,6 +38,8 @@ _MANY = re.compile(
     re.IGNORECASE,
 )
 """Words of a test that tells a run of one process from a run of many."""
+_DEVICE_NUMBER = "current_device"
+"""What tells the ranks of a node apart, once each has set its device."""
 _NAMES_GPU = re.compile(r"^gpu$|gpu_id", re.IGNORECASE)
 _OWN = re.compile(
     r"rank|process_i|procid|uuid|getpid|hostname|mkdtemp|mkstemp|temp|tmp|worker|shard|gpu|device"
@@ -187,14 +189,23 @@ class Guards:
         if asks_rank(statement.test) and not WAITS.isdisjoint(ir.tokens_of(statement)):
             return True  # the others wait there until the first one has been here
         if not (ir.is_left(statement.body) or ir.is_left(statement.orelse)):
-            return False
+            return self._leaves_inside(statement, scope)
         return self._tells_ranks(statement.test, scope) or _asserts_rank(statement.body)
+
+    def _leaves_inside(self, statement: ir.If, scope: Scope) -> bool:
+        """Does each arm send some ranks away, or the one for a run of many processes?"""
+        arms = [
+            any(self._leaves(each, scope) for each in block)
+            for block in (statement.body, statement.orelse)
+        ]
+        return all(arms) or (any(arms) and self._tells_ranks(statement.test, scope))
 
     def _tells_ranks(self, test: ir.Expr, scope: Scope) -> bool:
         """May a condition hold on some ranks only, or in a run of one process only?"""
         if isinstance(test, ir.Name) and self._is_function(test.id):
             return False  # forgot to call it: it always holds
-        if asks_rank(test) or any(_MANY.search(token) for token in ir.tokens_of(test)):
+        tokens = ir.tokens_of(test)
+        if asks_rank(test) or _DEVICE_NUMBER in tokens or any(map(_MANY.search, tokens)):
             return True
         return any(self._flag_tells(flag, scope, _DEPTH) for flag in _flags(test))
 

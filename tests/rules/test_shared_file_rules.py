@@ -458,6 +458,52 @@ def check(body: str, code: str) -> None:
         ),
         pytest.param(
             """
+            def main(args):
+                dist.init_process_group("nccl")
+                if args.on_each_node:
+                    if args.local_rank != 0:
+                        return
+                else:
+                    if args.rank != 0:
+                        return
+                torch.save({}, "a.pt")
+            """,
+            id="both arms send some away",
+        ),
+        pytest.param(
+            """
+            def main(args):
+                dist.init_process_group("nccl")
+                if dist.is_initialized():
+                    if dist.get_rank() != 0:
+                        return
+                torch.save({}, "a.pt")
+            """,
+            id="the arm of many processes sends some away",
+        ),
+        pytest.param(
+            """
+            def main(args):
+                dist.init_process_group("nccl")
+                if args.quick:
+                    if args.rank != 0:
+                        return
+                torch.save({}, "a.pt")  # expect: DST406
+            """,
+            id="an arm for something else sends some away",
+        ),
+        pytest.param(
+            """
+            def main(args):
+                dist.init_process_group("nccl")
+                torch.cuda.set_device(args.local_rank)
+                if torch.cuda.current_device() == 0:
+                    torch.save({}, "a.pt")
+            """,
+            id="the first GPU of a node",
+        ),
+        pytest.param(
+            """
             from pytorch_lightning import Trainer
 
             def main(net, data):
