@@ -387,6 +387,26 @@ def test_no_guard_before_a_file_that_all_ranks_read_again() -> None:
     )
 
 
+def test_a_guard_goes_around_the_block_that_opens_the_file() -> None:
+    opens = "with open('a.pt', 'wb') as file:\n"
+    head = DISTRIBUTED + "dist.init_process_group('gloo')\n"
+    after = repaired(head + opens + "    torch.save(net, file)\n", only="DST406")
+    assert f"== 0:\n    {opens}        torch.save(net, file)\n" in after
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "with open('a.pt', 'wb') as file:\n    torch.save(net, file)\n    print('saved')\n",
+        "file = open('a.pt', 'wb')\ntorch.save(net, file)\n",
+    ],
+)
+def test_no_guard_where_the_others_would_still_empty_the_file(body: str) -> None:
+    source = DISTRIBUTED + "dist.init_process_group('gloo')\n" + body
+    assert reported(source, "DST406")
+    unchanged(source, "DST406")
+
+
 def test_an_accelerator_that_an_object_holds_tells_the_rank() -> None:
     source = (
         "import torch\nfrom accelerate import Accelerator\n\n\nclass Own:\n"

@@ -86,12 +86,20 @@ def is_before_others(guards: Guards, site: CallSite) -> bool:
     )
 
 
-def on_rank_0_only(site: CallSite, draft: Draft) -> Fix:
-    """Put the statement that a call is under a test of the rank."""
+def on_rank_0_only(site: CallSite, draft: Draft, opened: bool = False) -> Fix:
+    """Put the statement that a call is under a test of the rank.
+
+    With ``opened`` it is a block that opens the file, and has nothing else in it.
+    """
     if not isinstance(site.point.statement, ir.Evaluate):
         raise Doubt("the statement does more than the call")
     call = draft.node(site.call.site, cst.Call)
     statement = statements.statement_of(draft, call)
+    if opened:
+        block = next((node for node in draft.ancestors(call) if isinstance(node, cst.With)), None)
+        if block is None or len(block.items) > 1 or len(site.point.around[-1].block) > 1:
+            raise Doubt("more is done while the file is open")
+        statement = block
     statements.wrap(draft, f"if {_is_rank_0(draft, call)}:", statement)
     return draft.fix("unsafe", "Do this on rank 0 only")
 

@@ -71,8 +71,9 @@ class SaveOnAllRanks(SourceRule):
 
     ## Fix
 
-    Unsafe: the statement goes under a test of the rank. Whether others have to wait for it is for
-    you to say; nothing is offered where the function reads the file again.
+    Unsafe: the statement goes under a test of the rank, with the block that opens the file for it.
+    Whether others have to wait for it is for you to say; nothing is offered where the function
+    reads the file again, or all ranks have opened it before.
 
     ## When it is silent
 
@@ -344,7 +345,25 @@ def _fix(guards: Guards, site: CallSite, path: ir.Expr, draft: Draft) -> Fix:
         if read.point.scope is site.point.scope and read.call.site > site.call.site:
             if any(path_of(a.value) == path_of(path) is not None for a in read.call.args):
                 raise Doubt("the others would read what is not written yet")
-    return on_rank_0_only(site, draft)
+    if not isinstance(path, ir.Name):
+        return on_rank_0_only(site, draft)
+    if _is_opened_before(guards, site, path):
+        raise Doubt("the other ranks have emptied the file by then")
+    return on_rank_0_only(site, draft, _is_opened_around(site, path.id))
+
+
+def _is_opened_around(site: CallSite, name: str) -> bool:
+    """``with open(path, "wb") as file: save(state, file)``."""
+    owner = site.point.around[-1].owner if site.point.around else None
+    return isinstance(owner, ir.With) and name in ir.tokens_of(owner.target or ir.Literal(None))
+
+
+def _is_opened_before(guards: Guards, site: CallSite, file: ir.Name) -> bool:
+    """Is it a file that a statement before has opened, or a block further around?"""
+    return not _is_opened_around(site, file.id) and any(
+        origin.site is not None and ir.last_name(origin.site.call.func) == "open"
+        for origin in guards.objects.origins(file, site.point)
+    )
 
 
 def _is_shared_work(site: CallSite, path: ir.Expr) -> bool:
