@@ -59,6 +59,7 @@ class Machine(Leaving):
         while True:
             k = self.k
             if k is None:
+                self.rehearsal.ends = True
                 return END
             self.rehearsal.step()
             if self.log is not None:

@@ -84,6 +84,8 @@ class Rehearsal:
         self.groups: set[frozenset[int]] = set()
         self.told: dict[Value, tuple[Value, frozenset[int]]] = {}
         """What a broadcast has left on its group: the source that was named, and the members."""
+        self.ends = False
+        """Has a rank come to the end of the root, or to an exit that may be one?"""
         self.is_entered_late = False
         """Does the root begin in the middle of a program, and not where that begins?"""
         self._numbers: dict[Hashable, int] = {}
@@ -105,6 +107,7 @@ class Rehearsal:
     def begin_root(self, depth: int = 9, budget: int = STEP_BUDGET, is_script: bool = True) -> None:
         """Forget what belongs to one root only; calls are followed to this depth."""
         self.is_entered_late = not is_script
+        self.ends = False
         self.entered = set()
         self.depth = depth
         self.budget = budget

@@ -104,6 +104,8 @@ class Rehearser:
         self.rehearsal: Rehearsal | None = None
         self.entered: set[ir.Function] = set()
         self.outcome = Outcome()
+        self.ends = True
+        """Has a rank come to the end of the root that was rehearsed last?"""
         self.spent = 0
         self.replayed = 0
 
@@ -122,8 +124,10 @@ class Rehearser:
         v.forget()
         own = _own_tokens(self.module.body)
         is_script = self.reach.block_may_part(self.module, own)
+        never_ends = False
         if is_script:
             self.rehearse(None)
+            never_ends = not (self.ends or self.outcome.over_budget or self.outcome.proofs)
         called: list[ir.Function] = []
         for function in self.module.functions:
             hook = hooks.may_be_hook(function)
@@ -131,7 +135,7 @@ class Rehearser:
                 continue
             if function.nested or hooks.is_gone(function, self.module):
                 continue
-            if self.is_called(function):
+            if self.is_called(function) or (never_ends and self.is_of_use(function)):
                 called.append(function)
             else:
                 self.rehearse(function)
@@ -153,6 +157,17 @@ class Rehearser:
         if function.name == "__init__":
             name = function.owner
         return name in self.module.called_names
+
+    def is_of_use(self, function: ir.Function) -> bool:
+        """Does its own module make objects with this method?
+
+        In a script that never comes to its end, the rest of the script is what would call it.
+        """
+        return any(
+            cls.name == function.owner
+            for name in self.module.called_names
+            for cls in self.module.lineage(name)
+        )
 
     def rehearse(self, function: ir.Function | None) -> None:
         """Rehearse one root, on a bigger cluster when the code tells more ranks apart."""
@@ -183,6 +198,7 @@ class Rehearser:
             else:
                 self.outcome.over_budget += not is_complete
                 self.entered |= rehearsal.entered
+                self.ends = rehearsal.ends
                 return
             finally:
                 self.spent += self.rehearsal.steps if self.rehearsal and function else 0

@@ -272,3 +272,38 @@ def main(options, loader):
 """
     hangs = [each for each in found_in(script) if each.code == "DST115"]
     assert [each.severity.value for each in hangs] == [severity]
+
+
+SAVER = """\
+import sys
+
+import torch.distributed as dist
+
+
+class Saver:
+    def save(self):
+        if dist.get_rank() == 0:
+            dist.barrier()
+
+
+dist.init_process_group("gloo")
+if dist.get_rank() == 0:
+    print("begins")
+{end}
+Saver().save()
+dist.destroy_process_group()
+"""
+
+
+@pytest.mark.parametrize(
+    ("end", "codes"),
+    [
+        ("sys.exit(1)", []),
+        ("raise ValueError('bad')", []),
+        ("sys.exit(main())", ["DST101"]),  # which may have made a Saver
+        ("dist.barrier()", ["DST101"]),
+    ],
+)
+def test_what_a_script_never_comes_to(end: str, codes: list[str]) -> None:
+    found = [each.code for each in found_in(SAVER.format(end=end))]
+    assert [code for code in found if code == "DST101"] == codes
