@@ -224,6 +224,8 @@ class Machine(Leaving):
         else:
             more = index < LOOP_BOUND and self.trip(iterable, index, statement.site)
         if not more:
+            if index:
+                self.leave_last_item(statement.target)
             self.it = outer
             self.results = {}
             self.k = self.push(statement.orelse, 0, k.next)
@@ -237,6 +239,13 @@ class Machine(Leaving):
         )
         self.k = self.push(statement.body, 0, again)
         return None
+
+    def leave_last_item(self, target: ir.Expr) -> None:
+        """Behind a loop, whether its variable is None asks for the turns, not for the data."""
+        if isinstance(target, ir.Name):
+            item = self.ev(target)
+            if isinstance(item, Unknown) and item.op == "item" and item.local:
+                self.bind_target(target, v.unknown("last", item))
 
     def continue_while(
         self, k: Cont, statement: ir.While, index: int, outer: tuple[int, ...]

@@ -968,7 +968,7 @@ def _compare_unknown(op: str, left: Value, right: Value) -> Value:
 
 def _has_keys_of_all(value: Value) -> bool:
     """Has it the same keys on all ranks, whatever is in it: a batch, a dict with such keys?"""
-    while isinstance(value, Unknown) and value.op in {"item", "index", "item set"}:
+    while isinstance(value, Unknown) and value.op in {"item", "last", "index", "item set"}:
         if value.op == "item" and isinstance(value.args[0], Obj):
             return True
         if value.op == "item set" and len(value.args) == 3 and value.args[1].local:

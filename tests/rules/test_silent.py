@@ -90,6 +90,13 @@ def test_a_save_of_lightning_has_a_barrier_under_all_strategies_since_2_1(
     assert (finding.code, finding.severity) == ("DST407", severity)
 
 
+def test_a_batch_may_be_none_on_one_rank_inside_of_the_loop() -> None:
+    source = next(each for each in scripts("silent") if each.name == "was_there_a_batch").source
+    loop = "    for batch in loader:\n"
+    skips = source.replace(loop, f"{loop}        if batch is None:\n            continue\n")
+    assert about_hangs(findings(skips)) == [(13, "DST117")]
+
+
 def test_data_that_may_differ_on_ranks_of_one_model_is_for_preview() -> None:
     source = next(each for each in scripts("silent") if each.name == "request_to_a_pipeline").source
     assert about_hangs(findings(source)) == [(15, "DST109")]
