@@ -467,6 +467,7 @@ def _stuck(players: list[Player]) -> list[Event | None] | None:
                 continue
             waiting = [event for queue in queues for event in queue]
             is_stuck = bool(waiting) and all(event.kind != OPAQUE for event in waiting)
+            is_stuck = is_stuck and all(rank.waits for rank in ranks)
             return [queue[0] if queue else None for queue in queues] if is_stuck else None
         # all go on under the name that the first rank of the parting has for it
         namer = min(heads, key=lambda rank: (rank != players[rank].pair[0], rank))
@@ -493,6 +494,11 @@ class _Issuer:
         """Is nothing known of how it goes on?"""
         player = self.player
         return player.trace.ended == ABORT or not (self.queue or player.at_end)
+
+    @property
+    def waits(self) -> bool:
+        """Does it wait, or has it ended? It is not followed for ever past what does not block."""
+        return self.player.at_end or not self.queue[-1].is_posted
 
     def issue(self) -> bool:
         """Come to the next collective, if there is one."""
