@@ -183,6 +183,9 @@ class Lookup(View):
         target = self.rehearsal.module(key)
         if target is None:
             return v.external(f"{key}.{attr}")
+        full = f"{target.dotted}.{attr}"  # the same thing, however it was imported
+        if self.catalogue.lookup(full) is not None:
+            return v.external(full)
         if attr in target.definitions or not self.rehearsal.submodule(target, attr):
             return self.global_name(target, attr)
         return v.module_ref(str(self.rehearsal.submodule(target, attr)))

@@ -43,6 +43,17 @@ class Module:
         self._project = project
 
     @cached_property
+    def dotted(self) -> str:
+        """The name under which other packages import it."""
+        path = self.path.with_suffix("")
+        parts = [] if path.name == "__init__" else [path.name]
+        for folder in path.parents:
+            if not (folder / "__init__.py").is_file():
+                break
+            parts.append(folder.name)
+        return ".".join(reversed(parts))
+
+    @cached_property
     def definitions(self) -> dict[str, list[Definition]]:
         """Every binding of each module-level name, also those under ``if`` and ``try``."""
         table: dict[str, list[Definition]] = {}
@@ -381,9 +392,11 @@ class Project:
         return found
 
     def catalogue_of(self, module: Module) -> Catalogue:
-        """What is known about the frameworks that a module imports, or is handed objects of."""
+        """What is known about the frameworks that a module imports, is part of, or is handed
+        objects of."""
         named = frozenset(root for name, root in _TELLING_NAMES.items() if name in module.tokens)
-        return self.catalogue(module.imported_roots | named)
+        package = module.dotted.partition(".")[0]
+        return self.catalogue(module.imported_roots | named | {package})
 
     def add(self, document: Document) -> Module:
         """The module of a document that is being checked.

@@ -61,7 +61,6 @@ AMBIENT_TAGS = (
     "megatron",
     "moe",
     "nccl",
-    "object_store",
     "period",
     "sagemaker",
     "sequence_parallel",
