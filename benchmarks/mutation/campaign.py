@@ -299,9 +299,9 @@ def patience() -> Iterator[None]:
         roots.LEVELS, roots.FUNCTION_LEVELS, roots.MODULE_BUDGET, roots.REPLAY_BUDGET = kept
 
 
-def _longer(level: tuple[int, int]) -> tuple[int, int]:
-    depth, budget = level
-    return depth, budget * PATIENCE
+def _longer(level: tuple[int, int, int]) -> tuple[int, int, int]:
+    depth, budget, reserve = level
+    return depth, budget * PATIENCE, reserve * PATIENCE
 
 
 @lru_cache(maxsize=2)

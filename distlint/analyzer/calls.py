@@ -212,8 +212,6 @@ class Calls(Collectives):
                 return keywords[function.params[passed].name]
             return unknown("call", *label, *given)
         if self.skips(function, given):
-            if self.rehearsal.raises(function) and any(map(v.is_own_number, given)):
-                self.may_fail(self.site)
             return unknown("call", *label, *given)
         depth = self.frame.depth + 1
         is_counted = any(isinstance(arg, Const) and type(arg.value) is int for arg in args)

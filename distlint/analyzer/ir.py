@@ -485,6 +485,9 @@ def _nodes_in(values: tuple[Any, ...]) -> Iterator[Any]:
 TRY = "$try"
 """Token of code with an except clause behind which a rank may go on that has failed alone."""
 
+RAISE = "$raise"
+"""Token of code that raises an exception of its own."""
+
 
 def tokens_of(node: Any) -> frozenset[str]:
     """Identifiers and short strings mentioned in a node (and in the functions nested in it)."""
@@ -510,6 +513,8 @@ def tokens_of(node: Any) -> frozenset[str]:
                 found.add(item.keyword)
             elif kind is Try and any(handler.swallows for handler in item.handlers):
                 found.add(TRY)
+            elif kind is Raise:
+                found.add(RAISE)
             stack.extend(children(item))
     result = frozenset(found)
     if is_statement:

@@ -99,7 +99,7 @@ class Reach:
 
     def _acts(self, function: ir.Function) -> bool:
         does = self.signs(function) & (_EVENT | _EXIT | _CHANGE)
-        return bool(does) or _always_raises(function)
+        return bool(does) or ir.RAISE in function.tokens
 
     def _lets_out(self, function: ir.Function, signs: int) -> bool:
         """Are there these signs of what is a rank's own, and does such a thing leave it?"""
@@ -510,10 +510,6 @@ def _wrapper_names(catalogue: Catalogue) -> Iterator[str]:
             yield from entry.cls.hints
         if entry.returns is not None and not isinstance(entry.returns.kinds, str):
             yield entry.name.rsplit(".", 1)[-1]
-
-
-def _always_raises(function: ir.Function) -> bool:
-    return bool(function.body) and isinstance(function.body[-1], ir.Raise)
 
 
 def _parts(signs: int) -> bool:

@@ -81,6 +81,9 @@ class Rehearsal:
         self.steps = 0
         self.depth = 9
         self.budget = STEP_BUDGET
+        self.reserve = 0
+        self.is_at_home = True
+        """Has the root come to nothing but its own module?"""
         self.groups: set[frozenset[int]] = set()
         self.told: dict[Value, tuple[Value, frozenset[int]]] = {}
         """What a broadcast has left on its group: the source that was named, and the members."""
@@ -97,20 +100,27 @@ class Rehearsal:
         self._buffers: dict[ir.Class, frozenset[str]] = {}
         self._meets: dict[ir.Block, bool] = {}
         self._short: dict[ir.Function, bool] = {}
-        self._raises: dict[ir.Function, bool] = {}
         self._mergeable: dict[ir.Stmt, bool] = {}
 
     def enter(self, function: ir.Function) -> None:
         """Note that a function is run."""
         self.entered.add(function)
+        self.is_at_home = self.is_at_home and function.module == self.main.key
 
-    def begin_root(self, depth: int = 9, budget: int = STEP_BUDGET, is_script: bool = True) -> None:
-        """Forget what belongs to one root only; calls are followed to this depth."""
+    def begin_root(
+        self, depth: int = 9, budget: int = STEP_BUDGET, reserve: int = 0, is_script: bool = True
+    ) -> None:
+        """Forget what belongs to one root only; calls are followed to this depth.
+
+        The reserve is added to the budget as long as nothing but its own module is come to.
+        """
         self.is_entered_late = not is_script
         self.ends = False
         self.entered = set()
         self.depth = depth
         self.budget = budget
+        self.reserve = reserve
+        self.is_at_home = True
         self.steps = 0
         self.groups = set()
         self.classes = {tuple([0] * self.cluster.size)}
@@ -118,14 +128,14 @@ class Rehearsal:
     @contextmanager
     def aside(self, depth: int | None = None, budget: int | None = None) -> Iterator[None]:
         """Something is done on a budget of its own; calls may be followed to another depth."""
-        before = self.depth, self.budget, self.steps
+        before = self.depth, self.budget, self.reserve, self.steps
         self.depth = self.depth if depth is None else depth
         self.budget = self.budget if budget is None else budget
-        self.steps = 0
+        self.reserve = self.steps = 0
         try:
             yield
         finally:
-            self.depth, self.budget, self.steps = before
+            self.depth, self.budget, self.reserve, self.steps = before
 
     def follows(self, function: ir.Function, depth: int) -> bool:
         """Is a call looked into? A short function that may communicate is, however deep."""
@@ -153,7 +163,8 @@ class Rehearsal:
         """
         self.steps += 1
         if self.steps > self.budget:
-            raise OverBudget
+            if not self.is_at_home or self.steps > self.budget + self.reserve:
+                raise OverBudget
         if self.project.proceed is not None:
             self.project.proceed()
 
@@ -281,15 +292,6 @@ class Rehearsal:
         What it works out may be another each time, by a count that its module keeps.
         """
         return self.reach.does_something(function) or self.reach.asks_count(function)
-
-    def raises(self, function: ir.Function) -> bool:
-        """Does a function raise an exception of its own?"""
-        known = self._raises.get(function)
-        if known is None:
-            known = self._raises[function] = any(
-                isinstance(statement, ir.Raise) for statement in _statements(function.body)
-            )
-        return known
 
     def returns_all_ranks(self, function: ir.Function) -> bool:
         """Is what a function returns a group of all ranks, whichever way it takes?"""

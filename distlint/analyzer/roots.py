@@ -55,10 +55,11 @@ PROBE_BUDGET = 24_000
 FUNCTION_PROBE = 2_000
 """The same for a function without a caller."""
 
-LEVELS = ((DEEP, 16_000), (1, 3_000))
-"""How deep calls into other modules are followed, and the budget: the next when one is spent."""
+LEVELS = ((DEEP, 16_000, 32_000), (1, 3_000, 0))
+"""How deep calls into other modules are followed, the budget, and what is added to it as long as a
+script comes to no other module: the next when one is spent."""
 
-FUNCTION_LEVELS = ((DEEP, 1_500), (1, 800))
+FUNCTION_LEVELS = ((DEEP, 1_500, 0), (1, 800, 0))
 """The same for a function without a caller: a script runs from its module body."""
 
 REFUTED_BUDGET = 40_000

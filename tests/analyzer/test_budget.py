@@ -58,8 +58,8 @@ TAIL = """\
 dist.init_process_group("gloo")
 main([torch.ones(2)], 3)
 """
-SHALLOW = ((9, 5), (1, 3_000))
-NOTHING = ((9, 5), (1, 5))
+SHALLOW = ((9, 5, 0), (1, 3_000, 0))
+NOTHING = ((9, 5, 0), (1, 5, 0))
 
 
 def found(folder: Path, body: str) -> list[tuple[int, str]]:
@@ -147,3 +147,17 @@ def test_what_proves_nothing_is_given_up_after_a_while(monkeypatch: pytest.Monke
     outcome = check_paths([path], Resolver())
     assert outcome.over_budget > 0
     assert not outcome.findings
+
+
+def test_a_script_that_stays_in_its_file_has_a_larger_budget(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(roots, "LEVELS", ((9, 5, 20_000),))
+    own_head = HEAD.replace("from helpers import decide, evaluate\n", "")
+    alone = tmp_path / "alone.py"
+    alone.write_text(HELPERS + own_head + "        evaluate(model)\n" + TAIL)
+    assert check_paths([alone], Resolver()).over_budget == 0
+    (tmp_path / "helpers.py").write_text(HELPERS)
+    far = tmp_path / "far.py"
+    far.write_text(HEAD + "        evaluate(model)\n" + TAIL)
+    assert check_paths([far], Resolver()).over_budget > 0
