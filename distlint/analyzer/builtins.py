@@ -400,7 +400,7 @@ class Builtins(Expressions):
         extra = list(rest.items) if isinstance(rest, v.Seq) else []
         wide = keywords if not isinstance(rest, v.Seq) else {}
         rank = v.ranked(self.cluster.coordinates(self.spawned_scope(target)))
-        return self.call(target, [rank, *extra], {"*": rest} if wide else {}, site, None)
+        return self.run_processes(target, [rank, *extra], {"*": rest} if wide else {}, site)
 
     def b_fork(self, args: list[Value], keywords: dict[str, Value], site: int, *_: Any) -> Value:
         """``notebook_launcher(fn, args, num_processes=n)``: each process runs ``fn(*args)``."""
@@ -410,8 +410,8 @@ class Builtins(Expressions):
         if not isinstance(target, (v.Func, v.Partial)) or count == const(1):
             return const(None)
         if isinstance(rest, v.Seq):
-            return self.call(target, list(rest.items), {}, site, None)
-        return self.call(target, [], {"*": rest}, site, None)
+            return self.run_processes(target, list(rest.items), {}, site)
+        return self.run_processes(target, [], {"*": rest}, site)
 
     def spawned_scope(self, target: Value) -> str:
         """Is the number that ``mp.spawn`` passes used as the global rank?
@@ -724,6 +724,11 @@ class Builtins(Expressions):
                 self.store[(self.rehearsal.module_scope(module), attr)] = value
         elif isinstance(receiver, (Unknown, v.External, v.Func)):
             self.store[(receiver, attr)] = value
+
+    def run_processes(
+        self, target: Value, args: list[Value], keywords: dict[str, Value], site: int
+    ) -> Value:
+        raise NotImplementedError
 
     def call_function(
         self, target: v.Func, args: list[Value], keywords: dict[str, Value], site: int, key: Any

@@ -21,6 +21,7 @@ from distlint.analyzer.values import (
     const,
     unknown,
 )
+from distlint.analyzer.view import IN_PROCESSES, RISKY
 from distlint.catalogue.entries import Argument
 
 SHARDED = "torch.utils.data.DistributedSampler"
@@ -222,6 +223,20 @@ class Calls(Collectives):
         frame = self.activation(target, site)
         self.bind_arguments(frame, function, args, keywords)
         raise Enter(frame, function.body, key)
+
+    def run_processes(
+        self, target: Value, args: list[Value], keywords: dict[str, Value], site: int
+    ) -> Value:
+        """Run a function in processes of its own: what fails in one of them ends them all."""
+        while isinstance(target, v.Partial):
+            args = [*target.args, *args]
+            keywords = {**dict(target.keywords), **keywords}
+            target = self.settle(target.target)
+        if not isinstance(target, v.Func):
+            return self.call(target, args, keywords, site, None)
+        result = self.call_function(target, args, keywords, site, (site, IN_PROCESSES))
+        self.store.pop(RISKY, None)  # they have all come to their end
+        return result
 
     def activation(self, target: v.Func, site: int) -> Frame:
         """The frame of a function that is called at a site in this turn of the loops."""

@@ -274,7 +274,8 @@ class Guards:
         known = self._everywhere.get(id(scope))
         if known is None:
             self._everywhere[id(scope)] = False  # while it is looked for through callers
-            known = self._shows_many(scope) or (depth > 0 and self._called_on_many(scope, depth))
+            known = self._shows_many(scope) and not self._called_on_some(scope)
+            known = known or (depth > 0 and self._called_on_many(scope, depth))
             self._everywhere[id(scope)] = known
         return known
 
@@ -540,6 +541,11 @@ class Guards:
             and not self.may_be_some_ranks(caller.point)
             for caller in self.callers(scope)
         ) or (scope.function is not None and scope.function.name in self._spawned)
+
+    def _called_on_some(self, scope: Scope) -> bool:
+        """Do all that call it in its module keep ranks from it, whatever it asks itself?"""
+        callers = list(self.callers(scope))
+        return bool(callers) and all(self._behind_rank_test(each.point.around) for each in callers)
 
     def callers(self, scope: Scope) -> Iterator[CallSite]:
         """The calls of a function within its module, as far as names tell."""

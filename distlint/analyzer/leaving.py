@@ -9,7 +9,7 @@ from distlint.analyzer import values as v
 from distlint.analyzer.calls import Calls, is_cached
 from distlint.analyzer.state import Cont, Emit, Event, Exit, Frame
 from distlint.analyzer.values import Const, Unknown, Value, const, unknown
-from distlint.analyzer.view import JOINED, RETURNED, RISKY
+from distlint.analyzer.view import IN_PROCESSES, JOINED, RETURNED, RISKY
 
 END = "end"
 ABORT = "abort"
@@ -97,7 +97,7 @@ class Leaving(Calls):
 
     def is_stopped(self, k: Cont | None, raised: str = "") -> bool:
         """Does anything on the way out catch an exception, or communicate?"""
-        while k is not None:
+        while k is not None and not _begins_processes(k):
             if k.kind == "try":
                 handler = self.catching(k.data[0], raised)
                 if handler is not None and not self.rehearsal.aborts(handler.body):
@@ -152,6 +152,8 @@ class Leaving(Calls):
                 return None
             if k.kind == "call":
                 if kind in _RAISED:
+                    if _begins_processes(k):
+                        break
                     self.frame, self.it = k.data[0], k.data[1]
                 else:
                     self.k = k
@@ -473,7 +475,7 @@ class Leaving(Calls):
     def fails_on_the_way(self, k: Cont | None, site: int, ends: tuple[str, ...]) -> bool:
         """May a rank have failed before it gets here, inside a try that swallows it?"""
         risky = RISKY in self.store
-        while k is not None and k.kind not in ends:
+        while k is not None and k.kind not in ends and not _begins_processes(k):
             handler = self.swallowing(k) if k.kind == "try" and risky else None
             if handler is not None:
                 if not self.failed(k, ("before", site), handler):
@@ -497,6 +499,10 @@ class Leaving(Calls):
         if handler.name:
             self.set_name(handler.name, unknown("caught", handler.site, local=True, fresh=True))
         self.k = self.push(handler.body, 0, after)
+
+
+def _begins_processes(k: Cont) -> bool:
+    return k.kind == "call" and k.data[3][-1] == IN_PROCESSES
 
 
 def _is_probe(frame: Frame | None) -> bool:

@@ -27,6 +27,9 @@ SIDES = ("A", "B")
 RISKY = ("risky", "")
 """Variable that is set when something has been called that may raise on one rank alone."""
 
+IN_PROCESSES = "in processes"
+"""In the key of a call of a function that begins a process of its own on each rank."""
+
 JOINED = ("joined", "")
 """Variable that is set inside ``join()``, where uneven counts do no harm."""
 

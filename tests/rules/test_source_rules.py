@@ -911,12 +911,21 @@ LEFTOVER = (
         ),
         pytest.param(
             "DST502",
-            HEAD + "def join(rank):\n    dist.init_process_group('nccl')\n"
-            "    dist.barrier()\n    device = torch.device(f'cuda:{rank}')\n"
-            "    return rank, device\n",
-            "return rank, device",
+            HEAD + "import os\n\n\ndef join():\n    dist.init_process_group('nccl')\n"
+            "    dist.barrier()\n    device = torch.device('cuda', int(os.environ['LOCAL_RANK']))\n"
+            "    return dist.get_rank(), device\n",
+            "return dist.get_rank(), device",
             "return torch.ones(1).to(device)",
             id="the callers set the device that they get",
+        ),
+        pytest.param(
+            "DST502",
+            HEAD + "import os\n\n\ndef join(args):\n    place = args.rank\n"
+            "    dist.init_process_group('nccl', rank=place)\n"
+            "    dist.all_reduce(torch.zeros(1).cuda())\n",
+            "args.rank",
+            "int(os.environ['LOCAL_RANK'])",
+            id="the callers know the local rank",
         ),
         pytest.param(
             "DST603",

@@ -120,7 +120,10 @@ def is_reached(objects: Objects, point: Point) -> bool:
     function = point.scope.function
     if function is None or function.owner:
         return True
-    if objects.callers(function) and "__main__" in objects.module.tokens:
+    callers = objects.callers(function)
+    if any(each.point.scope.function is None for each in callers):
+        return True
+    if callers and "__main__" in objects.module.tokens:
         return True
     return any(
         isinstance(argument.value, ir.Name) and argument.value.id == function.name

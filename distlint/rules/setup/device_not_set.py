@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from distlint.analyzer.bindings import Point
+    from distlint.analyzer.names import Scope
     from distlint.analyzer.objects import Objects
     from distlint.analyzer.positions import Locators
     from distlint.analyzer.project import Module
@@ -83,8 +84,9 @@ class DeviceNotSet(SourceRule):
       its own; tests (`test_*.py`).
     - The group has one process.
     - A function of the project that speaks of the device is called: it may set it.
-    - The file uses no CUDA besides, or another backend; the group is made in a function for others,
-      which may have set the device, or set the one that it gives back.
+    - The file uses no CUDA besides, or another backend.
+    - The group is made in a function for other files that reads no `LOCAL_RANK`, so that they have
+      set the device, or that gives them back the one to set.
     """
 
     code = "DST502"
@@ -246,7 +248,7 @@ dist.destroy_process_group()
             uses = set(_uses_of_cuda(objects.points if reached or wraps else here))
             if not uses:
                 continue
-            if not (reached or wraps) and _hands_on_device(objects, here):
+            if not (reached or wraps) and _is_for_callers(objects, init.point.scope, here):
                 continue
             yield self.finding(
                 message="nothing binds this process to a GPU of its own: the current device of "
@@ -330,6 +332,13 @@ def _sides(node: ir.Compare) -> Iterator[ir.Expr]:
     """What a comparison compares: ``args.device == "cuda"`` puts nothing anywhere."""
     for side in (node.left, *node.rights):
         yield from side.items if isinstance(side, ir.Display) else (side,)
+
+
+def _is_for_callers(objects: Objects, scope: Scope, points: Iterable[Point]) -> bool:
+    """Is the device for those to set who call a function from other files?"""
+    function = scope.function
+    knows = function is None or "LOCAL_RANK" in function.tokens
+    return not knows or _hands_on_device(objects, points)
 
 
 def _hands_on_device(objects: Objects, points: Iterable[Point]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
     from distlint.source.document import Document
 
 _AT_IMPORT = frozenset({"TORCH_DISTRIBUTED_DEBUG"})
-_AT_INIT = frozenset({"MASTER_ADDR", "MASTER_PORT", "RANK", "WORLD_SIZE", "GLOO_SOCKET_IFNAME"})
+_OF_RENDEZVOUS = frozenset({"MASTER_ADDR", "MASTER_PORT", "RANK", "WORLD_SIZE"})
+_AT_INIT = _OF_RENDEZVOUS | {"GLOO_SOCKET_IFNAME"}
 _AT_CUDA = frozenset(
     {
         "CUDA_LAUNCH_BLOCKING", "CUDA_DEVICE_ORDER", "CUDA_DEVICE_MAX_CONNECTIONS",
@@ -89,6 +91,8 @@ class EnvAfterUse(SourceRule):
     - The file starts other processes, which read it when they start, or a base of the class does.
     - Something else may come first: another function, a branch.
     - The file has it read once more: `dist.set_debug_level_from_env()`.
+    - The group is made by an URL or a store of its own (`init_method="tcp://..."`), which reads no
+      `MASTER_ADDR`.
     - NCCL reads it for each communicator (`NCCL_ALGO`, `NCCL_PROTO`, `NCCL_COLLNET_ENABLE`,
       `NCCL_SHARP_DISABLE`), and the file makes groups later, for which it counts.
     """
@@ -150,6 +154,23 @@ class Groups:
 
     def group_of(self, ranks):
         return create_group(ranks)
+""",
+        ),
+        Example(
+            title="The address of the group is another",
+            code="""\
+import os
+import tempfile
+
+import torch.distributed as dist
+
+folder = os.environ.setdefault("MEETING_PLACE", tempfile.gettempdir())
+port = os.environ["MASTER_PORT"]
+rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+dist.init_process_group("gloo", f"file://{folder}/meet-{port}", rank=rank, world_size=size)
+os.environ["MASTER_PORT"] = "29600"  # for what is started later
+dist.barrier()
+dist.destroy_process_group()
 """,
         ),
         Example(
@@ -254,6 +275,8 @@ def _reader(objects: Objects, written: Written) -> int | None:
         if _READ_AGAIN in objects.module.tokens and written.name == "TORCH_DISTRIBUTED_DEBUG":
             return None
         return _import_of_torch(objects, written)
+    if written.name in _OF_RENDEZVOUS:
+        return _first_before(written, filter(partial(_reads_rendezvous, objects), inits(objects)))
     if written.name in _AT_INIT or written.name.startswith("TORCH_NCCL_"):
         return _first_before(written, inits(objects))
     if written.name.startswith("NCCL_"):
@@ -263,6 +286,15 @@ def _reader(objects: Objects, written: Written) -> int | None:
     if written.name in _AT_CUDA:
         return _first_before(written, _cuda(objects))
     return None
+
+
+def _reads_rendezvous(objects: Objects, init: CallSite) -> bool:
+    """Is the address that of the environment, and not that of an URL or a store?"""
+    method = objects.argument(init, "init_method", 1)
+    stored = objects.argument(init, "store", 5)
+    url = objects.constant(method, init.point)
+    by_default = url is None or (isinstance(url, str) and url.startswith("env://"))
+    return by_default and stored.value is None
 
 
 def _first_before(written: Written, sites: Iterable[CallSite]) -> int | None:

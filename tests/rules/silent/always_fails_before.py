@@ -1,4 +1,5 @@
 """What fails on all ranks is not passed over, by whatever it is decided."""
+# static: it fails, as it should
 
 import torch.distributed as dist
 
