@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from distlint.cli import FAILED, FINDINGS, OK, options
+from distlint.cli.parser import Parser
 from distlint.cli.progress import progress_bar
 from distlint.engine.errors import ConfigError
 from distlint.engine.explain import rule_text
@@ -23,7 +24,7 @@ FOR_PEOPLE = ("concise", "full")
 
 
 def run(arguments: Sequence[str]) -> int:
-    chosen = parser().parse_args(_spelled_out(arguments))
+    chosen = parser().read(_spelled_out(arguments))
     _refuse_what_does_not_go_together(chosen)
     if chosen.watch:
         from distlint.cli import watch
@@ -67,7 +68,7 @@ def _refuse_what_does_not_go_together(chosen: argparse.Namespace) -> None:
             raise ConfigError(f"{option} goes with files, and without --fix")
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> Parser:
     return parser_of(
         "check",
         "Find the places where ranks part ways.",
@@ -75,10 +76,12 @@ def parser() -> argparse.ArgumentParser:
     )
 
 
-def parser_of(command: str, description: str, epilog: str) -> argparse.ArgumentParser:
+def parser_of(command: str, description: str, epilog: str) -> Parser:
     """The options of ``check``, most of which are those of ``fix`` as well."""
-    parser = argparse.ArgumentParser(
-        f"distlint {command}", description=description, epilog=epilog, allow_abbrev=False
+    parser = Parser(
+        f"distlint {command}",
+        description=description,
+        epilog=epilog,
     )
     parser.add_argument(
         "paths",

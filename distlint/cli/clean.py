@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from distlint.cli import FAILED, OK, options
+from distlint.cli.parser import Parser
 from distlint.engine.cache import FOLDER, clean
 from distlint.engine.errors import ConfigError
 from distlint.engine.settings import DEFAULT_EXCLUDE, Resolver
@@ -16,7 +17,7 @@ from distlint.source.paths import display
 
 
 def run(arguments: Sequence[str]) -> int:
-    chosen = parser().parse_args(arguments)
+    chosen = parser().read(arguments)
     status = OK
     for folder in _caches(chosen):
         try:
@@ -28,11 +29,10 @@ def run(arguments: Sequence[str]) -> int:
     return status
 
 
-def parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def parser() -> Parser:
+    parser = Parser(
         "distlint clean",
         description="Delete what is kept from earlier runs, in folders and below them.",
-        allow_abbrev=False,
     )
     parser.add_argument(
         "paths",

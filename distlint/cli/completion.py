@@ -9,6 +9,7 @@ from enum import Enum
 from importlib import import_module
 
 from distlint.cli import COMMANDS, OK
+from distlint.cli.parser import Parser
 from distlint.engine.keys import KEYS
 from distlint.engine.selection import ALL
 from distlint.rules.table import FAMILIES, RESERVED
@@ -52,19 +53,18 @@ class Command:
 
 
 def run(arguments: Sequence[str]) -> int:
-    chosen = parser().parse_args(arguments)
+    chosen = parser().read(arguments)
     print(_SCRIPTS[chosen.shell](tuple(_commands())), end="")
     return OK
 
 
-def parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def parser() -> Parser:
+    parser = Parser(
         "distlint completion",
         description="Print a script that lets a shell complete what you type.",
         epilog='bash: eval "$(distlint completion bash)" in ~/.bashrc. '
         'zsh: eval "$(distlint completion zsh)" in ~/.zshrc, after compinit. '
         "fish: distlint completion fish > ~/.config/fish/completions/distlint.fish",
-        allow_abbrev=False,
     )
     parser.add_argument("shell", choices=("bash", "fish", "zsh"), help="the shell")
     return parser

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from distlint.cli import OK, options
+from distlint.cli.parser import Parser
 from distlint.engine.errors import ConfigError, did_you_mean
 from distlint.engine.keys import KEYS, Key, schema
 
@@ -16,7 +17,7 @@ _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 
 
 def run(arguments: Sequence[str]) -> int:
-    chosen = parser().parse_args(arguments)
+    chosen = parser().read(arguments)
     if chosen.schema:
         print(json.dumps(schema(), indent=2))
         return OK
@@ -31,9 +32,10 @@ def run(arguments: Sequence[str]) -> int:
     return OK
 
 
-def parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        "distlint config", description="List what can be configured.", allow_abbrev=False
+def parser() -> Parser:
+    parser = Parser(
+        "distlint config",
+        description="List what can be configured.",
     )
     what = parser.add_mutually_exclusive_group()
     what.add_argument("key", nargs="?", metavar="KEY", help="explain this key")

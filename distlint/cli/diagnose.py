@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from distlint.cli import FINDINGS, OK, options
+from distlint.cli.parser import Parser
 from distlint.cli.progress import progress_bar
 from distlint.engine.errors import ConfigError
 from distlint.source.paths import STDIN, display
 
 
 def run(arguments: Sequence[str]) -> int:
-    chosen = parser().parse_args(arguments)
+    chosen = parser().read(arguments)
     paths = chosen.logs or _standard_input()
     script: Path | None = chosen.script
     if script is not None and not script.is_file():
@@ -58,12 +58,11 @@ def _standard_input() -> list[Path]:
     return [STDIN]
 
 
-def parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def parser() -> Parser:
+    parser = Parser(
         "distlint diagnose",
         description="Say what failed first in a job, who is missing, and what messages mean.",
         epilog="Exit status: 0 nothing found, 1 an error or a warning, 2 the run itself failed.",
-        allow_abbrev=False,
     )
     parser.add_argument(
         "logs",

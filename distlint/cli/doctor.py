@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from distlint.cli import FINDINGS, OK, options
+from distlint.cli.parser import Parser
 from distlint.engine.errors import ConfigError
 from distlint.source.paths import display
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def run(arguments: Sequence[str]) -> int:
-    chosen = parser().parse_args(arguments)
+    chosen = parser().read(arguments)
     if chosen.hostfile is not None and not chosen.hostfile.is_file():
         raise ConfigError(f"no such file: {display(chosen.hostfile)}")
     from distlint.doctor import report
@@ -67,13 +68,12 @@ def _rows(machine: Machine, chosen: argparse.Namespace) -> list[Check]:
     return rows
 
 
-def parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def parser() -> Parser:
+    parser = Parser(
         "distlint doctor",
         description="Look at the machine and its settings. Nothing is changed, no process is ended "
         "that was not started here, and no other machine is contacted unless it is named.",
         epilog="Exit status: 0 nothing wrong, 1 a warning or an error, 2 the run itself failed.",
-        allow_abbrev=False,
     )
     group = parser.add_argument_group("more to look at")
     group.add_argument(

@@ -9,16 +9,17 @@ from dataclasses import replace
 from typing import IO
 
 from distlint.cli import FINDINGS, OK, check, options
+from distlint.cli.parser import Parser
 from distlint.engine.settings import Resolver
 from distlint.source.paths import STDIN
 from distlint.source.report import Fixed, Report
 
 
 def run(arguments: Sequence[str]) -> int:
-    return repair(parser().parse_args(arguments))
+    return repair(parser().read(arguments))
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> Parser:
     return check.parser_of(
         "fix",
         "Repair what can be repaired: each repair is analysed, and taken back if it does not "

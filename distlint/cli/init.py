@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from distlint.cli import FAILED, OK, options
+from distlint.cli.parser import Parser
 from distlint.engine.config_file import FILE_NAME, PYPROJECT, TABLE, config_in, load, parsed
 from distlint.engine.errors import ConfigError
 from distlint.engine.settings import Overrides, Resolver
@@ -25,7 +25,7 @@ _BODY = """\
 
 
 def run(arguments: Sequence[str]) -> int:
-    chosen = parser().parse_args(arguments)
+    chosen = parser().read(arguments)
     folder = Path(os.path.abspath(chosen.folder))
     if not folder.is_dir():
         raise ConfigError(f"{display(folder)}: no such folder")
@@ -42,12 +42,11 @@ def run(arguments: Sequence[str]) -> int:
     return FAILED if failed else OK
 
 
-def parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def parser() -> Parser:
+    parser = Parser(
         "distlint init",
         description="Write a configuration to start from: a table in the pyproject.toml that is "
         "there, else a distlint.toml. A configuration that is there is left alone.",
-        allow_abbrev=False,
     )
     parser.add_argument(
         "folder",

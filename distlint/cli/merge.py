@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
 from distlint.cli import check, options
+from distlint.cli.parser import Parser
 from distlint.engine.errors import ConfigError
 from distlint.engine.settings import Resolver
 from distlint.source.paths import display
@@ -14,7 +14,7 @@ from distlint.source.report import Report
 
 
 def run(arguments: Sequence[str]) -> int:
-    chosen = parser().parse_args(arguments)
+    chosen = parser().read(arguments)
     from distlint.engine.run import combined
 
     resolver = Resolver(options.overrides(chosen))
@@ -28,13 +28,12 @@ def run(arguments: Sequence[str]) -> int:
     return check.status(report, chosen)
 
 
-def parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def parser() -> Parser:
+    parser = Parser(
         "distlint merge",
         description="Put the reports of shards together, as if one run had checked all files. A "
         "report is written by `distlint check --output-format report`.",
         epilog="Exit status: that of a run that had checked all files.",
-        allow_abbrev=False,
     )
     parser.add_argument("reports", nargs="+", type=Path, metavar="FILE", help="a report")
     options.add_configuration(parser)

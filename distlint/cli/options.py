@@ -56,9 +56,7 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--fail-on",
-        type=Severity,
-        choices=list(Severity),
-        metavar="{info,warning,error}",
+        choices=[each.value for each in Severity],
         help="the least severity that makes the exit status 1 (default: warning)",
     )
 
@@ -119,7 +117,7 @@ def overrides(options: argparse.Namespace) -> Overrides:
         exclude=None if exclude is None else _joined(exclude),
         extend_exclude=_joined(given.get("extend_exclude")),
         preview=given.get("preview"),
-        fail_on=given.get("fail_on"),
+        fail_on=Severity(given["fail_on"]) if given.get("fail_on") else None,
         cache_dir=_absolute(given.get("cache_dir")),
         baseline=_absolute(given.get("baseline")),
         config=explicit_config(options.config) if options.config else None,

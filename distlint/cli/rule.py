@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from distlint.cli import OK, options
+from distlint.cli.parser import Parser
 from distlint.engine.errors import ConfigError
 from distlint.engine.selection import exact, unknown_rule
 from distlint.engine.settings import Resolver, Settings
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def run(arguments: Sequence[str]) -> int:
-    chosen = parser().parse_args(arguments)
+    chosen = parser().read(arguments)
     from distlint.rules.registry import rules
 
     if chosen.all:
@@ -46,9 +47,10 @@ def _own(chosen: argparse.Namespace) -> type[Rule]:
     return settings.own_rules()[code]
 
 
-def parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        "distlint rule", description="Explain a rule.", allow_abbrev=False
+def parser() -> Parser:
+    parser = Parser(
+        "distlint rule",
+        description="Explain a rule.",
     )
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument("rule", nargs="?", metavar="CODE|NAME", help="such as DST101")

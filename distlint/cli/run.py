@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from distlint.cli import INTERRUPTED, options
+from distlint.cli.parser import Parser
 from distlint.engine.errors import ConfigError
 from distlint.engine.settings import Resolver
 
@@ -35,7 +36,7 @@ _GRACE = 3.0  # seconds for the launcher to end once its processes have
 
 
 def run(arguments: Sequence[str]) -> int:
-    chosen = parser().parse_args(_spelled_out(list(arguments)))
+    chosen = parser().read(_spelled_out(list(arguments)))
     script = Path(chosen.script)
     if not script.is_file():
         raise ConfigError(f"no such script: {script}")
@@ -45,12 +46,11 @@ def run(arguments: Sequence[str]) -> int:
         return _launch(chosen, script, Path(folder))
 
 
-def parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def parser() -> Parser:
+    parser = Parser(
         "distlint run",
         description="Start a script on several processes of this machine, as torchrun does.",
         epilog="Exit status: that of the first process that failed, 0 if none did.",
-        allow_abbrev=False,
     )
     parser.add_argument(
         "-n",
@@ -82,7 +82,8 @@ def parser() -> argparse.ArgumentParser:
     options.add_configuration(parser)
     options.add_display(parser)
     parser.add_argument("script", help="the script")
-    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")
+    rest = parser.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")
+    rest.required = False  # as the message about a missing script would have it
     return parser
 
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import argparse
 import importlib.util
 import os
 import sys
 from collections.abc import Sequence
 
 from distlint.cli import OK
+from distlint.cli.parser import Parser
 from distlint.engine.errors import ConfigError
 
 
 def run(arguments: Sequence[str]) -> int:
-    parser().parse_args(arguments)
+    parser().read(arguments)
     if importlib.util.find_spec("pygls") is None:
         raise ConfigError("`distlint server` needs pygls: pip install 'distlint[server]'")
     from distlint.server.server import make
@@ -25,13 +25,12 @@ def run(arguments: Sequence[str]) -> int:
     os._exit(OK)  # an analysis that has begun would keep the editor waiting
 
 
-def parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def parser() -> Parser:
+    parser = Parser(
         "distlint server",
         description="Speak the language server protocol with an editor, on standard input and "
         "output.",
         epilog="docs/editors.md tells how to set up editors.",
-        allow_abbrev=False,
     )
     parser.add_argument(
         "--stdio", action="store_true", help="as always; for editors that insist on saying so"

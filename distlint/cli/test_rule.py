@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from distlint.cli import FINDINGS, OK, options
+from distlint.cli.parser import Parser
 from distlint.engine.errors import ConfigError
 from distlint.engine.selection import exact, unknown_rule
 from distlint.engine.settings import Resolver, Settings
@@ -27,7 +27,7 @@ Execute = Callable[[str, "Example"], str]
 
 
 def run(arguments: Sequence[str]) -> int:
-    chosen = parser().parse_args(arguments)
+    chosen = parser().read(arguments)
     from distlint.engine.check import Session
     from distlint.output.style import printer
 
@@ -47,14 +47,13 @@ def run(arguments: Sequence[str]) -> int:
     return OK
 
 
-def parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def parser() -> Parser:
+    parser = Parser(
         "distlint test-rule",
         description="Hold rules against their own examples: the good ones have to be silent, the "
         "bad ones to be reported on the lines with `# expect: CODE`, and fixes to repair.",
         epilog="Exit status: 0 all examples are as they should be, 1 some are not, 2 the run "
         "itself failed.",
-        allow_abbrev=False,
     )
     parser.add_argument("rule", metavar="PATH|CODE|NAME", help="a file with rules, or one rule")
     parser.add_argument(

@@ -11,13 +11,14 @@ from typing import IO
 
 from distlint.cli import FINDINGS, OK, options
 from distlint.cli.options import output
+from distlint.cli.parser import Parser
 from distlint.engine.errors import ConfigError
 from distlint.engine.settings import Resolver
 from distlint.source.trace import Trace
 
 
 def run(arguments: Sequence[str]) -> int:
-    chosen = parser().parse_args(arguments)
+    chosen = parser().read(arguments)
     from distlint.engine.tracing import trace_file
 
     resolver = Resolver(options.overrides(chosen))
@@ -48,12 +49,11 @@ def _write(traces: Sequence[Trace], chosen: argparse.Namespace, stream: IO[str])
         out.line("No collectives to trace.")
 
 
-def parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def parser() -> Parser:
+    parser = Parser(
         "distlint trace",
         description="Show the collectives of each group of ranks side by side.",
         epilog="Exit status: 0 the ranks agree, 1 they part ways, 2 the run itself failed.",
-        allow_abbrev=False,
     )
     parser.add_argument("target", metavar="FILE[::FUNCTION]", help="a script, or a function in it")
     parser.add_argument(

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from distlint.cli import FAILED, OK, options
+from distlint.cli.parser import Parser
 from distlint.source.paths import display
 
 
 def run(arguments: Sequence[str]) -> int:
-    chosen = parser().parse_args(arguments)
+    chosen = parser().read(arguments)
     from distlint.engine import vendor
 
     path = Path(chosen.path).absolute()
@@ -36,13 +36,12 @@ def run(arguments: Sequence[str]) -> int:
     return OK
 
 
-def parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def parser() -> Parser:
+    parser = Parser(
         "distlint vendor",
         description="Write what the project uses of distlint.runtime as one file of its own, which "
         "needs torch and nothing else. A file that this command did not write is left alone. The "
         "watch and the checks of replicas are instruments and stay in distlint.",
-        allow_abbrev=False,
     )
     parser.add_argument("path", metavar="PATH", help="the file, such as mypackage/ranks.py")
     which = parser.add_mutually_exclusive_group()

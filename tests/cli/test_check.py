@@ -64,11 +64,15 @@ class TestStatus:
             (["--select", "unsynced-brake"], "did you mean `unsynced-break`?"),
             (["--config", "no.toml"], "distlint: --config: no such file: no.toml\n"),
             (["--jobs", "many"], "argument -j/--jobs: not a number of processes: many"),
-            (["--fail-on", "never"], "argument --fail-on: invalid"),
+            (["--fail-on", "never"], "argument --fail-on: invalid choice: 'never' (choose from "),
+            (["--fail-on", "warnings"], "did you mean `warning`?"),
             (["--output-format", "xml"], "argument --output-format: invalid choice: 'xml'"),
+            (["--output-format", "jsno"], "did you mean `json`?"),
             (["--output-file", "no/where.txt"], "distlint: --output-file: no/where.txt: "),
             (["-", "train.py"], "distlint: `-` cannot be combined with other paths\n"),
-            (["--selct", "DST1"], "unrecognized arguments: --selct"),
+            (["--selct=DST1"], "unrecognized arguments: --selct=DST1; did you mean `--select`?"),
+            (["--no-preveiw"], "did you mean `--no-preview`?"),
+            (["--smoke"], "unrecognized arguments: --smoke; it is an option of `distlint doctor`"),
         ],
     )
     def test_the_run_itself_fails(
@@ -78,6 +82,7 @@ class TestStatus:
         assert result.returncode == 2
         assert message in result.stderr
         assert "Traceback" not in result.stderr
+        assert len(result.stderr.splitlines()) <= 2  # the mistake is not lost among all options
 
     def test_bad_configuration(self, buggy: Path, distlint: Run) -> None:
         (buggy.parent / "pyproject.toml").write_text("[tool.distlint]\nfail_on = 'error'\n")
