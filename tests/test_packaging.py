@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+import shlex
 import sys
 from pathlib import Path
 
 import pytest
 
 from distlint import __version__
+from distlint.cli.server import NEEDED
+from tests.docs.blocks import pages
 
 ROOT = Path(__file__).parent.parent
 TEST_COMMAND = 'python -m pip install -e ".[dev]" && python -m pytest -n auto'
@@ -55,6 +58,17 @@ def test_few_dependencies_and_no_upper_bounds() -> None:
 
 def test_the_changelog_knows_the_version() -> None:
     assert f"## {__version__}" in (ROOT / "CHANGELOG.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
+def test_no_page_installs_from_an_index_what_lies_in_none(page: Path) -> None:
+    assert not re.search(r"pip install [^`\n]*['\" ]distlint\b(?![.-])", page.read_text("utf-8"))
+
+
+def test_the_message_about_what_the_server_needs_names_it_all() -> None:
+    project = pyproject()["project"]
+    assert isinstance(project, dict)
+    assert shlex.split(NEEDED) == project["optional-dependencies"]["server"]
 
 
 def test_data_files_lie_inside_the_package() -> None:

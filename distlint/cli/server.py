@@ -11,11 +11,13 @@ from distlint.cli import OK
 from distlint.cli.parser import Parser
 from distlint.engine.errors import ConfigError
 
+NEEDED = "'pygls>=2' 'lsprotocol>=2025'"
+
 
 def run(arguments: Sequence[str]) -> int:
     parser().read(arguments)
     if importlib.util.find_spec("pygls") is None:
-        raise ConfigError("`distlint server` needs pygls: pip install 'distlint[server]'")
+        raise ConfigError(f"`distlint server` needs pygls: pip install {NEEDED}")
     from distlint.server.server import make
 
     # what anything else prints must not get between the messages

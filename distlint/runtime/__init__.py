@@ -178,7 +178,7 @@ def __getattr__(name: str) -> object:
         return getattr(import_module(f"{__name__}.{module}"), name)
     except ModuleNotFoundError as error:
         if error.name == "torch":
-            why = "torch, which is missing: pip install 'distlint[runtime]'"
+            why = "torch, which is missing: pip install 'torch>=2.4'"
         elif error.name == "torch._C._distributed_c10d":
             why = "a build of torch with torch.distributed, which this one lacks"
         else:

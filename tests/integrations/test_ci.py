@@ -20,6 +20,7 @@ import pytest
 import yaml
 from junitparser import JUnitXml
 
+from distlint import __version__
 from tests.cli.conftest import BUGGY, CLEAN
 
 ROOT = Path(__file__).parents[2]
@@ -178,14 +179,15 @@ class TestAction:
         assert "::error title=distlint" in outcome.log
 
 
-def scripted(job: dict[str, Any], folder: Path, **environment: str) -> int:
-    """Run the script of a job of GitLab, but for the installation."""
-    lines = [line for line in job["script"] if "pip install" not in line]
-    path = f"{BIN}{os.pathsep}{os.environ['PATH']}"
+def scripted(
+    lines: list[str], folder: Path, programs: Path = BIN, install: bool = False, **environment: str
+) -> int:
+    """Run the script of a job of GitLab, by default but for the installation."""
+    lines = [line for line in lines if install or "pip install" not in line]
     result = subprocess.run(
         ["bash", "-e", "-o", "pipefail", "-c", "\n".join(lines)],
         cwd=folder,
-        env={"PATH": path, **environment},
+        env={"PATH": f"{programs}{os.pathsep}{os.environ['PATH']}", **environment},
         check=False,
     )
     return result.returncode
@@ -193,13 +195,13 @@ def scripted(job: dict[str, Any], folder: Path, **environment: str) -> int:
 
 def test_the_job_for_gitlab(project: Path) -> None:
     job = loaded(CI / "gitlab.yml")["distlint"]
-    assert scripted(job, project) == 1
+    assert scripted(job["script"], project) == 1
     reports = job["artifacts"]["reports"]
     (issue,) = json.loads((project / reports["codequality"]).read_text())
     assert issue["location"]["path"] == "train.py"
     assert JUnitXml.fromfile(str(project / reports["junit"])).failures == 1
     (project / "train.py").write_text(CLEAN)
-    assert scripted(job, project) == 0
+    assert scripted(job["script"], project) == 0
 
 
 def test_the_parts_for_gitlab(project: Path) -> None:
@@ -207,7 +209,44 @@ def test_the_parts_for_gitlab(project: Path) -> None:
     count = jobs["distlint-part"]["parallel"]
     for number in range(1, count + 1):
         index = {"CI_NODE_INDEX": str(number), "CI_NODE_TOTAL": str(count)}
-        assert scripted(jobs["distlint-part"], project, **index) == 0
-    assert scripted(jobs["distlint"], project) == 1
+        assert scripted(jobs["distlint-part"]["script"], project, **index) == 0
+    assert scripted(jobs["distlint"]["script"], project) == 1
     (issue,) = json.loads((project / "code-quality.json").read_text())
     assert issue["check_name"] == "DST101"
+
+
+JOBS = [CI / name for name in ("gitlab.yml", "gitlab-shards.yml")]
+
+
+@pytest.mark.parametrize(
+    "file", [*JOBS, CI / "github.yml", CI / "github-shards.yml"], ids=lambda file: file.name
+)
+def test_jobs_install_this_version_from_a_repository(file: Path) -> None:
+    """A package index may hold somebody else's distlint; see `DISTLINT_SOURCE` in the jobs."""
+    named = re.findall(r"OWNER/distlint\S*", file.read_text("utf-8"))
+    assert named
+    assert {each.rstrip('"').removesuffix(f"@v{__version__}") for each in named} <= {
+        "OWNER/distlint",
+        "OWNER/distlint.git",
+    }
+    for source in re.findall(r"DISTLINT_SOURCE: (.*)", file.read_text("utf-8")):
+        assert source.startswith('"git+https://')
+
+
+@pytest.mark.skipif(
+    not os.environ.get("DISTLINT_TEST_REGISTRY"), reason="installs packages from a registry"
+)
+@pytest.mark.parametrize("file", JOBS, ids=lambda file: file.name)
+def test_the_installation_of_the_jobs_for_gitlab(file: Path, project: Path, tmp_path: Path) -> None:
+    """With a clone on this disk in place of the repository that they name."""
+    clone = tmp_path / "OWNER" / "distlint.git"
+    subprocess.run(["git", "clone", "-q", "--bare", ROOT, clone], check=True)
+    subprocess.run(["git", "-C", clone, "tag", "-f", f"v{__version__}", "HEAD"], check=True)
+    job = loaded(file).get(".distlint") or loaded(file)["distlint"]
+    named = job["variables"]["DISTLINT_SOURCE"]
+    source = named.replace("https://gitlab.example.com", f"file://{tmp_path}")
+    subprocess.run([sys.executable, "-m", "venv", tmp_path / "image"], check=True)
+    lines = [*job.get("before_script", ()), *job.get("script", ["distlint check"])]
+    image = tmp_path / "image" / "bin"
+    assert scripted(lines, project, image, install=True, DISTLINT_SOURCE=source) == 1
+    assert (image / "distlint").exists()

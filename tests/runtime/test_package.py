@@ -42,7 +42,7 @@ def test_without_torch_only_use_fails_and_says_why() -> None:
     )
     done = python(code)
     assert "ImportError: distlint.runtime.any_rank needs torch, which is missing" in done.stderr
-    assert "pip install 'distlint[runtime]'" in done.stderr
+    assert "pip install 'torch>=2.4'" in done.stderr
 
 
 def test_names_for_type_checkers_are_those_at_run_time() -> None:

@@ -89,7 +89,7 @@ async function checked(
   } catch (error) {
     const why = error instanceof Error ? error.message.split("\n")[0] : String(error);
     throw new NoProgramError(
-      `distlint does not run from ${where}. Install it with: pip install "distlint[server]" (${why})`,
+      `distlint does not run from ${where}. Install distlint[server] there, as the README of this extension shows (${why})`,
     );
   }
 }
