@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
+
+import pytest
 
 from distlint import __version__
 from distlint.server.options import KEYS
@@ -29,3 +34,14 @@ def test_every_setting_of_the_server_can_be_set_and_no_other_reaches_it() -> Non
     passed = re.search(r"const SETTINGS = \[(.*?)\]", source, re.DOTALL)
     assert passed is not None
     assert set(re.findall(r'"(\w+)"', passed[1])) == set(KEYS)
+
+
+@pytest.mark.skipif(
+    not os.environ.get("DISTLINT_TEST_CODE_SERVER"), reason="takes code-server, Node and npm"
+)
+def test_it_works_in_vs_code() -> None:
+    """Findings, fixes, notebooks, and that the server follows the environment that is selected."""
+    program = os.environ["DISTLINT_TEST_CODE_SERVER"]
+    arguments = ["--code-server", program, "--python", sys.executable]
+    subprocess.run(["npm", "run", "package"], cwd=FOLDER, check=True)
+    subprocess.run(["npm", "run", "try", "--", *arguments], cwd=FOLDER, check=True, timeout=600)

@@ -26,4 +26,8 @@ export default ts.config(
       },
     },
   },
+  {
+    files: ["try/python/*.js"],
+    languageOptions: { sourceType: "commonjs" },
+  },
 );

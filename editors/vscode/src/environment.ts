@@ -87,7 +87,8 @@ async function checked(
     });
     return { program, version: stdout.trim().replace(/^distlint\s+/, "") };
   } catch (error) {
-    const why = error instanceof Error ? error.message.split("\n")[0] : String(error);
+    // the last line of a traceback, which begins with the whole command
+    const why = error instanceof Error ? error.message.trim().split("\n").at(-1) : String(error);
     throw new NoProgramError(
       `distlint does not run from ${where}. Install distlint[server] there, as the README of this extension shows (${why})`,
     );

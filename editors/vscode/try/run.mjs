@@ -2,23 +2,27 @@
 //
 //   npm run package && npm run try -- --code-server PATH --python PATH [--screenshot FILE]
 //
-// The Python needs distlint[server]; CHROMIUM names another browser than /usr/bin/chromium.
+// The Python needs distlint[server]; CHROMIUM names another browser than /usr/bin/chromium. The Python
+// extension is not to be had in code-server: try/python stands in for it.
 
 import { spawn, spawnSync } from "node:child_process";
 import {
+  chmodSync,
   copyFileSync,
   globSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { createVSIX } from "@vscode/vsce";
 import puppeteer from "puppeteer-core";
 
 const PORT = 18_080;
@@ -57,9 +61,14 @@ function prepared(folder) {
   const example = join(here, "..", "..", "..", "examples", "nanogpt_style", "buggy.py");
   copyFileSync(example, join(project, "train.py"));
   writeFileSync(join(project, "train.ipynb"), notebook());
+  const environments = ["first", "second"].map((name) => environment(join(folder, name)));
+  const without = join(folder, "without", "python");
+  mkdirSync(dirname(without));
+  writeFileSync(without, "#!/bin/sh\necho \"No module named 'distlint'\" >&2\nexit 1\n");
+  chmodSync(without, 0o755);
   writeFileSync(
     join(machine, "settings.json"),
-    JSON.stringify({ "distlint.interpreter": chosen.python }),
+    JSON.stringify({ "standIn.interpreters": [...environments, without] }),
   );
   writeFileSync(
     join(user, "settings.json"),
@@ -75,6 +84,33 @@ function prepared(folder) {
     }),
   );
   return project;
+}
+
+/** An environment whose distlint is that of --python, and notes the processes that it starts as. */
+function environment(folder) {
+  mkdirSync(folder);
+  const real = join(dirname(chosen.python), "distlint");
+  const note = `echo "$$ $*" >> "${join(folder, "started")}"`;
+  writeFileSync(join(folder, "distlint"), `#!/bin/sh\n${note}\nexec "${real}" "$@"\n`);
+  chmodSync(join(folder, "distlint"), 0o755);
+  writeFileSync(join(folder, "started"), "");
+  symlinkSync(chosen.python, join(folder, "python"));
+  return join(folder, "python");
+}
+
+/** The servers that were started from an environment and have not ended. */
+function servers(folder) {
+  const lines = readFileSync(join(folder, "started"), "utf-8").split("\n");
+  return lines
+    .filter((line) => line.endsWith(" server"))
+    .map((line) => Number(line.split(" ")[0]))
+    .filter((id) => {
+      try {
+        return process.kill(id, 0);
+      } catch {
+        return false;
+      }
+    });
 }
 
 function codeServer(folder, ...args) {
@@ -130,6 +166,10 @@ const runs = () =>
   [...document.querySelectorAll(".statusbar-item")].some(
     (each) => each.textContent.includes("distlint") && each.querySelector(".codicon-check"),
   );
+const fails = () =>
+  [...document.querySelectorAll(".statusbar-item")].some(
+    (each) => each.textContent.includes("distlint") && each.querySelector(".codicon-error"),
+  );
 const counts = () => /[1-9]/.test(document.querySelector("[id='status.problems']")?.textContent);
 const holds = (selector, text) =>
   [...document.querySelectorAll(selector)].some((each) =>
@@ -137,10 +177,10 @@ const holds = (selector, text) =>
   );
 const shows = (selector, count) => document.querySelectorAll(selector).length >= count;
 
-async function onDisk(file, what, holdsTrue) {
+async function comes(what, condition) {
   const end = Date.now() + PATIENCE;
   while (Date.now() < end) {
-    if (holdsTrue(readFileSync(file, "utf-8"))) {
+    if (condition()) {
       console.log(`ok  ${what}`);
       return;
     }
@@ -148,6 +188,8 @@ async function onDisk(file, what, holdsTrue) {
   }
   throw new Error(`${what}: not so`);
 }
+
+const onDisk = (file, what, holdsTrue) => comes(what, () => holdsTrue(readFileSync(file, "utf-8")));
 
 async function tried(page, project) {
   const script = join(project, "train.py");
@@ -189,16 +231,51 @@ async function tried(page, project) {
   if (cells[1].source.join("") !== BUG.join("")) throw new Error("another cell has changed");
   await quickly(page, ">distlint: Show Output");
   await seen(page, "the output is shown", holds, ".output-view, .part.panel", "distlint");
+  await follows(page, join(project, ".."));
+}
+
+/** The server is always that of the environment that is selected, and the only one. */
+async function follows(page, folder) {
+  const [first, second] = ["first", "second"].map((name) => join(folder, name));
+  const are = (one, other) => () => servers(first).length === one && servers(second).length === other;
+  await pause(1500); // the output takes the focus
+  await quickly(page, "train.py");
+  await comes("the server is that of the selected environment", are(1, 0));
+  await quickly(page, ">Stand-in: Select Next Environment");
+  await comes("another environment is selected: its server runs, the one before has ended", are(0, 1));
+  await seen(page, "the status says so", runs);
+  await seen(page, "there are findings again", counts);
+  await quickly(page, ">Stand-in: Select Next Environment");
+  await comes("an environment without distlint is selected: no server is left", are(0, 0));
+  await seen(page, "the status says that none runs", fails);
+  await seen(page, "a message says why", holds, ".notifications-toasts", "No module named 'distlint'");
+  await quickly(page, ">Stand-in: Select Next Environment");
+  await comes("the first one is selected again", are(1, 0));
+  await seen(page, "the server runs once more", runs);
+  writeFileSync(
+    join(folder, "data", "Machine", "settings.json"),
+    JSON.stringify({ "distlint.interpreter": join(second, "python") }),
+  );
+  await comes("an interpreter that is named in the settings comes first", are(0, 1));
 }
 
 async function main() {
   const folder = mkdtempSync(join(tmpdir(), "distlint-vscode-"));
   const project = prepared(folder);
-  const vsix = join(here, "..", "dist", "distlint.vsix");
-  const [program, install] = codeServer(folder, "--install-extension", vsix);
-  const installed = spawnSync(program, install, { encoding: "utf-8" });
-  if (installed.status !== 0) throw new Error(installed.stdout + installed.stderr);
-  const [, serve] = codeServer(folder, "--auth", "none", "--bind-addr", `127.0.0.1:${PORT}`, project);
+  const standIn = join(folder, "python.vsix");
+  await createVSIX({
+    cwd: join(here, "python"),
+    packagePath: standIn,
+    dependencies: false,
+    allowMissingRepository: true,
+    skipLicense: true,
+  });
+  for (const vsix of [join(here, "..", "dist", "distlint.vsix"), standIn]) {
+    const [program, install] = codeServer(folder, "--install-extension", vsix);
+    const installed = spawnSync(program, install, { encoding: "utf-8" });
+    if (installed.status !== 0) throw new Error(installed.stdout + installed.stderr);
+  }
+  const [program, serve] = codeServer(folder, "--auth", "none", "--bind-addr", `127.0.0.1:${PORT}`, project);
   const server = spawn(program, serve, { stdio: "ignore", detached: true });
   let browser;
   try {
