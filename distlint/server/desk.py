@@ -95,6 +95,10 @@ class Desk:
         with self._lock:
             self._stale.add(path)
 
+    def is_decided_by(self, path: Path) -> bool:
+        """Is it one of the files that decide about the settings of those that are open?"""
+        return any(path in stamps for stamps in tuple(self._stamps.values()))
+
     def reset(
         self, folders: Mapping[Path, Overrides] | None = None, overrides: Overrides | None = None
     ) -> None:

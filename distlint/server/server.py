@@ -44,7 +44,7 @@ from distlint.source.notebook import Notebook, relative
 
 FIX_ALL = f"{types.CodeActionKind.SourceFixAll.value}.distlint"
 FIX_ALL_CELLS = f"notebook.{FIX_ALL}"
-WATCHED = ("**/*.toml", "**/*.py", "**/requirements*.txt")
+WATCHED = ("**/*.toml", "**/*.py", "**/requirements*.txt", "**/*.json")
 FILES = "distlint-files"
 STACK = 64 * 1024 * 1024
 """Bytes of address space for the thread of the engine, which recurses as deep as programs nest."""
@@ -611,6 +611,8 @@ def _synchronise(server: Server) -> None:
             path = _path(change.uri)
             if path is None:
                 continue
+            if path.suffix == ".json" and not server.desk.is_decided_by(path):
+                continue  # jobs write many, and only a baseline matters
             if path.suffix != ".py" or change.type != types.FileChangeType.Changed:
                 server.desk.reset()  # also what imports lead to
                 concern = True

@@ -193,6 +193,11 @@ class Editor:
         )
         return str(found["contents"]["value"]) if found else ""
 
+    def watchers(self) -> list[Json]:
+        """What the server has asked to be told of."""
+        wanted = [each for each in self.registered if "watchers" in each["registerOptions"]]
+        return [watcher for each in wanted for watcher in each["registerOptions"]["watchers"]]
+
     def _send(self, message: Mapping[str, object]) -> None:
         data = json.dumps({"jsonrpc": "2.0", **message}).encode()
         assert self.process.stdin is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import time
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.engine.own_rule import CONFIG, FILE, SCRIPT
-from tests.server.client import RICH, Editor, edited
+from tests.server.client import PROGRAM, RICH, Editor, edited
 
 BUGGY = """\
 import torch.distributed as dist
@@ -380,6 +381,36 @@ def test_a_change_of_the_configuration_is_noticed(script: Path, watches: bool) -
         else:
             editor.change(script, f"{BUGGY}\n")
         assert editor.diagnostics(script) == []
+
+
+@pytest.mark.parametrize("watches", [True, False])
+def test_a_baseline_that_is_written_in_a_terminal_is_noticed(script: Path, watches: bool) -> None:
+    baseline = script.parent / "known.json"
+    baseline.write_text('{"version": 1, "findings": {}}')
+    (script.parent / "distlint.toml").write_text('baseline = "known.json"\n')
+    with Editor(script.parent, capabilities=RICH if watches else {}) as editor:
+        editor.open(script)
+        assert codes(editor.diagnostics(script)) == ["DST101"]
+        script.write_text(BUGGY)
+        subprocess.run([PROGRAM, "check", "--update-baseline"], cwd=script.parent, check=True)
+        if watches:
+            patterns = [each["globPattern"] for each in editor.watchers()]
+            assert any(baseline.match(pattern) for pattern in patterns)
+            change = {"uri": baseline.as_uri(), "type": 2}
+            editor.notify("workspace/didChangeWatchedFiles", changes=[change])
+        else:
+            editor.change(script, f"{BUGGY}\n")
+        assert editor.diagnostics(script) == []
+
+
+def test_json_that_jobs_write_starts_no_analysis(script: Path) -> None:
+    with Editor(script.parent) as editor:
+        editor.open(script)
+        assert codes(editor.diagnostics(script)) == ["DST101"]
+        metrics = {"uri": script.with_name("metrics.json").as_uri(), "type": 1}
+        editor.notify("workspace/didChangeWatchedFiles", changes=[metrics])
+        assert editor.hover(script, ROW, COLUMN)  # which waits for an analysis that has begun
+        assert editor.published.empty()
 
 
 def test_a_broken_configuration_is_said_once_and_mended(script: Path) -> None:
