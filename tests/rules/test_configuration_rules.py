@@ -9,6 +9,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from distlint.engine.run import check_paths
+from distlint.engine.settings import Resolver
 from distlint.rules.settings import find_in
 from distlint.source.document import Document, DocumentError
 from distlint.source.settings.sheet import read
@@ -64,6 +66,16 @@ def test_a_line_against_the_file_that_it_names(tmp_path: Path, line: str, codes:
 def test_auto_needs_somebody_to_fill_it_in(tmp_path: Path, script: str, codes: list[str]) -> None:
     line = "deepspeed train.py --deepspeed_config auto.json"
     assert found(tmp_path, line, auto_json=json.dumps(AUTO), train_py=script) == codes
+
+
+@pytest.mark.parametrize("alias", ["", " as ds"])
+def test_a_script_may_name_the_file_and_nothing_else(tmp_path: Path, alias: str) -> None:
+    name = alias.split()[-1] if alias else "deepspeed"
+    script = f'import deepspeed{alias}\n{name}.initialize(model=m, config="auto.json")\n'
+    (tmp_path / "auto.json").write_text(json.dumps(AUTO))
+    (tmp_path / "train.py").write_text(script)
+    report = check_paths([tmp_path], Resolver())
+    assert [finding.code for finding in report.findings] == ["DST809"]
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,7 @@ _SIGNS = (b"environ", b"putenv", b"subprocess", b"os.system", b"deepspeed", b"De
 _IN_PYTHON = re.compile(
     rb"environ|putenv|torchrun|torch\.distributed\.(?:run|launch)|accelerate\b.{1,8}\blaunch"
     rb"|zero_optimization|train_micro_batch_size_per_gpu|train_batch_size|pkill|killall"
+    rb"|\b(?:deepspeed|ds)\.initialize\b"
 )
 
 
