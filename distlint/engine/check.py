@@ -106,7 +106,6 @@ class Session:
 
     def check_file(self, target: Target) -> FileResult:
         """Check a file on disk; whatever goes wrong becomes part of the result."""
-        self._beside.clear()
         self._apart = False
         settings = self.resolver.of_file(target.path)
         try:
@@ -118,7 +117,7 @@ class Session:
             notice = Notice("failed", f"cannot be read: {reason(error)}", target.path)
             return FileResult(target.path, notices=(notice,), checked=False)
         result = self.check_bytes(data, target.path, settings)
-        if not self.caching or self._beside or self._apart:
+        if not self.caching or self.has_looked_beside or self._apart:
             return result
         return replace(result, content=digest(data))
 
@@ -149,6 +148,7 @@ class Session:
 
         ``known`` is taken for what a rehearsal finds.
         """
+        self._beside.clear()
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # those of the checked code are for other tools
@@ -205,6 +205,11 @@ class Session:
             )
         self.projects[key].proceed = self.proceed
         return self.projects[key]
+
+    @property
+    def has_looked_beside(self) -> bool:
+        """Does what was said last rest on files that the file in hand neither imports nor is?"""
+        return bool(self._beside)
 
     @property
     def volume(self) -> int:

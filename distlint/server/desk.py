@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 
 from distlint.engine import documents
 from distlint.engine.baseline import applied
-from distlint.engine.check import Session
+from distlint.engine.check import Session, is_python
 from distlint.engine.config_file import FILE_NAME, PYPROJECT
 from distlint.engine.discovery import Discovered
 from distlint.engine.errors import ConfigError, Superseded
@@ -24,6 +24,8 @@ from distlint.server.disk import Disk, Stamp, stamp
 from distlint.source.document import Document
 from distlint.source.notebook import Notebook
 from distlint.source.report import Notice, Report, Reported
+from distlint.source.scan import kind
+from distlint.source.settings.kinds import is_about_training
 from distlint.source.trace import Trace
 
 if TYPE_CHECKING:
@@ -81,6 +83,7 @@ class Desk:
         self._traces: dict[tuple[int, str, str | None], list[Trace]] = {}
         self._disks: dict[Path, Disk] = {}
         self._noticed = False
+        self._lookers: set[Path] = set()
         self._took: dict[Path, float] = {}
         """Seconds that the last whole analysis of a file has taken."""
         self.watched = False
@@ -164,9 +167,11 @@ class Desk:
 
     def concerned(self, path: Path) -> list[Path]:
         """The other open files that import a file, at any remove."""
-        found = []
+        found: list[Path] = []
+        if path in self._open and not is_python(self._open[path].document):
+            return found
         for other in self._open:
-            if other != path:
+            if other != path and is_python(self._open[other].document):
                 try:
                     session = self._session(other)
                     project = session.project(session.resolver.of_file(other))
@@ -175,6 +180,11 @@ class Desk:
                 except ConfigError:
                     continue
         return found
+
+    def lookers(self, path: Path) -> list[Path]:
+        """The other open files whose findings rest on what lies beside them, such as a DeepSpeed
+        file that a launch line names."""
+        return [other for other in self._open if other != path and other in self._lookers]
 
     def repaired(self, path: Path) -> tuple[Document, Document, int] | None:
         """An open file before and after all safe fixes that prove right, and its version."""
@@ -203,7 +213,7 @@ class Desk:
 
         self._take()
         now = self._buffers.get(analysis.document.path)
-        if now is None:
+        if now is None or not is_python(now):
             return []
         if now.text != analysis.document.text:
             raise Superseded
@@ -270,10 +280,13 @@ class Desk:
             return merge([], Discovered())
         if settings.max_file_size and len(document.code) > settings.max_file_size:
             return merge([], Discovered())
+        if not is_python(document) and not _is_about_training(document):
+            return merge([], Discovered())
         look = session.glance if glancing else session.check_source
         result = look(document, settings)
         if result is None:
             return None
+        (self._lookers.add if session.has_looked_beside else self._lookers.discard)(path)
         report = merge([result], Discovered())
         return applied(report, session.resolver) if session.resolver.has_baseline() else report
 
@@ -331,6 +344,11 @@ class Desk:
     def _folder_of(self, path: Path) -> Path:
         inside = [folder for folder in self._folders if folder in path.parents]
         return max(inside, key=lambda folder: len(folder.parts), default=path.parent)
+
+
+def _is_about_training(document: Document) -> bool:
+    """Would a file that is no Python be found in its folder?"""
+    return is_about_training(kind(document), document.path, document.data)
 
 
 def _document(content: Content, path: Path) -> Document:

@@ -41,6 +41,7 @@ from distlint.source.document import Document
 from distlint.source.edits import difference
 from distlint.source.finding import Edit
 from distlint.source.notebook import Notebook, relative
+from distlint.source.settings.kinds import kind_of
 
 FIX_ALL = f"{types.CodeActionKind.SourceFixAll.value}.distlint"
 FIX_ALL_CELLS = f"notebook.{FIX_ALL}"
@@ -263,6 +264,15 @@ class Server(LanguageServer):
         if concerned:
             self.ask_to_pull()
 
+    async def spread_saved(self, path: Path) -> None:
+        """Mark the open files that read others beside them from the disk."""
+        lookers = await self.run(partial(self.desk.lookers, path))
+        for other in lookers:
+            if other in self.uris:
+                self.mark(other, own=False)
+        if lookers:
+            self.ask_to_pull()
+
     def failed(self, path: Path, error: Exception) -> None:
         self.say(f"{path}: internal error: {type(error).__name__}: {error}")
         self.log("".join(traceback.format_exception(error)))
@@ -470,6 +480,7 @@ class Server(LanguageServer):
             and item.finding.place.cell == data.get("cell")
             and item.finding.place.path == document.path
             and item.finding.code not in ("DST000", "DST001")
+            and item.noqa_row is not None
         ]
         if not items or analysis.session is None:
             return []
@@ -551,7 +562,7 @@ def _synchronise(server: Server) -> None:
     async def opened(params: types.DidOpenTextDocumentParams) -> None:
         document = params.text_document
         path = _path(document.uri)
-        if path is not None and document.language_id == "python":
+        if path is not None and _is_ours(document.language_id, path, document.text):
             server.uris[path] = document.uri
             server.edited(path, document.text, document.version)
 
@@ -571,6 +582,8 @@ def _synchronise(server: Server) -> None:
         if path is not None and path.suffix == ".toml":
             server.desk.reset()
             server.mark_all()
+        elif path is not None:
+            await server.spread_saved(path)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
     async def closed(params: types.DidCloseTextDocumentParams) -> None:
@@ -752,6 +765,14 @@ def _path(uri: str | None) -> Path | None:
         return None
     name = uris.to_fs_path(uri)
     return Path(os.path.abspath(name)) if name else None
+
+
+def _is_ours(language: str, path: Path, text: str) -> bool:
+    """Is a text Python, or may it configure or start a training?"""
+    if language == "python":
+        return True
+    found = kind_of(path, text[:256].encode("utf-8", "replace"))
+    return found is not None and found != "python"
 
 
 def _differences(before: Document, after: Document) -> Iterator[Edit]:

@@ -110,13 +110,13 @@ class Editor:
     def notify(self, method: str, **params: object) -> None:
         self._send({"method": method, "params": params})
 
-    def open(self, path: Path, text: str | None = None) -> None:
+    def open(self, path: Path, text: str | None = None, *, language: str = "python") -> None:
         self.versions[path.as_uri()] = 1
         self.notify(
             "textDocument/didOpen",
             textDocument={
                 "uri": path.as_uri(),
-                "languageId": "python",
+                "languageId": language,
                 "version": 1,
                 "text": path.read_text("utf-8") if text is None else text,
             },
@@ -165,6 +165,11 @@ class Editor:
             textDocument={"uri": path.as_uri(), "version": self.versions[path.as_uri()]},
             contentChanges=changes,
         )
+
+    def save(self, path: Path, text: str) -> None:
+        self.change(path, text)
+        path.write_text(text, "utf-8")
+        self.notify("textDocument/didSave", textDocument={"uri": path.as_uri()})
 
     def diagnostics(self, path: Path, version: int | None = None) -> list[Json]:
         """What the server says next about the newest version of a file, or about another one."""

@@ -24,6 +24,9 @@ const SETTINGS = [
   "patience",
   "configuration",
 ];
+/** Files that may configure or start a training; the server looks at what they hold. */
+const LAUNCHING = ["json", "jsonc", "yaml", "shellscript", "dockerfile", "makefile"];
+const LAUNCHING_BY_NAME = "**/*.{hjson,slurm,sbatch,sub,pbs,lsf,job,mk,mak}";
 const START = ["distlint.enable", "distlint.path", "distlint.interpreter"];
 
 let extension: Extension | undefined;
@@ -128,7 +131,8 @@ class Extension implements vscode.Disposable {
     };
     const options: LanguageClientOptions = {
       documentSelector: [
-        { scheme: "file", language: "python" },
+        ...["python", ...LAUNCHING].map((language) => ({ scheme: "file", language })),
+        { scheme: "file", pattern: LAUNCHING_BY_NAME },
         { scheme: "vscode-notebook-cell", language: "python" },
       ],
       outputChannel: this.#log,

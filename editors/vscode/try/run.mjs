@@ -61,6 +61,7 @@ function prepared(folder) {
   const example = join(here, "..", "..", "..", "examples", "nanogpt_style", "buggy.py");
   copyFileSync(example, join(project, "train.py"));
   writeFileSync(join(project, "train.ipynb"), notebook());
+  writeFileSync(join(project, "ds_config.json"), '{ "zero_optimization": { "overlap_com": true } }\n');
   const environments = ["first", "second"].map((name) => environment(join(folder, name)));
   const without = join(folder, "without", "python");
   mkdirSync(dirname(without));
@@ -218,6 +219,9 @@ async function tried(page, project) {
   await quickly(page, ">distlint: Restart Server");
   await pause(1000);
   await seen(page, "the server runs again", runs);
+
+  await quickly(page, "ds_config.json");
+  await seen(page, "a DeepSpeed file has its finding", shows, ".squiggly-error", 1);
 
   const file = join(project, "train.ipynb");
   await quickly(page, "train.ipynb");
