@@ -107,6 +107,10 @@ class Editor:
         assert "error" not in message, message["error"]
         return message["result"]
 
+    def refusal(self, number: int) -> Json:
+        """The error in place of an answer."""
+        return self._answers[number].get(timeout=PATIENCE)["error"]
+
     def notify(self, method: str, **params: object) -> None:
         self._send({"method": method, "params": params})
 

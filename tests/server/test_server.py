@@ -534,6 +534,18 @@ def test_the_server_ends_at_once_though_an_analysis_runs(script: Path) -> None:
     assert time.perf_counter() - before < 2
 
 
+def test_a_question_that_is_taken_back_is_answered_at_once(script: Path) -> None:
+    with Editor(script.parent) as editor:
+        editor.open(script, BUGGY + LONG)
+        position = {"line": ROW, "character": COLUMN}
+        document = {"uri": script.as_uri()}
+        question = editor.ask("textDocument/hover", textDocument=document, position=position)
+        editor.notify("$/cancelRequest", id=question)
+        assert editor.refusal(question)["code"] == -32800
+        assert editor.published.empty()  # the analysis goes on
+        assert codes(editor.diagnostics(script))[0] == "DST101"
+
+
 def test_questions_are_answered_while_an_analysis_runs(script: Path) -> None:
     other = script.with_name("other.txt")
     with Editor(script.parent) as editor:
