@@ -6,7 +6,7 @@ import argparse
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -138,10 +138,12 @@ def colored(choice: str, stream: IO[str]) -> bool:
 
 @contextmanager
 def output(file: Path | None, default: IO[str]) -> Iterator[IO[str]]:
-    """Where output goes: a file that the user named, or the default."""
+    """Where output goes: a file that the user named, with the folders above it, or the default."""
     if file is None:
         yield default
         return
+    with suppress(OSError):  # opening it says better what is wrong
+        file.parent.mkdir(parents=True, exist_ok=True)
     try:
         stream = file.open("w", encoding="utf-8")
     except OSError as error:

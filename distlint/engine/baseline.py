@@ -210,6 +210,7 @@ def _write(baseline: Path, entries: Entries) -> None:
     text = json.dumps(content, indent=2) + "\n"
     try:
         old = baseline.read_bytes() if baseline.exists() else None
+        baseline.parent.mkdir(parents=True, exist_ok=True)
         writing.replace(baseline, old, text.encode("utf-8"))
     except (OSError, writing.NotWritten) as error:
         raise ConfigError(f"{display(baseline)}: not written: {error}") from None

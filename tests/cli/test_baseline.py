@@ -215,3 +215,9 @@ def test_a_repair_is_no_failure_for_what_is_known(buggy: Path, distlint: Run) ->
     assert result.returncode == 0
     assert "1 entry is stale" in result.stderr
     assert buggy.read_text() != BUGGY
+
+
+def test_a_folder_for_it_is_made(buggy: Path, distlint: Run) -> None:
+    named = ("--baseline", "ci/known.json")
+    assert distlint("check", *named, "--update-baseline").returncode == 0
+    assert distlint("check", *named).returncode == 0

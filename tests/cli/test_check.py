@@ -68,7 +68,7 @@ class TestStatus:
             (["--fail-on", "warnings"], "did you mean `warning`?"),
             (["--output-format", "xml"], "argument --output-format: invalid choice: 'xml'"),
             (["--output-format", "jsno"], "did you mean `json`?"),
-            (["--output-file", "no/where.txt"], "distlint: --output-file: no/where.txt: "),
+            (["--output-file", "train.py/no"], "distlint: --output-file: train.py/no: Not a dir"),
             (["-", "train.py"], "distlint: `-` cannot be combined with other paths\n"),
             (["--selct=DST1"], "unrecognized arguments: --selct=DST1; did you mean `--select`?"),
             (["--no-preveiw"], "did you mean `--no-preview`?"),
@@ -150,6 +150,12 @@ class TestOutput:
         assert result.returncode == 1
         assert result.stdout == ""
         assert FINDING in (buggy.parent / "report.txt").read_text()
+
+    def test_an_output_file_in_a_folder_that_is_not_there_yet(
+        self, buggy: Path, distlint: Run
+    ) -> None:
+        assert distlint("check", "-o", "reports/lint/report.txt").returncode == 1
+        assert FINDING in (buggy.parent / "reports" / "lint" / "report.txt").read_text()
 
     def test_statistics(self, buggy: Path, distlint: Run) -> None:
         result = distlint("check", "--statistics")
