@@ -40,12 +40,15 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if find_spec("mkdocs") is None or find_spec("material") is None:
         pytest.skip("mkdocs-material is not installed")
     folder = tmp_path_factory.mktemp("site")
-    subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)],
+    built = subprocess.run(  # not --quiet, which counts no warnings
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)],
         cwd=ROOT,
-        check=True,
+        capture_output=True,
+        text=True,
         timeout=120,
+        check=False,
     )
+    assert built.returncode == 0, built.stderr
     return folder
 
 
