@@ -438,7 +438,7 @@ def _marks(folder: Path) -> Iterator[tuple[str, tuple[int, int] | None]]:
     """Every source file of a folder, with its size and when it was written."""
     with os.scandir(folder) as entries:
         for entry in entries:
-            if entry.name.endswith((".py", ".toml")):
+            if entry.name.endswith((".py", ".toml", ".json")):
                 yield entry.path, _stamp(entry.path)
             elif "." not in entry.name and entry.name not in ("__pycache__", "runtime"):
                 if entry.is_dir():

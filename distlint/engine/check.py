@@ -99,8 +99,6 @@ class Session:
         self.proceed: Callable[[], None] | None = None
         """Called now and then during an analysis; it may raise ``Superseded``."""
         self.projects: dict[tuple[Path | None, Path], Project] = {}
-        self._beside: list[Path] = []
-        """Files that rules about the file in hand have read beside it."""
         self._apart = False
         """Were programs in the file in hand looked at by themselves?"""
 
@@ -117,7 +115,7 @@ class Session:
             notice = Notice("failed", f"cannot be read: {reason(error)}", target.path)
             return FileResult(target.path, notices=(notice,), checked=False)
         result = self.check_bytes(data, target.path, settings)
-        if not self.caching or self.has_looked_beside or self._apart:
+        if not self.caching or self._apart:
             return result
         return replace(result, content=digest(data))
 
@@ -148,7 +146,6 @@ class Session:
 
         ``known`` is taken for what a rehearsal finds.
         """
-        self._beside.clear()
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # those of the checked code are for other tools
@@ -207,11 +204,6 @@ class Session:
         return self.projects[key]
 
     @property
-    def has_looked_beside(self) -> bool:
-        """Does what was said last rest on files that the file in hand neither imports nor is?"""
-        return bool(self._beside)
-
-    @property
     def volume(self) -> int:
         """How much text of modules is kept at hand, in characters."""
         return sum(project.volume for project in self.projects.values())
@@ -262,7 +254,7 @@ class Session:
             return []
         from distlint.rules.settings import find_in
 
-        found = find_in(sheet, settings.versions, settings.allow_env, self._beside)
+        found = find_in(sheet, settings.versions, settings.allow_env)
         resting = _resting(settings)
         return _fixable((each for each in found if each.code not in resting), sheet.document)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -14,7 +13,7 @@ from distlint.rules.base import SettingsRule
 from distlint.rules.registry import rules
 from distlint.source.document import Document, DocumentError
 from distlint.source.finding import Finding
-from distlint.source.requirements import asks_for_older, bounds_of
+from distlint.source.requirements import asks_for_older, bounds, content, contents
 from distlint.source.settings import values
 from distlint.source.settings.kinds import MAX_SIZE
 from distlint.source.settings.sheet import Config, Sheet, read
@@ -33,8 +32,6 @@ class Page:
     sheet: Sheet
     versions: Mapping[str, str] = field(default_factory=dict)
     allow_env: tuple[str, ...] = ()
-    read: list[Path] = field(default_factory=list)
-    """The folders in which rules have looked for other files: what is said rests on them too."""
 
     @property
     def path(self) -> Path:
@@ -49,8 +46,7 @@ class Page:
         named = self.versions.get(library)
         if named is not None:
             return (f"=={named}",)
-        self.read.append(self.path.parent)
-        return tuple(b for b in bounds_of(self.path, library) if re.search(r"\d", b))
+        return tuple(b for b in bounds(self.path, library) if re.search(r"\d", b))
 
     def asks_for_older(self, library: str, version: str) -> bool:
         """Does the project hold itself to versions of a library before this one?"""
@@ -87,24 +83,20 @@ class Page:
         """The configuration in a file that the document names, seen from folders above it."""
         if not name or "://" in name:
             return None
-        self.read.append(self.path.parent)
         for folder in list(self.path.parents)[:_ABOVE]:
             path = folder / name
-            config = _config_of(path)
+            data = content(path, MAX_SIZE)
+            config = None if data is None else _config_in(path, data)
             if config is not None:
                 return path, config
         return None
 
-    def file(self, name: str) -> Path | None:
-        """A file that the document names, seen from folders above it."""
-        self.read.append(self.path.parent)
+    def text_of(self, name: str) -> str | None:
+        """What a file holds that the document names, seen from folders above it."""
         for folder in list(self.path.parents)[:_ABOVE]:
-            path = folder / name
-            try:
-                if path.is_file() and path.stat().st_size <= MAX_SIZE:
-                    return path
-            except OSError:
-                return None
+            data = content(folder / name, MAX_SIZE)
+            if data is not None:
+                return data.decode("utf-8", "replace")
         return None
 
     def near(self, *patterns: str, above: int, most: int) -> Iterator[bytes]:
@@ -115,29 +107,16 @@ class Page:
             above: how many folders are looked in.
             most: how many files of a pattern are read in each.
         """
-        self.read.append(self.path.parent)
         for folder in list(self.path.parents)[:above]:
             for pattern in patterns:
-                with suppress(OSError):
-                    for path in sorted(folder.glob(pattern))[:most]:
-                        yield path.read_bytes()
-
-
-def _config_of(path: Path) -> Config | None:
-    try:
-        state = path.stat()
-        if not path.is_file() or state.st_size > MAX_SIZE:
-            return None
-    except (OSError, ValueError):
-        return None
-    return _config_in(path, state.st_mtime_ns, state.st_size)
+                yield from contents(folder, pattern, most)
 
 
 @lru_cache(maxsize=64)
-def _config_in(path: Path, _changed: int, _size: int) -> Config | None:
+def _config_in(path: Path, data: bytes) -> Config | None:
     try:
-        sheet = read(Document.read(path))
-    except (OSError, ValueError, DocumentError):
+        sheet = read(Document.from_bytes(data, path))
+    except (ValueError, DocumentError):
         return None
     return sheet.configs[0] if sheet is not None and sheet.configs else None
 
@@ -151,13 +130,9 @@ def find_in(
     sheet: Sheet,
     versions: Mapping[str, str],
     allow_env: tuple[str, ...],
-    read_beside: list[Path] | None = None,
 ) -> list[Finding]:
-    """What the rules say about a document that configures or starts a training.
-
-    ``read_beside`` gets the folders in which they looked for other files.
-    """
-    page = Page(sheet, versions, allow_env, [] if read_beside is None else read_beside)
+    """What the rules say about a document that configures or starts a training."""
+    page = Page(sheet, versions, allow_env)
     found = [finding for rule in settings_rules() for finding in rule.check(page)]
     return sorted(found, key=lambda finding: finding.sort_key)
 

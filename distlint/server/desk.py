@@ -286,7 +286,8 @@ class Desk:
         result = look(document, settings)
         if result is None:
             return None
-        (self._lookers.add if session.has_looked_beside else self._lookers.discard)(path)
+        looks = any(asked.is_of_a_content for asked in result.asked)
+        (self._lookers.add if looks else self._lookers.discard)(path)
         report = merge([result], Discovered())
         return applied(report, session.resolver) if session.resolver.has_baseline() else report
 

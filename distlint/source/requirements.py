@@ -1,14 +1,16 @@
-"""What a file's project says: the versions of a library, that it is it, what other scripts do."""
+"""What a file's project says: versions of a library, that it is it, what files beside it hold."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import TypeVar, cast
+
+from distlint.source.document import digest
 
 _FILES = ("requirements*.txt", "pyproject.toml", "setup.py", "setup.cfg", "environment*.y*ml")
 _MAX_SIZE = 200_000
@@ -36,6 +38,11 @@ class Asked:
         """
         return _QUESTIONS[self.question](self.file, *self.words) == self.answer
 
+    @property
+    def is_of_a_content(self) -> bool:
+        """Does all that another file holds count, rather than one thing in it?"""
+        return self.question in (bounds_are.__name__, holds.__name__, hold.__name__)
+
 
 _Question = TypeVar("_Question", bound=Callable[..., bool])
 _QUESTIONS: dict[str, Callable[..., bool]] = {}
@@ -59,11 +66,15 @@ def _question(function: _Question) -> _Question:
     @wraps(function)
     def ask(file: Path, *words: str) -> bool:
         answer = function(file, *words)
-        for heard in _listeners:
-            heard.append(Asked(function.__name__, file, words, answer))
+        _note(function.__name__, file, words, answer)
         return answer
 
     return cast(_Question, ask)
+
+
+def _note(question: str, file: Path, words: tuple[str, ...], answer: bool = True) -> None:
+    for heard in _listeners:
+        heard.append(Asked(question, file, words, answer))
 
 
 @_question
@@ -109,6 +120,45 @@ def bounds_of(file: Path, library: str) -> tuple[str, ...]:
     return ()
 
 
+def bounds(file: Path, library: str) -> tuple[str, ...]:
+    """The same, and an analysis depends on all of it."""
+    found = bounds_of(file, library)
+    _note(bounds_are.__name__, file, (library, *found))
+    return found
+
+
+@_question
+def bounds_are(file: Path, library: str, *found: str) -> bool:
+    """Is this what follows the name of a library there?"""
+    return bounds_of(file, library) == found
+
+
+def content(file: Path, most: int) -> bytes | None:
+    """What a file holds; None if it is not there, or larger than ``most`` bytes."""
+    found = _content(file, most)
+    _note(holds.__name__, file, (str(most), _mark(found)))
+    return found
+
+
+@_question
+def holds(file: Path, most: str, mark: str) -> bool:
+    """Does a file hold what it held?"""
+    return _mark(_content(file, int(most))) == mark
+
+
+def contents(folder: Path, pattern: str, most: int) -> list[bytes]:
+    """What the first so many files of a folder hold, by a pattern for their names."""
+    found = _contents(folder, pattern, most)
+    _note(hold.__name__, folder, (pattern, str(most), *map(_mark, found)))
+    return found
+
+
+@_question
+def hold(folder: Path, pattern: str, most: str, *marks: str) -> bool:
+    """Do the files of a folder hold what they held?"""
+    return tuple(map(_mark, _contents(folder, pattern, int(most)))) == marks
+
+
 @_question
 def runs_on_older_python(file: Path, version: str) -> bool:
     """Does the project of a file promise to run on a Python that is older than this version?
@@ -145,6 +195,28 @@ def is_among_tests(file: Path) -> bool:
     return any(
         folder.name == "tests" and not (folder / ".git").exists() for folder in _folders(file)
     )
+
+
+def _content(file: Path, most: int) -> bytes | None:
+    try:
+        if not file.is_file() or file.stat().st_size > most:
+            return None
+        return file.read_bytes()
+    except (OSError, ValueError):
+        return None
+
+
+def _contents(folder: Path, pattern: str, most: int) -> list[bytes]:
+    found = []
+    with suppress(OSError):
+        for path in sorted(folder.glob(pattern))[:most]:
+            with suppress(OSError):  # a folder, or one that may not be read
+                found.append(path.read_bytes())
+    return found
+
+
+def _mark(data: bytes | None) -> str:
+    return "" if data is None else digest(data)
 
 
 def _folders(file: Path) -> Iterator[Path]:

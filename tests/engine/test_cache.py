@@ -54,6 +54,9 @@ def helper():
     {module}.helper()
 """
 
+LAUNCH = "deepspeed --num_gpus 4 t.py --deepspeed ds.json --gradient_accumulation_steps 8\n"
+STEPS = '{"train_micro_batch_size_per_gpu": 4, "gradient_accumulation_steps": %d, "own_key": 1}\n'
+
 Analysed = Callable[..., list[str]]
 
 
@@ -199,6 +202,27 @@ class TestWhatIsAskedForAgain:
         analysed()
         assert {f.code for f in before.findings} == {"DST107"}
         assert checked().findings == ()
+
+    @pytest.mark.parametrize(
+        ("file", "text", "concerned"),
+        [
+            ("jobs/ds.json", STEPS % 8, ["ds.json", "launch.sh"]),
+            ("ds.json", STEPS % 4, ["ds.json"]),
+            ("requirements.txt", "deepspeed==0.14.4\n", ["ds.json"]),
+            ("jobs/reads.py", "own_key = config['own_key']\n", ["ds.json", "reads.py"]),
+            ("jobs/notes.txt", "own_key", []),
+        ],
+    )
+    def test_what_lies_beside_a_launch_file_or_a_configuration(
+        self, project: Path, analysed: Analysed, file: str, text: str, concerned: list[str]
+    ) -> None:
+        write(project, {"jobs/launch.sh": LAUNCH, "jobs/ds.json": STEPS % 4})
+        assert sorted(analysed()) == ["ds.json", "launch.sh"]
+        assert analysed() == []
+        assert [finding.code for finding in checked().findings] == ["DST801", "DST817"]
+        write(project, {file: text})
+        assert sorted(analysed()) == concerned
+        assert analysed() == []
 
 
 class TestSettings:

@@ -190,10 +190,4 @@ def script_text(page: Page, launch: Launch) -> str | None:
     word = launch.script
     if word is None or word.text is None or not word.text.endswith(".py"):
         return None
-    path = page.file(word.text)
-    if path is None:
-        return None
-    try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return None
+    return page.text_of(word.text)
