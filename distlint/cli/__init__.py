@@ -12,7 +12,7 @@ COMMANDS = {
     "check": "find the places where ranks part ways",
     "fix": "repair what can be repaired, and prove each repair by analysing the result",
     "trace": "show the collectives of each group of ranks side by side",
-    "rule": "explain a rule",
+    "rule": "explain a rule, or list those of a family",
     "test-rule": "hold rules of your own against their examples",
     "merge": "put the reports of shards together",
     "config": "list what can be configured, or explain a key",

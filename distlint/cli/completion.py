@@ -19,7 +19,7 @@ FOLDERS = "folders"
 
 _WORDS = {
     "RULES": (ALL, *FAMILIES, *RESERVED, *RESERVED.values()),
-    "CODE|NAME": (*RESERVED, *RESERVED.values()),
+    "CODE|NAME": (ALL, *FAMILIES, *RESERVED, *RESERVED.values()),
     "PATH|CODE|NAME": (*RESERVED, *RESERVED.values()),
     "KEY": tuple(key.name for key in KEYS),
 }

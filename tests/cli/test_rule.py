@@ -41,6 +41,27 @@ def test_as_json(capsys: Captured) -> None:
     assert len(json.loads(capsys.readouterr().out)) == len(rules())
 
 
+def test_a_prefix_lists_its_rules(capsys: Captured) -> None:
+    assert cli.main(["rule", "DST1"]) == 0
+    listed = capsys.readouterr().out
+    assert listed.startswith(
+        "  DST101  collective-in-rank-branch\n          A collective runs on some ranks"
+    )
+    assert listed.count("DST1") == sum(code.startswith("DST1") for code in rules())
+    assert cli.main(["rule", "ALL", "--output-format", "json"]) == 0
+    assert {rule["code"] for rule in json.loads(capsys.readouterr().out)} == set(rules())
+
+
+def test_rules_in_preview_are_marked(capsys: Captured) -> None:
+    assert cli.main(["rule", "DST3"]) == 0
+    listed = capsys.readouterr().out
+    assert "oom-retry-unsynced\n" in listed
+    in_preview = [
+        rule.name for code, rule in rules().items() if code[:4] == "DST3" and rule.preview
+    ]
+    assert [name for name in in_preview if f"{name} (preview)\n" not in listed] == []
+
+
 def test_a_rule_to_come(capsys: Captured) -> None:
     assert cli.main(["rule", "empty-cache-in-loop"]) == 0
     assert capsys.readouterr().out.startswith("DST306 (empty-cache-in-loop) is reserved")
