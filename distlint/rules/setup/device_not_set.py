@@ -85,8 +85,8 @@ class DeviceNotSet(SourceRule):
     - The group has one process.
     - A function of the project that speaks of the device is called: it may set it.
     - The file uses no CUDA besides, or another backend.
-    - The group is made in a function for other files that reads no `LOCAL_RANK`, so that they have
-      set the device, or that gives them back the one to set.
+    - The group is made in a function for other files that neither reads a rank nor is given
+      one, so that they have set the device, or that gives them back the one to set.
     """
 
     code = "DST502"
@@ -337,7 +337,11 @@ def _sides(node: ir.Compare) -> Iterator[ir.Expr]:
 def _is_for_callers(objects: Objects, scope: Scope, points: Iterable[Point]) -> bool:
     """Is the device for those to set who call a function from other files?"""
     function = scope.function
-    knows = function is None or "LOCAL_RANK" in function.tokens
+    knows = (
+        function is None
+        or not {"RANK", "LOCAL_RANK"}.isdisjoint(function.tokens)
+        or any(_INDEX.search(param.name) for param in function.params)
+    )
     return not knows or _hands_on_device(objects, points)
 
 
