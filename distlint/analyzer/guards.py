@@ -195,7 +195,7 @@ class Guards:
     def _leaves_inside(self, statement: ir.If, scope: Scope) -> bool:
         """Does each arm send some ranks away, or the one for a run of many processes?"""
         arms = [
-            any(self._leaves(each, scope) for each in block)
+            any(isinstance(each, ir.If) and self._leaves(each, scope) for each in block)
             for block in (statement.body, statement.orelse)
         ]
         return all(arms) or (any(arms) and self._tells_ranks(statement.test, scope))

@@ -1260,3 +1260,21 @@ def test_a_folder_is_there_once_each_rank_has_made_one_in_it(inner: str, rows: l
         """
     )
     assert [row for row, _ in reported(source, "DST414")] == rows
+
+
+@pytest.mark.parametrize(
+    ("what_it_does_there", "found"),
+    [
+        ("assert batches % int(os.environ['WORLD_SIZE']) == 0", True),
+        ("if os.environ['RANK'] != '0':\n        sys.exit()", False),
+    ],
+)
+def test_a_count_that_has_to_fit_sends_no_rank_away(what_it_does_there: str, found: bool) -> None:
+    source = (
+        "import os, sys\nimport torch\nimport torch.distributed as dist\n\n"
+        "ddp = int(os.environ.get('RANK', -1)) != -1\nbatches = 8\nnet = torch.nn.Linear(2, 2)\n"
+        f"if ddp:\n    dist.init_process_group('gloo')\n    {what_it_does_there}\n"
+        "if ddp:\n    net = torch.nn.parallel.DistributedDataParallel(net)\n"
+        "torch.save(net.state_dict(), 'net.pt')\n"
+    )
+    assert bool(reported(source, "DST406")) is found
