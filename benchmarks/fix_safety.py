@@ -15,6 +15,7 @@ fix says; the second form prints a sample of these for a reader.
 from __future__ import annotations
 
 import argparse
+import json
 import random
 import re
 import shutil
@@ -30,12 +31,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from distlint.engine import documents
 from distlint.engine.fix import Repairs, repair
 from distlint.engine.run import check_paths
 from distlint.engine.settings import Overrides, Resolver
-from distlint.source.document import Document, DocumentError
+from distlint.source.document import DocumentError
 from distlint.source.edits import apply, changed_lines
 from distlint.source.finding import Edit, Finding
+from distlint.source.notebook import Notebook
 from distlint.source.report import Fixed, Report
 
 CONTEXT = 6
@@ -114,7 +117,7 @@ def harm(fixed: Fixed, before: tuple[bytes, int], after: tuple[bytes, int]) -> I
     if before[1] != after[1]:
         yield f"the mode changed from {before[1]:o} to {after[1]:o}"
     try:
-        old, new = (Document.from_bytes(data, fixed.path) for data, _ in (before, after))
+        old, new = (documents.from_bytes(data, fixed.path) for data, _ in (before, after))
     except DocumentError as error:
         yield f"cannot be read back: {error}"
         return
@@ -126,6 +129,8 @@ def harm(fixed: Fixed, before: tuple[bytes, int], after: tuple[bytes, int]) -> I
         yield "no Python any more"
     if _newlines(new.data) - _newlines(old.data):
         yield "other newlines"
+    if isinstance(old, Notebook) and _around_code(old.data) != _around_code(new.data):
+        yield "something beside the code of the notebook changed"
     texts = [each.text for each in fixed.rounds] + [fixed.after]
     for each, text, following in zip(fixed.rounds, texts, texts[1:], strict=False):
         edits = [edit for finding in each.findings if finding.fix for edit in finding.fix.edits]
@@ -140,6 +145,14 @@ def _compiles(text: str) -> bool:
     except (SyntaxError, ValueError):
         return False
     return True
+
+
+def _around_code(data: bytes) -> object:
+    """What a notebook holds beside the source of its cells."""
+    whole = json.loads(data)
+    for cell in whole["cells"]:
+        del cell["source"]
+    return whole
 
 
 def _newlines(data: bytes) -> set[bytes]:
