@@ -8,7 +8,6 @@ finding needs them.
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -450,36 +449,41 @@ class Class:
 
 _FIELDS: dict[type, tuple[str, ...]] = {}
 _PLAIN = frozenset({str, int, float, complex, bool, bytes, type(None), type(...), frozenset})
+_PLAIN_FIELDS = frozenset(
+    {"str", "str | None", "int", "bool", "frozenset[str]", "tuple[str, ...]", "tuple[int, ...]"}
+)
 
 
-def children(node: Any) -> Iterator[Any]:
+def children(node: Any) -> list[Any]:
     """The IR nodes directly below a node, in the order of evaluation where it matters."""
     names = _FIELDS.get(type(node))
     if names is None:
         names = _FIELDS[type(node)] = tuple(
             name
-            for name in type(node).__dataclass_fields__
-            if not name.startswith("_") and name != "site"
+            for name, field in type(node).__dataclass_fields__.items()
+            if not name.startswith("_") and field.type not in _PLAIN_FIELDS
         )
+    found: list[Any] = []
     for name in names:
         value = getattr(node, name)
         kind = type(value)
         if kind is tuple:
             if value:
-                yield from _nodes_in(value)
+                _add_nodes(value, found)
         elif kind is dict:
-            yield from value.values()
+            found.extend(value.values())
         elif kind not in _PLAIN:
-            yield value
+            found.append(value)
+    return found
 
 
-def _nodes_in(values: tuple[Any, ...]) -> Iterator[Any]:
+def _add_nodes(values: tuple[Any, ...], found: list[Any]) -> None:
     for value in values:
         kind = type(value)
         if kind is tuple:
-            yield from _nodes_in(value)
+            _add_nodes(value, found)
         elif kind not in _PLAIN:
-            yield value
+            found.append(value)
 
 
 TRY = "$try"

@@ -193,7 +193,7 @@ class Liveness:
         """What a statement reads, and the functions that it may call."""
         found = self.statements.get(statement)
         if found is None:
-            tokens = self.reach.of_block(module, ir.tokens_of(statement))
+            tokens = self.reach.graph.of_block(module, ir.tokens_of(statement))
             found = self.statements[statement] = self.names(tokens)
         return found
 

@@ -26,6 +26,7 @@ class Outflow:
 
     def __init__(self, reach: Reach) -> None:
         self.reach = reach
+        self.graph = reach.graph
         self._flows: dict[ir.Function, _Flow] = {}
         self._changes: dict[ir.Function, frozenset[str]] = {}
         self._globals: dict[tuple[str, str], bool] = {}
@@ -51,18 +52,19 @@ class Outflow:
         known = self._changes.get(function)
         if known is None:
             self._changes[function] = frozenset()  # where it calls itself
-            known = _changed_by(function).union(*map(self.changes, self.reach.called_by(function)))
+            called = self.graph.called_by(function)
+            known = _changed_by(function).union(*map(self.changes, called))
             self._changes[function] = known
         return known
 
     def called(self, module: str, name: str) -> list[ir.Function]:
-        return self.reach.callable_from(module).get(name, [])
+        return self.graph.callable_from(module).get(name, [])
 
     def sources(self, function: ir.Function) -> Iterator[str]:
         """The names in a function that stand for something of this rank's own."""
         yield from self.reach.sources(function.module, function.tokens)
         module = self.reach.project.by_key(function.module)
-        others = self.reach.imported(module) if module is not None else ()
+        others = self.graph.imported(module) if module is not None else ()
         for name in function.tokens - function.locals:
             if self.is_own(function.module, name) or any(
                 name in other.definitions and self.is_own(other.key, name) for other in others
@@ -83,7 +85,7 @@ class Outflow:
     def _is_made_of_own(self, key: str, node: object) -> bool:
         if isinstance(node, Imported):
             module = self.reach.project.by_key(key)
-            origins = self.reach.resolve(module, node) if module is not None else ()
+            origins = self.graph.resolve(module, node) if module is not None else ()
             return node.attr is not None and any(
                 self.is_own(origin.key, node.attr) for origin in origins if origin.key != key
             )
@@ -92,7 +94,7 @@ class Outflow:
         tokens = ir.tokens_of(node)
         return (
             any(True for _ in self.reach.sources(key, tokens))
-            or any(self.flow(found).returns for found in self.reach.callees(key, tokens))
+            or any(self.flow(found).returns for found in self.graph.callees(key, tokens))
             or any(self.is_own(key, token) for token in tokens)
         )
 

@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-import builtins
-from collections import ChainMap
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import hooks, ir
+from distlint.analyzer.callgraph import callgraph_of
 from distlint.analyzer.outflow import Outflow
-from distlint.analyzer.project import Imported, Module, Project
-from distlint.analyzer.relevance import (
-    MODEL_NAMES,
-    Outline,
-    Relevance,
-    Sketch,
-    outline,
-    sketch,
-)
+from distlint.analyzer.project import Module, Project
+from distlint.analyzer.relevance import Outline, Relevance, outline
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from distlint.catalogue.catalogue import Catalogue, Entry
 
 _EVENT, _RANK, _LOCAL, _EXIT, _WRAP, _CHANGE, _COUNT = 1, 2, 4, 8, 16, 32, 64
@@ -42,8 +32,6 @@ GENERIC = frozenset(
 )
 """Names that mean something only beside a sign of the module or class that they belong to."""
 
-ALWAYS_CALLED = ("__call__", "forward", "__enter__", "__exit__", "__iter__")
-BUILTINS = frozenset(dir(builtins))
 _EXITS = frozenset({"exit", "_exit", "quit", "abort"})
 
 
@@ -56,10 +44,11 @@ def reach_of(project: Project, catalogue: Catalogue) -> Reach:
 
 
 class Reach:
-    """Follows names from function to function, through the imports of each module."""
+    """What functions may do under a catalogue, by the names in them and in all that they call."""
 
     def __init__(self, project: Project, catalogue: Catalogue) -> None:
         self.project = project
+        self.graph = callgraph_of(project)
         self.catalogue = catalogue
         self.events = catalogue.event_names | {"backward"}
         self.ranks = catalogue.rank_names | {"tqdm"}
@@ -72,21 +61,15 @@ class Reach:
             or (entry.local is not None and entry.local.in_place)
         )
         """Functions that change what they are given."""
-        self._callable: dict[str, dict[str, list[ir.Function]]] = {}
+        self.wrapping = self.wrappers | self.changes
         self._outlines: dict[str, Outline] = {}
         self._relevance: dict[frozenset[str], Relevance] = {}
         self._relevance_of: dict[Module, Relevance] = {}
-        self._imported: dict[str, list[Module]] = {}
-        self._words: dict[str, frozenset[str]] = {}
         self._evidence = {
             _EVENT: _evidence(catalogue, lambda entry: bool(entry.collective or entry.first)),
             _LOCAL: _evidence(catalogue, lambda entry: entry.local is not None),
         }
-        self._aliases: dict[str, dict[str, str]] = {}
-        self._closure: dict[ir.Function, frozenset[str]] = {}
         self._signs: dict[ir.Function, int] = {}
-        self._called_by: dict[ir.Function, list[ir.Function]] = {}
-        self._runs_given: dict[ir.Function, bool] = {}
         self.outflow = Outflow(self)
 
     def matters(self, function: ir.Function) -> bool:
@@ -113,11 +96,6 @@ class Reach:
         """Does it, or one that it calls, depend on a count that its module keeps?"""
         return bool(self.signs(function) & _COUNT)
 
-    def counts(self, function: ir.Function) -> bool:
-        """Does it name a variable with which its module counts?"""
-        module = self.project.by_key(function.module)
-        return module is not None and not module.counters.isdisjoint(function.tokens)
-
     def may_part(self, function: ir.Function) -> bool:
         """Could ranks part ways in a function, or in what it calls?"""
         return _parts(self.signs(function))
@@ -131,13 +109,13 @@ class Reach:
 
     def block_signs(self, module: Module, tokens: frozenset[str]) -> int:
         found = self.own_signs(module.key, tokens)
-        for function in self.callees(module.key, self.unaliased(module.key, tokens)):
+        for function in self.graph.callees(module.key, self.graph.unaliased(module.key, tokens)):
             found |= self.signs(function)
         return found
 
     def own_signs(self, key: str, tokens: frozenset[str]) -> int:
         """What names of a module may mean: collectives, ranks, rank-local values, exits."""
-        tokens = self.unaliased(key, tokens)
+        tokens = self.graph.unaliased(key, tokens)
         found = 0
         for sign, names in (
             (_EVENT, self.events),
@@ -158,7 +136,7 @@ class Reach:
             if any(
                 (meant in self.ranks and self.is_meant(_RANK, key, meant))
                 or (meant in self.locals and self.is_meant(_LOCAL, key, meant))
-                for meant in self.unaliased(key, frozenset({token}))
+                for meant in self.graph.unaliased(key, frozenset({token}))
             ):
                 yield token
 
@@ -179,10 +157,10 @@ class Reach:
         def enter(item: ir.Function) -> None:
             order[item] = low[item] = len(order)
             mine[item] = self.own_signs(item.module, item.tokens)
-            mine[item] |= bool(item.outer) * _CHANGE | self.counts(item) * _COUNT
+            mine[item] |= bool(item.outer) * _CHANGE | self.graph.counts(item) * _COUNT
             mine[item] |= any(hooks.is_of_batch(item, param) for param in item.params) * _LOCAL
             path.append(item)
-            work.append((item, iter(self.called_by(item))))
+            work.append((item, iter(self.graph.called_by(item))))
 
         enter(function)
         while work:
@@ -213,98 +191,18 @@ class Reach:
                         mine[work[-1][0]] |= found
         return self._signs[function]
 
-    def called_by(self, function: ir.Function) -> list[ir.Function]:
-        found = self._called_by.get(function)
-        if found is None:
-            names = ir.references_of(function)
-            if function.owner and "__init__" in names:
-                names = names - {"__init__"} | self.bases(function)
-            found = self.callees(function.module, self.unaliased(function.module, names))
-            self._called_by[function] = found
-        return found
-
-    def bases(self, method: ir.Function) -> frozenset[str]:
-        """The names of the classes above that of a method, as far as the project tells."""
-        module = self.project.by_key(method.module)
-        if module is None:
-            return frozenset()
-        known = ChainMap(module.classes, *(other.classes for other in self.imported(module)))
-        found: set[str] = set()
-        stack = [method.owner]
-        while stack:
-            cls = known.get(stack.pop())
-            names = {ir.last_name(base) for base in cls.bases} if cls is not None else set()
-            stack.extend(names - found)
-            found |= names
-        return frozenset(found)
-
-    def closure(self, roots: Iterable[ir.Function]) -> frozenset[str]:
-        """Every name mentioned in functions and in what they may call."""
-        found: set[str] = set()
-        seen: set[ir.Function] = set()
-        stack = list(roots)
-        while stack:
-            function = stack.pop()
-            if function in seen:
-                continue
-            seen.add(function)
-            known = self._closure.get(function)
-            if known is not None:
-                found |= known
-                continue
-            found |= self.unaliased(function.module, function.tokens)
-            stack.extend(self.called_by(function))
-        return frozenset(found)
-
-    def of_block(self, module: Module, tokens: frozenset[str]) -> frozenset[str]:
-        """Every name mentioned in code outside any function, and in what it may call."""
-        tokens = self.unaliased(module.key, tokens)
-        found = set(tokens)
-        for function in self.callees(module.key, tokens):
-            known = self._closure.get(function)
-            if known is None:
-                known = self._closure[function] = self.closure([function])
-            found |= known
-        return frozenset(found)
-
     def is_meant(self, sign: int, key: str, token: str) -> bool:
         """Is a common name the one of the catalogue? Only beside a sign of its owner."""
         wanted = self._evidence.get(sign, {}).get(token)
         if wanted is None:
             return True
-        words = self.words(key)
+        words = self.graph.words(key)
         return any(needed <= words for needed in wanted)
 
-    def words(self, key: str) -> frozenset[str]:
-        """The names of a module and of what it imports."""
-        found = self._words.get(key)
-        if found is None:
-            module = self.project.by_key(key)
-            found = module.words if module is not None else frozenset()
-            self._words[key] = found
-        return found
-
-    def wraps(self, name: str) -> bool:
-        """May a call of this name return a wrapped model?"""
-        return name in self.wrappers or name in self.changes
-
-    def is_event(self, module: Module, name: str) -> bool:
-        return name in self.changes or (
-            name in self.events and self.is_meant(_EVENT, module.key, name)
-        )
-
-    def unaliased(self, key: str, tokens: frozenset[str]) -> frozenset[str]:
-        """The tokens, and the names that they were imported as."""
-        aliases = self.aliases(key)
-        return tokens | {aliases[token] for token in tokens & aliases.keys()}
-
-    def aliases(self, key: str) -> dict[str, str]:
-        """The local names of a module that stand for imported ones."""
-        aliases = self._aliases.get(key)
-        if aliases is None:
-            module = self.project.by_key(key)
-            aliases = self._aliases[key] = module.aliases if module is not None else {}
-        return aliases
+    def events_in(self, module: Module, names: frozenset[str]) -> frozenset[str]:
+        """Those of the names in a module under which ranks meet, or something is changed."""
+        met = (name for name in names & self.events if self.is_meant(_EVENT, module.key, name))
+        return (names & self.changes).union(met)
 
     def relevance(self, module: Module) -> Relevance:
         """Which statements can decide anything, in a module and in what it imports, near or far."""
@@ -317,7 +215,7 @@ class Reach:
             current = queue.pop()
             if current.key not in outlines:
                 outlines[current.key] = self.outline(current)
-                queue.extend(self.imported(current))
+                queue.extend(self.graph.imported(current))
         key = frozenset(outlines)
         if key not in self._relevance:
             self._relevance[key] = Relevance(outlines)
@@ -327,126 +225,14 @@ class Reach:
     def outline(self, module: Module) -> Outline:
         found = self._outlines.get(module.key)
         if found is None:
-            drawn = self.project.memo.get(module)
-            if not isinstance(drawn, Sketch):
-                drawn = self.project.memo[module] = sketch(module, self.is_external)
+            drawn = self.graph.sketch(module)
             found = self._outlines[module.key] = outline(module, drawn, self)
         return found
 
     def may_matter(self, module: Module, name: str) -> bool:
         """May a function of this name, called from the module, make a difference?"""
-        found = self.callable_from(module.key).get(name, ())
-        return any(self.matters(item) or self.runs_given(item) for item in found)
-
-    def runs_given(self, function: ir.Function) -> bool:
-        """Does a function run what it is given, perhaps a wrapped model? Or one that it calls?"""
-        known = self._runs_given.get(function)
-        if known is None:
-            self._runs_given[function] = False
-            names = {param.name for param in function.params}
-            known = any(_runs(statement, names) for statement in function.body) or any(
-                self.runs_given(item) for item in self.called_by(function)
-            )
-            self._runs_given[function] = known
-        return known
-
-    def is_external(self, module: Module, callee: ir.Expr) -> bool:
-        """Does a callee begin with an import from outside the project, or a builtin?"""
-        while isinstance(callee, ir.Attribute):
-            callee = callee.value
-        if not isinstance(callee, ir.Name):
-            return False
-        definitions = module.definitions.get(callee.id)
-        if not definitions:
-            return callee.id in BUILTINS
-        return all(
-            isinstance(definition.node, Imported)
-            and self.project.find(definition.node.dotted, module.path) is None
-            for definition in definitions
-        )
-
-    def callees(self, key: str, tokens: frozenset[str]) -> list[ir.Function]:
-        """Functions that code of a module may call, by the names that it mentions."""
-        table = self.callable_from(key)
-        found: list[ir.Function] = []
-        for name in sorted(tokens & table.keys()):  # in one order, whatever the hashes
-            found.extend(table[name])
-        return found
-
-    def callable_from(self, key: str) -> dict[str, list[ir.Function]]:
-        """Functions and methods of a module and of the project modules it imports, by name."""
-        table = self._callable.get(key)
-        if table is not None:
-            return table
-        table = {}
-        self._callable[key] = table
-        module = self.project.by_key(key)
-        if module is None:
-            return table
-        for found in (module, *self.imported(module)):
-            for function in found.functions:
-                table.setdefault(function.name, []).append(function)
-                if function.name == "__init__" and function.owner:
-                    table.setdefault(function.owner, []).append(function)
-                if function.name in ALWAYS_CALLED and function.owner:
-                    table.setdefault(function.owner, []).append(function)
-        return table
-
-    def imported(self, module: Module) -> list[Module]:
-        """The project modules that a module imports directly."""
-        known = self._imported.get(module.key)
-        if known is not None:
-            return known
-        found: dict[str, Module] = {}
-        for definitions in module.definitions.values():
-            for definition in definitions:
-                if isinstance(definition.node, Imported):
-                    for other in self.resolve(module, definition.node):
-                        found[other.key] = other
-        self._imported[module.key] = list(found.values())
-        return self._imported[module.key]
-
-    def resolve(self, module: Module, imported: Imported) -> list[Module]:
-        path = self.project.find(imported.dotted, module.path)
-        if path is None:
-            return []
-        found = [self.project.module(path)]
-        if imported.attr is not None:
-            below = self.project.submodule(path, imported.attr)
-            if below is not None:
-                found.append(self.project.module(below))
-            else:
-                found.extend(self.reexported(path, imported.attr))
-        return [item for item in found if item is not None]
-
-    def reexported(self, path: Path, name: str, depth: int = 0) -> Iterator[Module | None]:
-        """Where a package's ``__init__`` takes a name from."""
-        package = self.project.module(path) or self.passing_on(path, name)
-        if package is None or depth > 3:
-            return
-        definitions = package.definitions
-        for definition in definitions.get(name) or definitions.get("*") or ():
-            if isinstance(definition.node, Imported):
-                origin = self.project.find(definition.node.dotted, package.path)
-                if origin is not None:
-                    attr = definition.node.attr
-                    found = self.project.module(origin)
-                    if attr != "*" or (found is not None and name in found.definitions):
-                        yield found
-                    original = name if attr in {None, "*"} else attr
-                    yield from self.reexported(origin, str(original), depth + 1)
-
-    def passing_on(self, path: Path, name: str) -> Module | None:
-        """An ``__init__`` with nothing in it but where names come from, for one of these.
-
-        Not one that imports under a condition: it loads when asked, and is that of a large library.
-        """
-        package = self.project.by_key(str(path)) if path.name == "__init__.py" else None
-        if package is None:
-            return None
-        imports = (each for each in package.body if isinstance(each, ir.Import))
-        bound = any(binding[0] in {name, "*"} for each in imports for binding in each.bindings)
-        return package if bound else None
+        found = self.graph.callable_from(module.key).get(name, ())
+        return any(self.matters(item) or self.graph.runs_given(item) for item in found)
 
 
 def _evidence(
@@ -475,22 +261,6 @@ def _evidence(
     wrappers = (frozenset({name}) for name in _wrapper_names(catalogue))
     found.setdefault("backward", set()).update(wrappers)
     return {name: frozenset(sets) for name, sets in found.items()}
-
-
-def _runs(node: object, params: set[str]) -> bool:
-    """Is a parameter called, or an attribute with the name of a model?"""
-    stack = [node]
-    while stack:
-        item = stack.pop()
-        if isinstance(item, ir.Call):
-            func = item.func
-            if isinstance(func, ir.Name) and func.id in params:
-                return True
-            name = func.attr.lower() if isinstance(func, ir.Attribute) else ""
-            if name.endswith(MODEL_NAMES) or name == "generate":
-                return True
-        stack.extend(ir.children(item))
-    return False
 
 
 def _runs_model(catalogue: Catalogue, name: str) -> bool:

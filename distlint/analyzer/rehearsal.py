@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from distlint.analyzer import hooks, ir
 from distlint.analyzer import values as v
+from distlint.analyzer.callgraph import BUILTINS
 from distlint.analyzer.cluster import Cluster
 from distlint.analyzer.liveness import Liveness
 from distlint.analyzer.outflow import ANYTHING
 from distlint.analyzer.project import Module, Project
-from distlint.analyzer.reach import BUILTINS, Reach
+from distlint.analyzer.reach import Reach
 from distlint.analyzer.state import Cont, Frame, OverBudget
 from distlint.analyzer.values import Value
 from distlint.catalogue.catalogue import IMPLIED_TAGS

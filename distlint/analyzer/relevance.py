@@ -51,11 +51,12 @@ MODEL_NAMES = ("model", "net", "ddp", "engine", "module", "actor", "critic", "un
 class Facts(Protocol):
     """What is known about names."""
 
-    def is_event(self, module: Module, name: str) -> bool: ...
+    wrapping: Names
+    """Functions whose calls may return a wrapped model."""
+
+    def events_in(self, module: Module, names: Names) -> Names: ...
 
     def may_matter(self, module: Module, name: str) -> bool: ...
-
-    def wraps(self, name: str) -> bool: ...
 
 
 @dataclass(slots=True)
@@ -132,23 +133,22 @@ def outline(module: Module, drawn: Sketch, facts: Facts) -> Outline:
     result = Outline(set(drawn.needed), always=set(drawn.always), sketch=drawn)
     wrapped: set[str] = set()
     for writes, names in drawn.assigned:
-        if not writes <= wrapped and any(map(facts.wraps, names)):
+        if not facts.wrapping.isdisjoint(names):
             wrapped |= writes
-    telling: dict[str, bool] = {}
+    events = facts.events_in(module, frozenset().union(*(each.names for each in drawn.entries)))
+    matter: dict[str, bool] = {}
 
     def tells(entry: Entry) -> bool:
-        if entry.forced or not entry.methods.isdisjoint(wrapped):
+        if (
+            entry.forced
+            or not entry.methods.isdisjoint(wrapped)
+            or not entry.names.isdisjoint(events)
+        ):
             return True
-        for name in entry.names:
-            found = telling.get(name)
-            if found is None:
-                found = telling[name] = facts.is_event(module, name)
-            if found:
-                return True
         for name in entry.called:
-            found = telling.get(f"{name}()")
+            found = matter.get(name)
             if found is None:
-                found = telling[f"{name}()"] = facts.may_matter(module, name)
+                found = matter[name] = facts.may_matter(module, name)
             if found:
                 return True
         return False
