@@ -219,7 +219,7 @@ class Server(LanguageServer):
             try:
                 await self.analyse(path, mark)
                 if mark.own and path not in self.dirty and path in self.uris:
-                    await self.spread(path)
+                    await self.spread(self.desk.concerned, path)
             except Superseded:
                 continue  # the file is still dirty
             except Exception as error:  # a mistake of ours ends one analysis and not the server
@@ -255,22 +255,13 @@ class Server(LanguageServer):
             self.glances.pop(path, None)
         self.announce()
 
-    async def spread(self, path: Path) -> None:
-        """Mark the open files that import a file which was edited."""
-        concerned = await self.run(partial(self.desk.concerned, path))
+    async def spread(self, among: Callable[[Path], list[Path]], path: Path) -> None:
+        """Mark the open files that a change of a file concerns, as ``among`` tells."""
+        concerned = await self.run(partial(among, path))
         for other in concerned:
             if other in self.uris:
                 self.mark(other, own=False)
         if concerned:
-            self.ask_to_pull()
-
-    async def spread_saved(self, path: Path) -> None:
-        """Mark the open files that read others beside them from the disk."""
-        lookers = await self.run(partial(self.desk.lookers, path))
-        for other in lookers:
-            if other in self.uris:
-                self.mark(other, own=False)
-        if lookers:
             self.ask_to_pull()
 
     def failed(self, path: Path, error: Exception) -> None:
@@ -583,7 +574,7 @@ def _synchronise(server: Server) -> None:
             server.desk.reset()
             server.mark_all()
         elif path is not None:
-            await server.spread_saved(path)
+            await server.spread(server.desk.lookers, path)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
     async def closed(params: types.DidCloseTextDocumentParams) -> None:
