@@ -17,6 +17,9 @@ SCRIPT = Path("/nowhere/script.py")
 ABOUT_RESULTS = frozenset({"DST107", "DST118", "DST119"})
 """Rules about names and results, which no ranks need to part for."""
 
+ELSEWHERE = frozenset({"DST407", "DST510"})
+"""Rules about ranks that part, in other families: sharded saves, handlers that meet the others."""
+
 Verdict = Literal["divergent", "aligned", "over-budget"]
 
 
@@ -36,7 +39,7 @@ def verdict(source: str) -> Verdict:
 
 def _parts(code: str) -> bool:
     """Is it a rule about ranks that do different things?"""
-    return code == "DST407" or (code.startswith("DST1") and code not in ABOUT_RESULTS)
+    return code in ELSEWHERE or (code.startswith("DST1") and code not in ABOUT_RESULTS)
 
 
 def codes(source: str) -> list[tuple[int, str]]:

@@ -217,6 +217,8 @@ class Builtins(Expressions):
     def junction(self, args: list[Value], stop: bool) -> Value:
         items = self.settle(args[0]) if args else const(None)
         if not isinstance(items, v.Seq):
+            if isinstance(items, (v.Ranked, v.World)):
+                return self.convert(any if stop else all, items)
             return unknown("any" if stop else "all", items)
         open_items = []
         for item in items.items:

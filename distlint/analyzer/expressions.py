@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeGuard
 
-from distlint.analyzer import ir
+from distlint.analyzer import ir, strides
 from distlint.analyzer import values as v
 from distlint.analyzer.lookup import Lookup
 from distlint.analyzer.state import (
@@ -228,6 +228,7 @@ class Expressions(Lookup):
             start, stop, step = bounds
             if isinstance(start, v.Ranked) and isinstance(stop, Const):
                 if not (_is_cut_for_all(base) or self.divides(step, base)):
+                    self.rehearsal.refine(strides.last(start.values))
                     return unknown("shard", base, start.values, UNEVEN)
             return unknown("part", base)
         if isinstance(base, v.Seq) and all(isinstance(bound, Const) for bound in bounds):

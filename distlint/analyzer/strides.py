@@ -19,6 +19,12 @@ def starts(question: Any) -> tuple[int, ...] | None:
     return first if all(isinstance(each, int) and each >= 0 for each in first) else None
 
 
+def last(first: tuple[Any, ...]) -> tuple[bool, ...]:
+    """The ranks whose part starts last: they alone may get an item less than all others."""
+    numbers = [each for each in first if isinstance(each, int)]
+    return tuple(bool(numbers) and each == max(numbers) for each in first)
+
+
 def settled(question: Any, rank: int, answers: Iterable[tuple[int, bool | None]]) -> bool | None:
     """What other ranks' answers leave to a rank; None if it may be either."""
     first = starts(question)

@@ -195,7 +195,9 @@ class View:
             return self._truth(value.then if self.decide(value.test) else value.orelse)
         if isinstance(value, (v.Seq, v.Map)):
             return bool(value.items)
-        if isinstance(value, v.External):
+        if isinstance(value, v.World) and len(set(map(bool, value.samples))) == 1:
+            return bool(value.value)
+        if isinstance(value, (v.External, v.World)):
             return self.decide(unknown("truth", value))
         return True
 
