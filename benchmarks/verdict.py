@@ -12,6 +12,7 @@ from typing import Literal
 from distlint.analyzer.project import Project
 from distlint.rules.find import find
 from distlint.source.document import Document
+from distlint.source.finding import Finding, Severity
 
 SCRIPT = Path("/nowhere/script.py")
 ABOUT_RESULTS = frozenset({"DST107", "DST118", "DST119"})
@@ -34,12 +35,14 @@ def verdict(source: str) -> Verdict:
     assert not found.problems, found.problems[0].detail
     if found.over_budget:
         return "over-budget"
-    return "divergent" if any(_parts(each.code) for each in found.findings) else "aligned"
+    return "divergent" if any(map(_parts, found.findings)) else "aligned"
 
 
-def _parts(code: str) -> bool:
-    """Is it a rule about ranks that do different things?"""
-    return code in ELSEWHERE or (code.startswith("DST1") and code not in ABOUT_RESULTS)
+def _parts(finding: Finding) -> bool:
+    """Does it say that ranks do different things?"""
+    if finding.code in ELSEWHERE:
+        return finding.severity is not Severity.INFO
+    return finding.code.startswith("DST1") and finding.code not in ABOUT_RESULTS
 
 
 def codes(source: str) -> list[tuple[int, str]]:

@@ -1432,3 +1432,20 @@ def test_a_file_of_tests_may_look_for_anomalies(tmp_path: Path) -> None:
     source = "import torch\n\nwith torch.autograd.set_detect_anomaly(True):\n    f(x).backward()\n"
     assert not asked(source, "DST610", tmp_path / "test_gradients.py")
     assert asked(source, "DST610", tmp_path / "gradients.py")
+
+
+@pytest.mark.parametrize(
+    ("work", "severity"),
+    [("convert(1)", "warning"), ("Worker().convert(1)", "warning"), ("elsewhere(1)", "info")],
+)
+def test_a_barrier_in_a_finally_is_a_warning_where_others_are_seen_to_wait(
+    work: str, severity: str
+) -> None:
+    source = (
+        "import torch\nimport torch.distributed as dist\nfrom project import elsewhere\n\n\n"
+        "def convert(item):\n    dist.all_reduce(torch.ones(1))\n\n\n"
+        "class Worker:\n    def convert(self, item):\n        convert(item)\n\n\n"
+        f"dist.init_process_group('gloo')\ntry:\n    {work}\nfinally:\n    dist.barrier()\n"
+    )
+    found = asked(source, "DST510", SCRIPT)
+    assert [each.severity.value for each in found] == [severity]

@@ -50,8 +50,9 @@ class CleanupOnFailure(SourceRule):
     ## What it finds
 
     A barrier or another collective of `torch.distributed` in the `finally` of a `try`, or in the
-    handler of an exception that may come on one rank alone (warning); `destroy_process_group` in a
-    `finally` (info, in preview).
+    handler of an exception that may come on one rank alone (warning; info for a `finally` behind
+    calls into other files, which may meet or not); `destroy_process_group` in a `finally` (info, in
+    preview).
 
     ## Why it matters
 
@@ -229,10 +230,16 @@ main({}, print)
                     if objects.is_call_to(site, *meetings):
                         if _meets_the_others(objects, site, block, Point(scope, around)):
                             break
+                        sure = not is_final or _is_seen_to_meet(objects, statement.body)
+                        others = (
+                            "the others wait in another collective than"
+                            if sure
+                            else "if the others wait inside the `try`, they do so elsewhere than in"
+                        )
                         yield self.finding(
-                            message=f"a rank that fails meets nobody here: the others wait in "
-                            f"another collective than this `{site.name}`",
-                            severity=Severity.WARNING,
+                            message=f"a rank that fails meets nobody here: {others} this "
+                            f"`{site.name}`",
+                            severity=Severity.WARNING if sure else Severity.INFO,
                             place=locator.place(site.call.site),
                             effect="the job hangs until the timeout, and the error is not seen",
                             advice="Meet behind the try, on success alone.",
@@ -320,6 +327,23 @@ def _stays_by_itself(objects: Objects, body: ir.Block, point: Point) -> bool:
     """Is everything in a try known not to wait? Then all ranks come to what is behind it."""
     sites = (CallSite(call, point) for each, _ in placed(body) for call in calls_of(each))
     return all(_is_plain(objects, site) for site in sites)
+
+
+def _is_seen_to_meet(objects: Objects, body: ir.Block) -> bool:
+    """Is there a collective in a try, or in the functions of the file that it may come to?"""
+    tokens = set(ir.block_tokens(body))
+    left = list(objects.module.functions)
+    while True:
+        met = [each for each in left if each.name in tokens or _is_made(each, tokens)]
+        if not met:
+            return not tokens.isdisjoint(_words(objects.catalogue) | _HIDES)
+        left = [each for each in left if each not in met]
+        tokens.update(*(each.tokens for each in met))
+
+
+def _is_made(method: ir.Function, tokens: set[str]) -> bool:
+    """Is it a method that runs when its class, or an object of it, is called?"""
+    return method.owner in tokens and method.name in {"__init__", "__call__", "forward"}
 
 
 def _is_plain(objects: Objects, site: CallSite) -> bool:
