@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from distlint.analyzer import ir
 
 _TABLE: dict[tuple[Any, ...], Any] = {}
+_ASKED: dict[tuple[Any, ...], Unknown] = {}
+"""Terms by what they were asked for with: most are asked for many times."""
 _NOTHING: frozenset[Any] = frozenset()
 MAX_TERM_DEPTH = 14
 MAX_PHI_DEPTH = 4
@@ -51,6 +53,7 @@ def forget() -> None:
         if type(value) is Unknown:
             value.atoms = _NOTHING  # it is in there itself, which only a collection would see
     _TABLE.clear()
+    _ASKED.clear()
 
 
 class Value:
@@ -197,6 +200,27 @@ def unknown(
 
     ``clean`` says that rank-local arguments do not make the term rank-local.
     """
+    asked = (op, args, local, weak, fresh, wrapped, clean)
+    try:
+        known: Unknown | None = _ASKED.get(asked)
+    except TypeError:
+        args = tuple(arg if isinstance(arg, Value) else repr(arg) for arg in args)
+        asked = (op, args, local, weak, fresh, wrapped, clean)
+        known = _ASKED.get(asked)
+    if known is None:
+        known = _ASKED[asked] = _made(op, args, local, weak, fresh, wrapped, clean)
+    return known
+
+
+def _made(
+    op: str,
+    args: tuple[Any, ...],
+    local: bool | None,
+    weak: bool | None,
+    fresh: bool,
+    wrapped: frozenset[int],
+    clean: bool,
+) -> Unknown:
     parts = [arg for arg in args if isinstance(arg, Value)]
     if not clean:
         local = bool(local) or any(part.local for part in parts)
@@ -207,12 +231,7 @@ def unknown(
         if source:
             wrapped = wrapped | source
     key = (Unknown, op, args, bool(local), bool(weak), fresh, wrapped)
-    try:
-        found = _TABLE.get(key)
-    except TypeError:
-        args = tuple(arg if isinstance(arg, Value) else repr(arg) for arg in args)
-        key = (Unknown, op, args, bool(local), bool(weak), fresh, wrapped)
-        found = _TABLE.get(key)
+    found = _TABLE.get(key)
     if found is not None:
         result: Unknown = found
         return result
