@@ -1436,7 +1436,13 @@ def test_a_file_of_tests_may_look_for_anomalies(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("work", "severity"),
-    [("convert(1)", "warning"), ("Worker().convert(1)", "warning"), ("elsewhere(1)", "info")],
+    [
+        ("convert(1)", "warning"),
+        ("Worker().convert(1)", "warning"),
+        ("elsewhere(1)", "info"),
+        ("elsewhere(1)\n    dist.barrier()", "warning"),
+        ("dist.barrier()\n    elsewhere(1)", "info"),
+    ],
 )
 def test_a_barrier_in_a_finally_is_a_warning_where_others_are_seen_to_wait(
     work: str, severity: str

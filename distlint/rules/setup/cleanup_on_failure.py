@@ -50,9 +50,9 @@ class CleanupOnFailure(SourceRule):
     ## What it finds
 
     A barrier or another collective of `torch.distributed` in the `finally` of a `try`, or in the
-    handler of an exception that may come on one rank alone (warning; info for a `finally` behind
-    calls into other files, which may meet or not); `destroy_process_group` in a `finally` (info, in
-    preview).
+    handler of an exception that may come on one rank alone (warning; info for a `finally` where
+    nothing in the `try` is seen to meet behind what may fail); `destroy_process_group` in a
+    `finally` (info, in preview).
 
     ## Why it matters
 
@@ -220,17 +220,18 @@ main({}, print)
         for scope, statement, around in tries:
             if not _does_work(statement.body) or scope in alone:
                 continue
+            here = Point(scope, around)
             for block in _cleanups(statement):
                 is_final = block is statement.final
                 if is_final and _is_for_one_rank(objects, scope, statement, around):
                     continue
-                if is_final and _stays_by_itself(objects, statement.body, Point(scope, around)):
+                if is_final and _stays_by_itself(objects, statement.body, here):
                     continue
-                for site in _calls_in(block, Point(scope, around)):
+                for site in _calls_in(block, here):
                     if objects.is_call_to(site, *meetings):
-                        if _meets_the_others(objects, site, block, Point(scope, around)):
+                        if _meets_the_others(objects, site, block, here):
                             break
-                        sure = not is_final or _is_seen_to_meet(objects, statement.body)
+                        sure = not is_final or _others_wait(objects, statement.body, here)
                         others = (
                             "the others wait in another collective than"
                             if sure
@@ -329,9 +330,28 @@ def _stays_by_itself(objects: Objects, body: ir.Block, point: Point) -> bool:
     return all(_is_plain(objects, site) for site in sites)
 
 
-def _is_seen_to_meet(objects: Objects, body: ir.Block) -> bool:
-    """Is there a collective in a try, or in the functions of the file that it may come to?"""
-    tokens = set(ir.block_tokens(body))
+def _others_wait(objects: Objects, body: ir.Block, point: Point) -> bool:
+    """Is there a collective in a try that a rank may fail before?"""
+    may_fail = False
+    for statement in body:
+        may_fail = may_fail or _may_fail(objects, statement, point)
+        if may_fail and _is_seen_to_meet(objects, statement):
+            return True
+    return False
+
+
+def _may_fail(objects: Objects, statement: ir.Stmt, point: Point) -> bool:
+    """Does a statement raise, or call what may? A collective fails on all ranks or on none."""
+    meetings = _meetings(objects.catalogue)
+    sites = (CallSite(call, point) for each, _ in placed((statement,)) for call in calls_of(each))
+    return ir.RAISE in ir.tokens_of(statement) or any(
+        not _is_plain(objects, site) and not objects.is_call_to(site, *meetings) for site in sites
+    )
+
+
+def _is_seen_to_meet(objects: Objects, statement: ir.Stmt) -> bool:
+    """Is there a collective in a statement, or in the functions of the file that it may come to?"""
+    tokens = set(ir.tokens_of(statement))
     left = list(objects.module.functions)
     while True:
         met = [each for each in left if each.name in tokens or _is_made(each, tokens)]
