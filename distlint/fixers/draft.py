@@ -93,6 +93,8 @@ class Draft:
         self.catalogue = catalogue
         self.imported: dict[tuple[str, str], str] = {}
         """What this draft imports itself: (module, name) -> the name that it goes by."""
+        self.import_lines: dict[str, str] = {}
+        """The line ``from module import ...`` that this draft has added for a module."""
         self._edits: list[tuple[int, int, str]] = []
 
     # ---- the tree
@@ -239,6 +241,10 @@ class Draft:
             raise Doubt(f"the positions in line {row} are not certain")
 
     # ---- the edits
+
+    def amend(self, was: str, now: str) -> None:
+        """Write a line that this draft has added another way."""
+        self._edits = [(start, end, text.replace(was, now)) for start, end, text in self._edits]
 
     def splice(self, start: int, end: int, content: str) -> None:
         """Put a text in the place of a stretch; where both are equal, insert it."""

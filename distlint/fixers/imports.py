@@ -36,10 +36,15 @@ def imported(draft: Draft, module: str, name: str, at: cst.CSTNode) -> str:
     alias = name if local == name else f"{name} as {local}"
     draft.imported[module, name] = local
     existing = _from_import(draft, module, at)
+    added = draft.import_lines.get(module)
     if existing is not None:
         _extend(draft, existing, alias)
+    elif added is not None:
+        draft.import_lines[module] = f"{added}, {alias}"
+        draft.amend(added, draft.import_lines[module])
     else:
-        _insert(draft, module, alias, at)
+        draft.import_lines[module] = f"from {module} import {alias}"
+        _insert(draft, module, draft.import_lines[module], at)
     return local
 
 
@@ -166,9 +171,8 @@ def _extend(draft: Draft, statement: cst.ImportFrom, alias: str) -> None:
         draft.splice(line, line, f"{draft.newline(comma)}{indent}{alias},")
 
 
-def _insert(draft: Draft, module: str, alias: str, at: cst.CSTNode) -> None:
+def _insert(draft: Draft, module: str, line: str, at: cst.CSTNode) -> None:
     """A new line among the other libraries, sorted by module as isort does, else behind all."""
-    line = f"from {module} import {alias}"
     header = _header(draft, at)
     if not header:
         statements.insert_at_start(draft, draft.tree, line)

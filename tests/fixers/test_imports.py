@@ -66,6 +66,14 @@ def test_asked_twice_it_is_imported_once(bench: Make) -> None:
     assert draft.result() == "import os\nfrom lib import f\nf()\nf()\n"
 
 
+def test_two_names_of_a_module_share_a_line(bench: Make) -> None:
+    draft = bench("import os\na\nb\n")
+    for name in "ab":
+        place = draft.find(name)
+        draft.replace(place, imports.imported(draft, "lib", name * 2, place) + "()")
+    assert draft.result() == "import os\nfrom lib import aa, bb\naa()\nbb()\n"
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
     [

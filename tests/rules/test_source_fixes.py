@@ -512,6 +512,23 @@ def test_a_run_without_a_launcher_keeps_its_gpu(rank: str, read: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("reads", "number"),
+    [
+        ("local_rank = int(os.environ['LOCAL_RANK'])\n", "local_rank"),
+        ("gpu = int(os.getenv('LOCAL_RANK', 0))\ngpu = 0\n", 'int(os.environ["LOCAL_RANK"])'),
+        ("", 'int(os.environ["LOCAL_RANK"])'),
+    ],
+)
+def test_the_local_rank_that_the_script_has_already(reads: str, number: str) -> None:
+    before = (
+        f"import os\nimport torch\nimport torch.distributed as dist\n{reads}"
+        "rank = int(os.environ['RANK'])\ndist.init_process_group('nccl')\n"
+        "torch.cuda.set_device({})\n"
+    )
+    assert repaired(before.format("rank"), only="DST504") == before.format(number)
+
+
+@pytest.mark.parametrize(
     ("behind", "offered"),
     [
         ("print(folder)", True),

@@ -1455,3 +1455,13 @@ def test_a_barrier_in_a_finally_is_a_warning_where_others_are_seen_to_wait(
     )
     found = asked(source, "DST510", SCRIPT)
     assert [each.severity.value for each in found] == [severity]
+
+
+@pytest.mark.parametrize(("device", "rows"), [("cuda", [6]), ("mps", [])])
+def test_a_copy_to_memory_that_the_host_shares_takes_no_time(device: str, rows: list[int]) -> None:
+    source = (
+        "import torch\nimport torch.distributed as dist\nfrom torch.utils.data import DataLoader\n"
+        "loader = DataLoader(data, pin_memory=True, num_workers=2)\nfor batch in loader:\n"
+        f"    batch = batch.to('{device}')\n"
+    )
+    assert [row for row, _ in reported(source, "DST208")] == rows

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from distlint.analyzer.project import Module
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
-_HOST = frozenset({"cpu", "numpy"})
+_HOST = frozenset({"cpu", "numpy", "mps"})
+"""Words of copies that stay in the memory of the host: no transfer runs beside the computation."""
 
 
 class PinNonblocking(SourceRule):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ import libcst as cst
 from distlint.analyzer import ir
 from distlint.analyzer.bindings import path_of
 from distlint.analyzer.environment import environment_read
-from distlint.analyzer.names import expressions_in
+from distlint.analyzer.names import expressions_in, placed
 from distlint.analyzer.objects import CallSite, objects_of
 from distlint.fixers import imports
 from distlint.fixers.draft import Doubt, Draft
@@ -387,6 +388,10 @@ def _fix(site: CallSite, node: ir.Expr, may_be_alone: bool, draft: Draft) -> Fix
     ]
     if len(found) != 1:
         raise Doubt("which of them it is")
+    known = _local_rank_at(site.point)
+    if known is not None:
+        draft.replace(found[0], known)
+        return draft.fix("unsafe", "Take the local rank")
     environ = imports.imported(draft, "os", "environ", call)
     inside = isinstance(draft.parent(found[0]), cst.FormattedStringExpression)
     quote = "'" if inside else '"'
@@ -394,6 +399,32 @@ def _fix(site: CallSite, node: ir.Expr, may_be_alone: bool, draft: Draft) -> Fix
     read = f"{environ}.get({name}, 0)" if may_be_alone else f"{environ}[{name}]"
     draft.replace(found[0], f"int({read})")
     return draft.fix("unsafe", "Take the local rank")
+
+
+def _local_rank_at(point: Point) -> str | None:
+    """The variable that holds the local rank there, if one was set before, and once."""
+    scopes = [point.scope]
+    while scopes[-1].outer is not None:
+        scopes.append(scopes[-1].outer)
+    before = [each.block[: each.index] for each in reversed(point.around)]
+    for scope, blocks in zip(scopes, [before, *([each.body] for each in scopes[1:])], strict=True):
+        bound = Counter(name for each, _ in placed(scope.body) for name in ir.bound_by(each))
+        for statement in (each for block in blocks for each in block):
+            for name in ir.bound_by(statement) if _reads_local_rank(statement) else ():
+                hidden = any(name in inner.function.locals for inner in scopes if inner.function)
+                if bound[name] == 1 and (scope is point.scope or not hidden):
+                    return name
+    return None
+
+
+def _reads_local_rank(statement: ir.Stmt) -> bool:
+    """``local_rank = int(os.environ["LOCAL_RANK"])``."""
+    return (
+        isinstance(statement, ir.Assign)
+        and isinstance(statement.value, ir.Call)
+        and ir.last_name(statement.value.func) == "int"
+        and "LOCAL_RANK" in ir.tokens_of(statement.value)
+    )
 
 
 def _names_in(node: cst.CSTNode) -> Iterator[cst.Name]:
