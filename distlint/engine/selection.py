@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ from distlint.engine.errors import ConfigError, did_you_mean
 from distlint.rules.table import RESERVED, SYNTAX_ERROR
 
 ALL = "ALL"
+_NUMBERED = re.compile(r"[A-Za-z]+[0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,10 @@ def _is_prefix(selector: str, code: str) -> bool:
 
 def unknown_rule(selector: str, known: Mapping[str, str] = RESERVED) -> str:
     """What to say about a code or name that does not exist."""
+    if _NUMBERED.fullmatch(selector) and selector.upper() not in known:
+        return (
+            f"unknown rule `{selector}`; `distlint rule --all` lists them"  # a guess says nothing
+        )
     options = [ALL, *known, *known.values()]
     return f"unknown rule `{selector}`{did_you_mean(selector, options)}"
 
