@@ -12,14 +12,10 @@ from typing import Literal
 from distlint.analyzer.project import Project
 from distlint.rules.find import find
 from distlint.source.document import Document
-from distlint.source.finding import Finding, Severity
 
 SCRIPT = Path("/nowhere/script.py")
 ABOUT_RESULTS = frozenset({"DST107", "DST118", "DST119"})
 """Rules about names and results, which no ranks need to part for."""
-
-ELSEWHERE = frozenset({"DST407", "DST510"})
-"""Rules about ranks that part, in other families: sharded saves, handlers that meet the others."""
 
 Verdict = Literal["divergent", "aligned", "over-budget"]
 
@@ -35,14 +31,12 @@ def verdict(source: str) -> Verdict:
     assert not found.problems, found.problems[0].detail
     if found.over_budget:
         return "over-budget"
-    return "divergent" if any(map(_parts, found.findings)) else "aligned"
+    return "divergent" if any(_parts(each.code) for each in found.findings) else "aligned"
 
 
-def _parts(finding: Finding) -> bool:
-    """Does it say that ranks do different things?"""
-    if finding.code in ELSEWHERE:
-        return finding.severity is not Severity.INFO
-    return finding.code.startswith("DST1") and finding.code not in ABOUT_RESULTS
+def _parts(code: str) -> bool:
+    """Is it a rule about ranks that do different things?"""
+    return code == "DST407" or (code.startswith("DST1") and code not in ABOUT_RESULTS)
 
 
 def codes(source: str) -> list[tuple[int, str]]:
