@@ -155,6 +155,8 @@ class Leaving(Calls):
                     if _begins_processes(k):
                         break
                     self.frame, self.it = k.data[0], k.data[1]
+                    if k.next is not None and _is_exit(k, k.next):
+                        k = k.next  # the block is left already
                 else:
                     self.k = k
                     return self.end_call(k, value)
@@ -499,6 +501,11 @@ class Leaving(Calls):
         if handler.name:
             self.set_name(handler.name, unknown("caught", handler.site, local=True, fresh=True))
         self.k = self.push(handler.body, 0, after)
+
+
+def _is_exit(k: Cont, block: Cont) -> bool:
+    """Is it the call of ``__exit__`` with which a block is left?"""
+    return block.kind == "with" and bool(k.data[3] == (block.data[1], "exit"))
 
 
 def _begins_processes(k: Cont) -> bool:
