@@ -416,7 +416,8 @@ class _Explainer:
                     break
                 if entry[0] == "exit" and entry[3]:
                     jump = ("sys.exit", entry)
-                    break
+                if jump is not None:
+                    continue  # another exit on the way out is the one that counts
                 if entry[0] == "assign" and getattr(entry[3], "attr", "") in STOP_FLAGS:
                     jump = ("should_stop", entry)
                     break

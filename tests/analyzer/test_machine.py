@@ -155,7 +155,7 @@ class First:
 with First(dist.get_rank() == 0):
     exit(0)
 """
-    assert about_hangs(findings(source)) == [(15, "DST117")]
+    assert about_hangs(findings(source)) == [(15, "DST104")]
 
 
 def test_an_option_asked_for_again_in_a_function_is_what_it_was() -> None:
