@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
+from distlint.analyzer.outflow import changed_by
 from distlint.analyzer.project import Imported, Module, Project
 from distlint.analyzer.relevance import MODEL_NAMES, Sketch, sketch
 
@@ -38,6 +39,7 @@ class CallGraph:
         self._closure: dict[ir.Function, frozenset[str]] = {}
         self._called_by: dict[ir.Function, list[ir.Function]] = {}
         self._runs_given: dict[ir.Function, bool] = {}
+        self._changes: dict[ir.Function, frozenset[str]] = {}
 
     def called_by(self, function: ir.Function) -> list[ir.Function]:
         found = self._called_by.get(function)
@@ -213,6 +215,15 @@ class CallGraph:
                 self.runs_given(item) for item in self.called_by(function)
             )
             self._runs_given[function] = known
+        return known
+
+    def changes(self, function: ir.Function) -> frozenset[str]:
+        """What it, or a function that it may call, changes besides its own variables."""
+        known = self._changes.get(function)
+        if known is None:
+            self._changes[function] = frozenset()  # where it calls itself
+            known = changed_by(function).union(*map(self.changes, self.called_by(function)))
+            self._changes[function] = known
         return known
 
     def is_external(self, module: Module, callee: ir.Expr) -> bool:

@@ -460,8 +460,8 @@ def children(node: Any) -> list[Any]:
     if names is None:
         names = _FIELDS[type(node)] = tuple(
             name
-            for name, field in type(node).__dataclass_fields__.items()
-            if not name.startswith("_") and field.type not in _PLAIN_FIELDS
+            for name, each in type(node).__dataclass_fields__.items()
+            if not name.startswith("_") and each.type not in _PLAIN_FIELDS
         )
     found: list[Any] = []
     for name in names:

@@ -28,7 +28,6 @@ class Outflow:
         self.reach = reach
         self.graph = reach.graph
         self._flows: dict[ir.Function, _Flow] = {}
-        self._changes: dict[ir.Function, frozenset[str]] = {}
         self._globals: dict[tuple[str, str], bool] = {}
 
     def lets_out(self, function: ir.Function) -> bool:
@@ -43,19 +42,6 @@ class Outflow:
             found = self._flows[function] = _Flow(self, function)
             found.follow()
         return found
-
-    def changes(self, function: ir.Function) -> frozenset[str]:
-        """What it, or a function that it may call, changes besides its own variables.
-
-        Names of attributes and variables; ``ANYTHING`` where that cannot be told.
-        """
-        known = self._changes.get(function)
-        if known is None:
-            self._changes[function] = frozenset()  # where it calls itself
-            called = self.graph.called_by(function)
-            known = _changed_by(function).union(*map(self.changes, called))
-            self._changes[function] = known
-        return known
 
     def called(self, module: str, name: str) -> list[ir.Function]:
         return self.graph.callable_from(module).get(name, [])
@@ -271,7 +257,7 @@ class _Flow:
             returns |= flow.returns
         if not (own or depends):
             return returns
-        if name in EFFECTS or any(map(self.outflow.changes, functions)):
+        if name in EFFECTS or any(map(self.outflow.graph.changes, functions)):
             self.escapes = True
         elif isinstance(node.func, ir.Attribute):
             if _is_mutator(name):
@@ -281,8 +267,11 @@ class _Flow:
         return returns
 
 
-def _changed_by(function: ir.Function) -> frozenset[str]:
-    """The names that a function writes to, but for its own variables."""
+def changed_by(function: ir.Function) -> frozenset[str]:
+    """What a function changes besides its own variables: names of attributes and variables.
+
+    ``ANYTHING`` where that cannot be told.
+    """
     found: set[str] = set()
     if not function.tokens.isdisjoint(EFFECTS):
         found.add(ANYTHING)

@@ -305,7 +305,7 @@ class Rehearsal:
 
     def changes_something(self, function: ir.Function) -> bool:
         """Does it write to anything but its own variables that can decide something?"""
-        changed = self.reach.outflow.changes(function)
+        changed = self.reach.graph.changes(function)
         return ANYTHING in changed or not changed.isdisjoint(
             self.relevance.names | hooks.STOP_FLAGS
         )

@@ -103,6 +103,8 @@ class Sketch:
 
     needed: set[Any] = field(default_factory=set)
     entries: list[Entry] = field(default_factory=list)
+    names: Names = NOTHING
+    """All that the entries name."""
     always: set[ir.Stmt] = field(default_factory=set)
     risky: set[ir.Stmt] = field(default_factory=set)
     known: set[ir.Stmt] = field(default_factory=set)
@@ -125,6 +127,7 @@ def sketch(module: Module, is_external: Callable[[Module, ir.Expr], bool]) -> Sk
     found.block(module.body, frozenset())
     for function in module.functions:
         found.of_function(function)
+    found.result.names = NOTHING.union(*(each.names for each in found.result.entries))
     return found.result
 
 
@@ -135,7 +138,7 @@ def outline(module: Module, drawn: Sketch, facts: Facts) -> Outline:
     for writes, names in drawn.assigned:
         if not facts.wrapping.isdisjoint(names):
             wrapped |= writes
-    events = facts.events_in(module, frozenset().union(*(each.names for each in drawn.entries)))
+    events = facts.events_in(module, drawn.names)
     matter: dict[str, bool] = {}
 
     def tells(entry: Entry) -> bool:

@@ -21,8 +21,8 @@ def starts(question: Any) -> tuple[int, ...] | None:
 
 def last(first: tuple[Any, ...]) -> tuple[bool, ...]:
     """The ranks whose part starts last: they alone may get an item less than all others."""
-    numbers = [each for each in first if isinstance(each, int)]
-    return tuple(bool(numbers) and each == max(numbers) for each in first)
+    latest = max((each for each in first if isinstance(each, int)), default=-1)
+    return tuple(each == latest for each in first)
 
 
 def settled(question: Any, rank: int, answers: Iterable[tuple[int, bool | None]]) -> bool | None:

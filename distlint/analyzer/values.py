@@ -208,7 +208,7 @@ def unknown(
         asked = (op, args, local, weak, fresh, wrapped, clean)
         known = _ASKED.get(asked)
     if known is None:
-        known = _ASKED[asked] = _made(op, args, local, weak, fresh, wrapped, clean)
+        known = _ASKED[asked] = _made(*asked)
     return known
 
 

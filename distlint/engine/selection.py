@@ -57,9 +57,8 @@ def _is_prefix(selector: str, code: str) -> bool:
 def unknown_rule(selector: str, known: Mapping[str, str] = RESERVED) -> str:
     """What to say about a code or name that does not exist."""
     if _NUMBERED.fullmatch(selector) and selector.upper() not in known:
-        return (
-            f"unknown rule `{selector}`; `distlint rule --all` lists them"  # a guess says nothing
-        )
+        # one number looks like many others: a guess says nothing
+        return f"unknown rule `{selector}`; `distlint rule --all` lists them"
     options = [ALL, *known, *known.values()]
     return f"unknown rule `{selector}`{did_you_mean(selector, options)}"
 

@@ -144,7 +144,7 @@ def test_what_a_function_changes() -> None:
         "def f(config):\n    config['a'] = 1\n"
         "def g(loss):\n    total = []\n    total.append(loss)\n    return total\n"
     )
-    changed = {name: found.outflow.changes(each) for name, each in functions.items()}  # type: ignore[arg-type]
+    changed = {name: found.graph.changes(each) for name, each in functions.items()}  # type: ignore[arg-type]
     assert changed == {"update": {"best", "count"}, "f": {"*"}, "g": set()}
 
 

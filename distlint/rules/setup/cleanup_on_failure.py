@@ -326,8 +326,13 @@ def _meets_the_others(objects: Objects, site: CallSite, block: ir.Block, failed:
 
 def _stays_by_itself(objects: Objects, body: ir.Block, point: Point) -> bool:
     """Is everything in a try known not to wait? Then all ranks come to what is behind it."""
-    sites = (CallSite(call, point) for each, _ in placed(body) for call in calls_of(each))
-    return all(_is_plain(objects, site) for site in sites)
+    return all(_is_plain(objects, site) for site in _sites_in(body, point))
+
+
+def _sites_in(block: ir.Block, point: Point) -> Iterator[CallSite]:
+    for statement, _ in placed(block):
+        for call in calls_of(statement):
+            yield CallSite(call, point)
 
 
 def _others_wait(objects: Objects, body: ir.Block, point: Point) -> bool:
@@ -343,9 +348,9 @@ def _others_wait(objects: Objects, body: ir.Block, point: Point) -> bool:
 def _may_fail(objects: Objects, statement: ir.Stmt, point: Point) -> bool:
     """Does a statement raise, or call what may? A collective fails on all ranks or on none."""
     meetings = _meetings(objects.catalogue)
-    sites = (CallSite(call, point) for each, _ in placed((statement,)) for call in calls_of(each))
     return ir.RAISE in ir.tokens_of(statement) or any(
-        not _is_plain(objects, site) and not objects.is_call_to(site, *meetings) for site in sites
+        not _is_plain(objects, site) and not objects.is_call_to(site, *meetings)
+        for site in _sites_in((statement,), point)
     )
 
 
@@ -388,14 +393,13 @@ def _ends(block: ir.Block) -> bool:
 def _may_meet(objects: Objects, block: ir.Block, point: Point) -> bool:
     """Is there a collective in a block, or in a function of the file that it calls?"""
     meetings = _words(objects.catalogue) | _MAKERS
-    for statement, _ in placed(block):
-        for call in calls_of(statement):
-            callee = objects.callee(CallSite(call, point))
-            tokens = {ir.last_name(call.func)}
-            if isinstance(callee, ir.Function):
-                tokens |= callee.tokens
-            if not meetings.isdisjoint(tokens):
-                return True
+    for site in _sites_in(block, point):
+        callee = objects.callee(site)
+        tokens = {ir.last_name(site.call.func)}
+        if isinstance(callee, ir.Function):
+            tokens |= callee.tokens
+        if not meetings.isdisjoint(tokens):
+            return True
     return False
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,9 +11,9 @@ import libcst as cst
 from distlint.analyzer import ir
 from distlint.analyzer.bindings import path_of
 from distlint.analyzer.environment import environment_read
-from distlint.analyzer.names import expressions_in, placed
+from distlint.analyzer.names import expressions_in
 from distlint.analyzer.objects import CallSite, objects_of
-from distlint.fixers import imports
+from distlint.fixers import imports, names
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.setup._order import inits, is_test
@@ -213,13 +212,7 @@ def main(net):
                     place=locator.place(site.call.site),
                     effect="CUDA error: invalid device ordinal, on every node but the first",
                     advice='Take int(os.environ["LOCAL_RANK"]).',
-                    fix=partial(
-                        _fix,
-                        site,
-                        node,
-                        _may_be_alone(objects, node, site.point),
-                        Draft(locator, module, catalogue),
-                    ),
+                    fix=partial(_fix, objects, site, node, Draft(locator, module, catalogue)),
                 )
 
 
@@ -376,7 +369,7 @@ def _may_be_alone(objects: Objects, node: ir.Expr, point: Point) -> bool:
     )
 
 
-def _fix(site: CallSite, node: ir.Expr, may_be_alone: bool, draft: Draft) -> Fix:
+def _fix(objects: Objects, site: CallSite, node: ir.Expr, draft: Draft) -> Fix:
     if not isinstance(node, ir.Name):
         raise Doubt("no name to replace")
     call = draft.node(site.call.site, cst.Call)
@@ -388,7 +381,7 @@ def _fix(site: CallSite, node: ir.Expr, may_be_alone: bool, draft: Draft) -> Fix
     ]
     if len(found) != 1:
         raise Doubt("which of them it is")
-    known = _local_rank_at(site.point)
+    known = _local_rank_at(objects, site.point, call, draft)
     if known is not None:
         draft.replace(found[0], known)
         return draft.fix("unsafe", "Take the local rank")
@@ -396,34 +389,32 @@ def _fix(site: CallSite, node: ir.Expr, may_be_alone: bool, draft: Draft) -> Fix
     inside = isinstance(draft.parent(found[0]), cst.FormattedStringExpression)
     quote = "'" if inside else '"'
     name = f"{quote}LOCAL_RANK{quote}"
+    may_be_alone = _may_be_alone(objects, node, site.point)
     read = f"{environ}.get({name}, 0)" if may_be_alone else f"{environ}[{name}]"
     draft.replace(found[0], f"int({read})")
     return draft.fix("unsafe", "Take the local rank")
 
 
-def _local_rank_at(point: Point) -> str | None:
-    """The variable that holds the local rank there, if one was set before, and once."""
-    scopes = [point.scope]
-    while scopes[-1].outer is not None:
-        scopes.append(scopes[-1].outer)
-    before = [each.block[: each.index] for each in reversed(point.around)]
-    for scope, blocks in zip(scopes, [before, *([each.body] for each in scopes[1:])], strict=True):
-        bound = Counter(name for each, _ in placed(scope.body) for name in ir.bound_by(each))
-        for statement in (each for block in blocks for each in block):
-            for name in ir.bound_by(statement) if _reads_local_rank(statement) else ():
-                hidden = any(name in inner.function.locals for inner in scopes if inner.function)
-                if bound[name] == 1 and (scope is point.scope or not hidden):
-                    return name
+def _local_rank_at(objects: Objects, point: Point, call: cst.Call, draft: Draft) -> str | None:
+    """The variable that holds the local rank there, if there is one."""
+    for other in objects.points:
+        if "LOCAL_RANK" in ir.tokens_of(other.statement) and isinstance(other.statement, ir.Assign):
+            for target in other.statement.targets:
+                if isinstance(target, ir.Name) and _is_local_rank(objects, target, point):
+                    if names.available(draft, target.id, call):
+                        return target.id
     return None
 
 
-def _reads_local_rank(statement: ir.Stmt) -> bool:
-    """``local_rank = int(os.environ["LOCAL_RANK"])``."""
-    return (
-        isinstance(statement, ir.Assign)
-        and isinstance(statement.value, ir.Call)
-        and ir.last_name(statement.value.func) == "int"
-        and "LOCAL_RANK" in ir.tokens_of(statement.value)
+def _is_local_rank(objects: Objects, node: ir.Expr, point: Point) -> bool:
+    """Is it ``int(os.environ["LOCAL_RANK"])``, wherever it comes from?"""
+    found = objects.origins(node, point)
+    return bool(found) and all(
+        isinstance(origin.node, ir.Call)
+        and ir.last_name(origin.node.func) == "int"
+        and len(origin.node.args) == 1
+        and environment_read(objects, origin.node.args[0].value, origin.point) == "LOCAL_RANK"
+        for origin in found
     )
 
 

@@ -4,23 +4,23 @@
 import torch.distributed as dist
 
 
-class MainFirst:
-    def __init__(self, first):
-        self.first = first
+class Once:
+    def __init__(self, is_last):
+        self.is_last = is_last
 
     def __enter__(self):
-        if not self.first:
-            dist.barrier()
+        return self
 
     def __exit__(self, *details):
-        if self.first:
+        if self.is_last:
             exit(0)  # expect: DST104
 
 
 def main():
     dist.init_process_group("gloo")
-    with MainFirst(dist.get_rank() == 0):
+    with Once(dist.get_rank() == 0):
         print("rank", dist.get_rank())
+    dist.barrier()
 
 
 if __name__ == "__main__":
