@@ -484,7 +484,7 @@ class Builtins(Expressions):
             if value is not None:
                 return value
         elif isinstance(receiver, v.Map):
-            value = self.dict_method(receiver, name, args, node)
+            value = self.dict_method(receiver, name, args, keywords, node)
             if value is not None:
                 return value
         elif isinstance(receiver, Const) and name in _STRING_METHODS:
@@ -588,7 +588,12 @@ class Builtins(Expressions):
         return receiver if name == "copy" else None
 
     def dict_method(
-        self, receiver: v.Map, name: str, args: list[Value], node: ir.Call | None
+        self,
+        receiver: v.Map,
+        name: str,
+        args: list[Value],
+        keywords: dict[str, Value],
+        node: ir.Call | None,
     ) -> Value | None:
         if name == "get" and args:
             found = self.pick_or_default(receiver, args)
@@ -602,9 +607,12 @@ class Builtins(Expressions):
             return v.seq("list", [value for _, value in receiver.items])
         if name in {"update", "pop", "clear", "setdefault"} and node is not None:
             value: Value = unknown("method", receiver, name, *args)
-            after: Value = unknown("changed", receiver, *args)
+            after: Value = unknown("changed", receiver, *args, *keywords.values())
             popped = self.pop_key(receiver, args) if name == "pop" else None
-            if popped is not None:
+            if name == "update":
+                value = const(None)
+                after = updated(receiver, args, keywords) or after
+            elif popped is not None:
                 value = popped
                 after = v.mapping([pair for pair in receiver.items if pair[0] != args[0]])
             if isinstance(node.func, ir.Attribute):
@@ -758,6 +766,19 @@ def items_with(place: ir.Expr, value: Value) -> Iterable[tuple[ir.Expr, Value]]:
     if isinstance(value, v.Seq) and len(value.items) == len(items):
         return zip(items, value.items, strict=True)
     return ((item, value) for item in items)
+
+
+def updated(before: v.Map, args: list[Value], keywords: dict[str, Value]) -> v.Map | None:
+    """What ``d.update(other, key=value)`` leaves, where both are known key by key."""
+    given = [(const(name), value) for name, value in keywords.items()]
+    for other in args:
+        if not isinstance(other, v.Map):
+            return None
+        given = [*other.items, *given]
+    if "**" in keywords or "*" in keywords:
+        return None
+    merged = dict(before.items) | dict(given)
+    return v.mapping(list(merged.items())) if len(merged) <= EXACT_BOUND * 2 else None
 
 
 def is_group(value: Value | None) -> bool:

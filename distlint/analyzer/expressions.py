@@ -268,6 +268,10 @@ class Expressions(Lookup):
             found = self.pick_key(base, index)
             if found is not None:
                 return found
+        if isinstance(base, Unknown) and base.op == "changed" and isinstance(base.args[0], v.Map):
+            # of the dict before, what it had by this key is all that can be left
+            before, *others = base.args
+            return unknown("index", self.pick_key(before, index), *others, index)
         if isinstance(base, v.Ranked) and isinstance(index, Const):
             try:
                 return v.ranked([row[index.value] for row in base.values])
