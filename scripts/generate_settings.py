@@ -114,6 +114,7 @@ _READ_BY_INITIALIZE = (
 
 
 _FREE = (
+    "amp",  # what it holds is handed on to apex
     "data_efficiency",
     "datastates_ckpt",
     "expert_parallel",

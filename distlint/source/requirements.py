@@ -12,12 +12,14 @@ from typing import TypeVar, cast
 
 from distlint.source.document import digest
 
-_FILES = ("requirements*.txt", "pyproject.toml", "setup.py", "setup.cfg", "environment*.y*ml")
+_FILES = ("requirements*.txt", "pyproject.toml", "setup.py", "setup.cfg", "*environment*.y*ml")
 _MAX_SIZE = 200_000
 _PYTHON = re.compile(r"(?:requires-python|python_requires)\s*=\s*[\"']?([^\"'#\n]*)")
-_AT_LEAST = re.compile(r"(?:>=?|~=|==)\s*(\d+(?:\.\d+)*)")
+_AT_LEAST = re.compile(r"(?:>=?|~=|==|^=)\s*(\d+(?:\.\d+)*)")
 _INCLUDES = re.compile(r"(?m)^\s*(?:-r|--requirement)[ =]\s*([\w./-]+)")
-_BOUND = re.compile(r"(===?|~=|<=?|\^)\s*v?(\d+(?:\.\d+)*)")
+_BOUND = re.compile(r"(===?|~=|<=?|\^|^=)\s*v?(\d+(?:\.\d+)*)")
+_OF_CONDA = {"torch": "pytorch"}
+"""Libraries that conda has under another name; there ``=1.9`` asks for a version, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +112,9 @@ def runs_on_older(file: Path, library: str, version: str) -> bool:
 
 def bounds_of(file: Path, library: str) -> tuple[str, ...]:
     """What follows the name of a library in the nearest requirement files that name it."""
+    names = "|".join(map(re.escape, filter(None, (library, _OF_CONDA.get(library)))))
     named = re.compile(
-        rf"(?<![\w.-]){re.escape(library)}(?![\w.-])\s*(?:\[[^\]]*\])?\s*(?:=\s*[\"'])?([^\"'#;\n]*)"
+        rf"(?<![\w.-])(?:{names})(?![\w.:-])\s*(?:\[[^\]]*\])?\s*(?:=\s*[\"'])?([^\"'#;\n]*)"
     )
     for folder in _folders(file):
         asked = [rest for text in _texts(folder) for rest in named.findall(text)]

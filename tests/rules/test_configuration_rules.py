@@ -102,6 +102,36 @@ def test_what_the_old_launcher_passes(
     assert severities == ([severity] if severity else [])
 
 
+@pytest.mark.parametrize("name", ["environment.yml", "conda_environment.yaml"])
+@pytest.mark.parametrize(("bound", "severities"), [("=1.9.0", []), (">=2.1", ["error"])])
+def test_versions_that_conda_installs(
+    tmp_path: Path, name: str, bound: str, severities: list[str]
+) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / name).write_text(
+        f"channels:\n  - pytorch\ndependencies:\n  - python=3.8\n  - pytorch::pytorch{bound}\n"
+    )
+    (tmp_path / "train.py").write_text('p.add_argument("--local_rank")\n')
+    line = "python -m torch.distributed.launch --nproc_per_node 2 train.py\n"
+    sheet = read(Document.from_bytes(line.encode(), tmp_path / "launch.sh"))
+    assert sheet is not None
+    findings = [each for each in find_in(sheet, {}, ()) if each.code == "DST830"]
+    assert [each.severity.name.lower() for each in findings] == severities
+
+
+def test_a_misspelt_option_in_a_variable_is_found_and_left_alone(tmp_path: Path) -> None:
+    line = 'A="--nproc_per_nodes 8 --nnodes 1"\ntorchrun $A t.py\n'
+    sheet = read(Document.from_bytes(line.encode(), tmp_path / "launch.sh"))
+    assert sheet is not None
+    (finding,) = find_in(sheet, {}, ())
+    assert (finding.code, finding.fix) == ("DST828", None)
+    line = 'P="python -m torch.distributed.launch --nproc_per_node 8 --use_env"\n$P t.py\n'
+    sheet = read(Document.from_bytes(line.encode(), tmp_path / "launch.sh"))
+    assert sheet is not None
+    (finding,) = find_in(sheet, {}, ())
+    assert (finding.code, finding.fix) == ("DST830", None)
+
+
 def test_accumulation_in_two_places(tmp_path: Path) -> None:
     line = "accelerate launch --config_file acc.yaml train.py"
     acc = "distributed_type: DEEPSPEED\ndeepspeed_config:\n  gradient_accumulation_steps: 4\n"
@@ -123,6 +153,10 @@ def test_accumulation_in_two_places(tmp_path: Path) -> None:
         "torchrun $ARGS --whatever t.py",
         "accelerate launch --cpu --num_processes 4 t.py",
         "echo torchrun --nosuch",
+        'A="--master_port=12000"\ndeepspeed ${A} t.py --deepspeed ds_config.json',
+        'A="--nproc_per_node 8 --nnodes 1"\ntorchrun $A t.py --bf16 True',
+        'A=""\ntorchrun $A t.py',
+        'A="--nproc_per_node=8"\ntorchrun "$A" t.py',
         "pip install deepspeed --upgrade",
         "deepspeed --hostfile h --num_nodes 2 --num_gpus 8 t.py --nosuch",
         "srun -n 2 torchrun --nproc_per_node 8 t.py",
@@ -233,6 +267,15 @@ def test_settings_of_a_program_that_hands_some_of_them_on_to_deepspeed() -> None
         "DST801",
         "DST801",
     ]
+
+
+def test_what_deepspeed_hands_on_and_what_a_script_makes_itself() -> None:
+    config = {
+        "train_micro_batch_size_per_gpu": 4,
+        "amp": {"enabled": False, "opt_level": "O1"},
+        "optimizer": {"type": "sat.ops.FusedEmaAdam", "params": {"lr": 2e-4}},
+    }
+    assert [code for code, *_ in places("ds_config.json", json.dumps(config))] == ["DST804"]
 
 
 @pytest.mark.parametrize(("enabled", "codes"), [(True, []), (False, ["DST808"])])

@@ -128,7 +128,7 @@ def _read_options(launch: Launch, words: tuple[Word, ...]) -> None:
     while index < len(words):
         word = words[index]
         index += 1
-        name = word.raw.partition("=")[0] if word.text is None else word.text.partition("=")[0]
+        name, equals, value = (word.raw if word.text is None else word.text).partition("=")
         if not name.startswith("-") or "$" in name:
             if word.splits or (word.text is None and word.raw.startswith(("$@", '"$@', "${@"))):
                 launch.complete = False
@@ -146,10 +146,11 @@ def _read_options(launch: Launch, words: tuple[Word, ...]) -> None:
         canonical = {"m": "module", "h": "help"}.get(canonical, canonical)
         launch.words[canonical] = word
         launch.options[canonical] = None
-        if "=" in word.raw:
-            value = None if word.text is None else word.text.partition("=")[2]
-            at = word.start + word.raw.index("=") + 1
-            launch.options[canonical] = Word(value, at, word.end, word.raw.partition("=")[2])
+        if equals:
+            inside = word.raw.startswith(f"{name}=") and not word.expanded
+            at = word.start + len(name) + 1 if inside else word.start
+            known_value = None if word.text is None else value
+            launch.options[canonical] = Word(known_value, at, word.end, value)
             continue
         count = known[option]
         if count == "1" and index < len(words):

@@ -61,6 +61,7 @@ class BadDeepSpeedValue(SettingsRule):
 
     - `"auto"`, which DeepSpeed takes for "not given"; where that is wrong, DST809 says so.
     - Templates, and the parameters of optimizers and schedulers.
+    - An optimizer with a dot in its name: the path of a class that the script itself imports.
     - Lists beside an `autotuning` that is enabled: the tuner chooses from them.
     """
 
@@ -193,6 +194,8 @@ class BadDeepSpeedValue(SettingsRule):
         schema = page.deepspeed
         own = schema.optimizers | schema.former_optimizers
         if value.lower() in own or value in _TORCH_OPTIMIZERS or value == "auto":
+            return
+        if "." in value:  # the path of a class, which the script imports itself
             return
         same = [name for name in _TORCH_OPTIMIZERS if name.lower() == value.lower()]
         shownable = [*_TORCH_OPTIMIZERS, "Lamb", "Lion"]

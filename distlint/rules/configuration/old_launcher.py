@@ -123,7 +123,7 @@ def _repair(
     needless = bool(text and _READS.search(text) and not _PASSED.search(text))
     if not uses_env and not (needless and text and not _TAKES.search(text)):
         return None
-    if page.sheet.kind == "python":
+    if page.sheet.kind == "python" or any(word.expanded for word in launch.command.words):
         return None
     edits = [(*bounds, "torchrun")]
     if uses_env:

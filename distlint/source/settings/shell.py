@@ -29,6 +29,8 @@ class Word:
     raw: str = ""
     splits: bool = False
     """May it become no word or several: an expansion without quotes?"""
+    expanded: bool = False
+    """Is it one of those that an expansion became? Then all of them have its place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +261,7 @@ class _Reader:
             if child.type == "variable_assignment":
                 given.append(self._setting(child, "prefix", (0, 0), branch))
             elif child.type not in _NO_WORDS:
-                words.append(self._word(child))
+                words.extend(self._words(child))
         if words and words[0].text == "env":
             given += self._env(words)
         self.result.settings += given
@@ -297,13 +299,16 @@ class _Reader:
         del words[:index]
         return iter(found)
 
-    def _word(self, node: Node) -> Word:
+    def _words(self, node: Node) -> list[Word]:
+        """What the shell makes of a word: an expansion without quotes is cut at its blanks."""
         start, end = self._bounds(node)
-        splits = node.type in ("simple_expansion", "expansion", "command_substitution") or (
+        text = self._text(node)
+        splits = node.type in _EXPANSIONS or (
             node.type == "command_name" and any(c.type in _EXPANSIONS for c in node.named_children)
         )
-        text = self._text(node)
-        return Word(text, start, end, self._source(node), splits and (text is None or " " in text))
+        if splits and text is not None:
+            return [Word(part, start, end, part, expanded=True) for part in text.split()]
+        return [Word(text, start, end, self._source(node), splits)]
 
     def _text(self, node: Node | None) -> str | None:
         """The value of a word, if it is known."""
