@@ -770,7 +770,7 @@ def items_with(place: ir.Expr, value: Value) -> Iterable[tuple[ir.Expr, Value]]:
 
 def updated(before: v.Map, args: list[Value], keywords: dict[str, Value]) -> v.Map | None:
     """What ``d.update(other, key=value)`` leaves, where both are known key by key."""
-    given = [(const(name), value) for name, value in keywords.items()]
+    given: list[tuple[Value, Value]] = [(const(name), value) for name, value in keywords.items()]
     for other in args:
         if not isinstance(other, v.Map):
             return None

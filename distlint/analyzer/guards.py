@@ -18,6 +18,7 @@ from distlint.analyzer.environment import environment_writes
 from distlint.analyzer.names import Around, Scope, calls_of, expressions_in, expressions_of, placed
 from distlint.analyzer.objects import CallSite, Objects, objects_of
 from distlint.analyzer.project import Imported
+from distlint.source.notebook import SUFFIX
 from distlint.source.requirements import is_beside
 
 if TYPE_CHECKING:
@@ -269,8 +270,10 @@ class Guards:
 
     def on_many_ranks(self, scope: Scope, depth: int = _DEPTH) -> bool:
         """Do several processes run a scope, as it or what calls it shows?"""
-        if scope.function is None and self._forks:
+        if scope.function is None and (self._forks or self._is_notebook):
             return False  # the processes begin with the function that they are given
+        if scope.function is not None and self._has_distributed_twin(scope.function):
+            return False
         known = self._everywhere.get(id(scope))
         if known is None:
             self._everywhere[id(scope)] = False  # while it is looked for through callers
@@ -278,6 +281,12 @@ class Guards:
             known = known or (depth > 0 and self._called_on_many(scope, depth))
             self._everywhere[id(scope)] = known
         return known
+
+    def _has_distributed_twin(self, method: ir.Function) -> bool:
+        """Does a subclass for many ranks bring a method of its own, which asks for the rank?"""
+        return not _asks_rank_inside(method) and any(
+            map(_asks_rank_inside, self.objects.overrides(method))
+        )
 
     def _shows_many(self, scope: Scope) -> bool:
         function = scope.function
@@ -310,7 +319,7 @@ class Guards:
         """Is every process group of the module told that there is one process, under no test?"""
         sites = list(self.objects.calls({"init_process_group"}))
         return bool(sites) and all(
-            self._is_group_told_one(site)
+            self.is_told_one(site)
             and not any(
                 isinstance(here.owner, ir.If) and "__name__" not in ir.tokens_of(here.owner.test)
                 for here in site.point.around
@@ -334,10 +343,13 @@ class Guards:
             each.star_imports or any(map(_JOINS.search, each.words)) for each in _reached(module)
         )
 
-    def _is_group_told_one(self, site: CallSite) -> bool:
+    def is_told_one(self, site: CallSite) -> bool:
+        """Is a call that makes a process group told that there is one process?"""
         size = self.objects.argument(site, "world_size", 3)
         if size.absent:
             return self._sets_size_to_one
+        if self.objects.constant(size, site.point) == 1:
+            return True
         return self._is_one_everywhere(size.value, site.point)
 
     @cached_property
@@ -421,7 +433,11 @@ class Guards:
                     return True  # a launcher that passes the rank by an option
             if _is_wait_of_its_own(call):
                 return True
-            if ir.last_name(call.func) == "Trainer" and not _DEVICES.isdisjoint(_keywords(call)):
+            if (
+                ir.last_name(call.func) == "Trainer"
+                and not self._is_notebook  # there they are forked for ``fit``
+                and not _DEVICES.isdisjoint(_keywords(call))
+            ):
                 if not self._on_one_device(call, point) and not self._forks_to_fit(call, point):
                     return True
             name = ir.last_name(call.func)
@@ -542,6 +558,38 @@ class Guards:
             for caller in self.callers(scope)
         ) or (scope.function is not None and scope.function.name in self._spawned)
 
+    def only_some_lead_to(self, point: Point) -> bool:
+        """Does each call of its function that leads into the branches around a statement keep
+        ranks from it, where a constant sends other calls into other branches?"""
+        callers = list(self.callers(point.scope))
+        leading = [each for each in callers if self._leads_to(point, each)]
+        return 0 < len(leading) < len(callers) and all(
+            self.may_be_some_ranks(each.point) for each in leading
+        )
+
+    def _leads_to(self, point: Point, call: CallSite) -> bool:
+        """May a call lead into branches on a parameter, by the constant that it passes for it?"""
+        function = point.scope.function
+        params = function.params if function is not None else ()
+        skipped = 1 if function is not None and function.owner else 0
+        for depth, here in enumerate(point.around):
+            if not isinstance(here.owner, ir.If):
+                continue
+            test, wanted = here.owner.test, here.block is here.owner.body
+            while isinstance(test, ir.Not):
+                test, wanted = test.value, not wanted
+            for position, param in enumerate(params):
+                if not isinstance(test, ir.Name) or test.id != param.name:
+                    continue
+                if Search((test.id,), point.scope).before(point.around[:depth])[0]:
+                    continue  # it is something else by then
+                given = self.objects.argument(call, param.name, position - skipped)
+                default = param.default.value if isinstance(param.default, ir.Literal) else ...
+                value = self.objects.constant(given, call.point, default)
+                if isinstance(value, bool) and value is not wanted:
+                    return False
+        return True
+
     def _called_on_some(self, scope: Scope) -> bool:
         """Do all that call it in its module keep ranks from it, whatever it asks itself?"""
         callers = list(self.callers(scope))
@@ -572,6 +620,11 @@ class Guards:
     def _forks(self) -> bool:
         """Does the module's body fork processes, as notebooks do?"""
         return any(site.point.scope.function is None for site in self.objects.calls(_FORKING))
+
+    @property
+    def _is_notebook(self) -> bool:
+        """Is it a notebook, which one process runs cell by cell?"""
+        return self.objects.module.path.suffix.lower() == SUFFIX
 
     @cached_property
     def starts_many(self) -> bool:
@@ -720,6 +773,14 @@ def _wraps(statement: ir.Stmt) -> bool:
     """Is it ``model = DistributedDataParallel(model)``, perhaps in a run of many processes only?"""
     return isinstance(statement, ir.Assign) and any(
         ir.last_name(call.func) in _WRAPPERS for call in calls_of(statement)
+    )
+
+
+def _asks_rank_inside(function: ir.Function) -> bool:
+    """Is there a test of the rank in a function?"""
+    return any(
+        isinstance(statement, ir.If) and asks_rank(statement.test)
+        for statement, _ in placed(function.body)
     )
 
 

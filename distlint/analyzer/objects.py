@@ -683,6 +683,14 @@ class Objects:
                 if found is not None and found not in seen:
                     seen.append(found)
 
+    def overrides(self, method: ir.Function) -> Iterator[ir.Function]:
+        """The methods of subclasses in the module that stand in for a method."""
+        cls = self._class_of_method.get(method)
+        for each in self._point_of_class:
+            own = each.methods.get(method.name)
+            if own is not None and own is not method and cls in {*self._with_bases(each)}:
+                yield own
+
     def subclasses_of(self, *dotted: str) -> Iterator[ir.Class]:
         """The classes of the module that derive from a class of a framework."""
         for cls, point in self._point_of_class.items():

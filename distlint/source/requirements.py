@@ -6,20 +6,21 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import wraps
+from functools import lru_cache, wraps
 from pathlib import Path
 from typing import TypeVar, cast
 
 from distlint.source.document import digest
 
-_FILES = ("requirements*.txt", "pyproject.toml", "setup.py", "setup.cfg", "*environment*.y*ml")
+_FILES = ("requirements*.txt", "pyproject.toml", "setup.py", "setup.cfg")
+_OF_CONDA = "*environment*.y*ml"
 _MAX_SIZE = 200_000
 _PYTHON = re.compile(r"(?:requires-python|python_requires)\s*=\s*[\"']?([^\"'#\n]*)")
 _AT_LEAST = re.compile(r"(?:>=?|~=|==|^=)\s*(\d+(?:\.\d+)*)")
 _INCLUDES = re.compile(r"(?m)^\s*(?:-r|--requirement)[ =]\s*([\w./-]+)")
 _BOUND = re.compile(r"(===?|~=|<=?|\^|^=)\s*v?(\d+(?:\.\d+)*)")
-_OF_CONDA = {"torch": "pytorch"}
-"""Libraries that conda has under another name; there ``=1.9`` asks for a version, too."""
+_CONDA_NAMES = {"torch": "pytorch"}
+"""Libraries that conda has under another name, too; there ``=1.9`` asks for a version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,15 +113,21 @@ def runs_on_older(file: Path, library: str, version: str) -> bool:
 
 def bounds_of(file: Path, library: str) -> tuple[str, ...]:
     """What follows the name of a library in the nearest requirement files that name it."""
-    names = "|".join(map(re.escape, filter(None, (library, _OF_CONDA.get(library)))))
-    named = re.compile(
-        rf"(?<![\w.-])(?:{names})(?![\w.:-])\s*(?:\[[^\]]*\])?\s*(?:=\s*[\"'])?([^\"'#;\n]*)"
-    )
+    named, in_conda = _naming(library), _naming(_CONDA_NAMES.get(library, library))
     for folder in _folders(file):
         asked = [rest for text in _texts(folder) for rest in named.findall(text)]
+        if in_conda is not named:
+            asked += [r for text in _matching(folder, _OF_CONDA) for r in in_conda.findall(text)]
         if asked:
             return tuple(asked)
     return ()
+
+
+@lru_cache
+def _naming(library: str) -> re.Pattern[str]:
+    return re.compile(
+        rf"(?<![\w.-]){re.escape(library)}(?![\w.:-])\s*(?:\[[^\]]*\])?\s*(?:=\s*[\"'])?([^\"'#;\n]*)"
+    )
 
 
 def bounds(file: Path, library: str) -> tuple[str, ...]:
@@ -232,22 +239,30 @@ def _folders(file: Path) -> Iterator[Path]:
 
 def _texts(folder: Path) -> Iterator[str]:
     for pattern in _FILES:
-        try:
-            for path in sorted(folder.glob(pattern)):
-                if path.is_file() and path.stat().st_size <= _MAX_SIZE:
-                    text = path.read_text(encoding="utf-8", errors="replace")
-                    yield text
-                    yield from _included(folder, text)
-        except OSError:
-            continue
+        for text in _matching(folder, pattern):
+            yield text
+            yield from _included(folder, text)
+    yield from _matching(folder, _OF_CONDA)
+
+
+def _matching(folder: Path, pattern: str) -> Iterator[str]:
+    with suppress(OSError):
+        for path in sorted(folder.glob(pattern)):
+            yield from _read(path)
+
+
+def _read(path: Path) -> Iterator[str]:
+    with suppress(OSError):
+        if path.is_file() and path.stat().st_size <= _MAX_SIZE:
+            yield path.read_text(encoding="utf-8", errors="replace")
 
 
 def _included(folder: Path, text: str) -> Iterator[str]:
     """The files below the folder that a requirement file takes in: ``-r requirements/base.txt``."""
     for name in _INCLUDES.findall(text):
         path = folder / name
-        if ".." not in path.parts and path.is_file() and path.stat().st_size <= _MAX_SIZE:
-            yield path.read_text(encoding="utf-8", errors="replace")
+        if ".." not in path.parts:
+            yield from _read(path)
 
 
 def _excludes(bounds: str, version: str) -> bool:

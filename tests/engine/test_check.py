@@ -188,6 +188,17 @@ class TestBadInput:
             "skipped: chain.py: not analysed: more than 1,000 branches in one statement",
         ]
 
+    def test_a_template_is_skipped_where_it_may_become_a_configuration(self, project: Path) -> None:
+        head = '"train_micro_batch_size_per_gpu": 4'
+        files = {
+            "ds_config.json": "{" + head + '{% if x %}, "zero_optimization": {}{% endif %}}',
+            "plain.json": "{" + head + ', "prompt": "{% if x %}"}',
+            "prompts.json": '{"prompt": {{ x }}{% y %}}',
+            "prompts.yml": "prompt: {% y %}",
+        }
+        write(project, files)
+        assert lines(run()) == ["skipped: ds_config.json: a template: not checked"]
+
     def test_a_large_file_is_skipped(self, project: Path) -> None:
         write(project, {"a.py": "x = 1\n" * 20, "b.py": "", "distlint.toml": "max-file-size = 100"})
         report = run()

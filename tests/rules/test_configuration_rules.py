@@ -155,7 +155,7 @@ def test_accumulation_in_two_places(tmp_path: Path) -> None:
         "echo torchrun --nosuch",
         'A="--master_port=12000"\ndeepspeed ${A} t.py --deepspeed ds_config.json',
         'A="--nproc_per_node 8 --nnodes 1"\ntorchrun $A t.py --bf16 True',
-        'A=""\ntorchrun $A t.py',
+        "N=\ntorchrun --nproc_per_node ${N} t.py --model_name x",
         'A="--nproc_per_node=8"\ntorchrun "$A" t.py',
         "pip install deepspeed --upgrade",
         "deepspeed --hostfile h --num_nodes 2 --num_gpus 8 t.py --nosuch",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from textwrap import dedent
 
@@ -551,6 +552,60 @@ def check(body: str, code: str) -> None:
                 torch.save(net.state_dict(), "a.pt")  # expect: DST406
             """,
             id="some GPUs, or the CPU",
+        ),
+        pytest.param(
+            """
+            class Trainer:
+                def train(self, net, rank):
+                    self.net = DDP(net)
+                    if rank == 0:
+                        self.save(best=False)
+                    self.save(best=True)
+
+                def save(self, best=False):
+                    if not best:
+                        torch.save(self.net.module, "last.pt")
+                    else:
+                        torch.save(self.net.module, "best.pt")  # expect: DST406
+            """,
+            id="a constant that rank 0 alone passes leads there",
+        ),
+        pytest.param(
+            """
+            class Trainer:
+                def train(self, net, rank):
+                    self.net = DDP(net)
+                    if rank == 0:
+                        self.save(best=False)
+                    self.save(best=True)
+
+                def save(self, best=False):
+                    best = best and self.improves
+                    if not best:
+                        torch.save(self.net.module, "last.pt")  # expect: DST406
+            """,
+            id="the constant is replaced before it is tested",
+        ),
+        pytest.param(
+            """
+            class Basic:
+                def train(self, batches):
+                    for batch in batches:
+                        if self.rank == 0:
+                            print(self.step(batch))
+                        self.save()
+
+                def save(self):
+                    torch.save(self.net.state_dict(), "net.pt")
+
+            class Sharded(Basic):
+                def save(self):
+                    state = self.net.state_dict()
+                    if self.rank == 0:
+                        torch.save(state, "net.pt")
+                    dist.barrier()
+            """,
+            id="the subclass for many ranks saves in its own way",
         ),
     ],
 )
@@ -1278,3 +1333,16 @@ def test_a_count_that_has_to_fit_sends_no_rank_away(what_it_does_there: str, fou
         "torch.save(net.state_dict(), 'net.pt')\n"
     )
     assert bool(reported(source, "DST406")) is found
+
+
+@pytest.mark.parametrize(("name", "found"), [("train.py", True), ("train.ipynb", False)])
+def test_one_process_runs_a_notebook_until_it_forks_others(name: str, found: bool) -> None:
+    code = (
+        "import lightning as L\nfrom torchvision.datasets import VOCDetection\n"
+        "data = VOCDetection('voc', download=True)\n"
+        "L.Trainer(devices='auto', accelerator='gpu', strategy='ddp').fit(net, data)\n"
+    )
+    if name.endswith(".ipynb"):
+        cell = {"cell_type": "code", "source": code, "metadata": {}, "outputs": []}
+        code = json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    assert bool(asked(code, "DST415", Path(name))) is found

@@ -1362,6 +1362,8 @@ def test_a_configuration_for_one_process_binds_no_device(tmp_path: Path) -> None
     ]:
         settings.write_text(text)
         assert len(asked(source, "DST502", tmp_path / "convert.py")) == count
+        here = source.replace("from settings import args\n", f"from argparse import *\n{text}")
+        assert len(reported(here, "DST502")) == count
 
 
 def test_the_base_of_a_class_starts_processes(tmp_path: Path) -> None:

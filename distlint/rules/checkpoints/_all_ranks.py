@@ -46,6 +46,8 @@ def on_all_ranks(
     for site in guards.objects.calls(wanted):
         if guards.may_be_some_ranks(site.point, no_guard(site.point)):
             continue
+        if guards.only_some_lead_to(site.point):
+            continue
         if guards.on_many_ranks(site.point.scope):
             yield site, guards
 

@@ -96,6 +96,7 @@ class DownloadOnAllRanks(SourceRule):
     - A lock in a file is held meanwhile: `with FileLock(path):`.
     - The run has one process by its own words: `Fabric(devices=1)`.
     - The file is a test: the data lies there already.
+    - A notebook: one process runs its cells, and forks the others for `fit` alone.
     """
 
     code = "DST415"

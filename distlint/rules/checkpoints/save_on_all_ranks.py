@@ -83,6 +83,7 @@ class SaveOnAllRanks(SourceRule):
     - The save decides by itself who writes: `accelerator.save`, `trainer.save_checkpoint`,
       `torch.distributed.checkpoint`.
     - A loop passes over the files that are there already: so ranks divide work among them.
+    - A subclass for many ranks has a method of its own for it, which asks for the rank.
     - The process ends in the same branch: it keeps what has led to its failure.
     - Nothing in the file shows that several processes come there.
     """

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.bindings import Point, path_of
-from distlint.analyzer.guards import imported_options
 from distlint.analyzer.names import calls_of, expressions_in
 from distlint.analyzer.objects import CallSite
 from distlint.source.requirements import is_among_tests
@@ -39,17 +38,6 @@ def backend_of(objects: Objects, init: CallSite) -> str:
     """The backend that is written down, ``""`` where none is, or it is not known."""
     value = objects.constant(objects.argument(init, "backend", 0), init.point)
     return value if isinstance(value, str) else ""
-
-
-def is_alone(objects: Objects, init: CallSite) -> bool:
-    """Is it a group of one process, by a constant?"""
-    size = objects.argument(init, "world_size", 3)
-    if objects.constant(size, init.point) == 1:
-        return True
-    imported = imported_options(objects.module, size.value) if size.value is not None else []
-    return bool(imported) and all(
-        isinstance(each, ir.Literal) and each.value == 1 for each in imported
-    )
 
 
 def surely_before(first: Point, second: Point) -> bool:

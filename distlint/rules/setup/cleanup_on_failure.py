@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.bindings import Point
-from distlint.analyzer.guards import asks_rank
+from distlint.analyzer.guards import asks_rank, guards_of
 from distlint.analyzer.names import Around, calls_of, nodes_of, placed
 from distlint.analyzer.objects import CallSite, objects_of
 from distlint.analyzer.relevance import HARMLESS
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._tensors import same
-from distlint.rules.setup._order import inits, is_alone, meant
+from distlint.rules.setup._order import inits, meant
 from distlint.source.finding import Finding, Severity
 
 if TYPE_CHECKING:
@@ -215,8 +215,9 @@ main({}, print)
         ]
         locator = locators.of(module.key)
         made = list(inits(objects))
-        alone = {init.point.scope for init in made if is_alone(objects, init)}
-        alone -= {init.point.scope for init in made if not is_alone(objects, init)}
+        told_one = guards_of(module, catalogue).is_told_one
+        alone = {init.point.scope for init in made if told_one(init)}
+        alone -= {init.point.scope for init in made if not told_one(init)}
         for scope, statement, around in tries:
             if not _does_work(statement.body) or scope in alone:
                 continue

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
+from distlint.analyzer.guards import guards_of
 from distlint.analyzer.names import expressions_in, nodes_of
 from distlint.analyzer.objects import CallSite, objects_of
 from distlint.fixers import imports, names, statements
@@ -17,7 +18,6 @@ from distlint.rules.base import Example, SourceRule
 from distlint.rules.setup._order import (
     backend_of,
     inits,
-    is_alone,
     is_reached,
     surely_before,
 )
@@ -218,10 +218,11 @@ dist.destroy_process_group()
         ):
             return
         objects = objects_of(module, catalogue)
+        guards = guards_of(module, catalogue)
         found = [
             init
             for init in inits(objects)
-            if "nccl" in backend_of(objects, init) and not is_alone(objects, init)
+            if "nccl" in backend_of(objects, init) and not guards.is_told_one(init)
         ]
         if not found or document.is_test:
             return

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
+from distlint.analyzer.guards import guards_of
 from distlint.analyzer.names import calls_of
 from distlint.analyzer.objects import CallSite, Objects, objects_of
 from distlint.fixers import imports, statements
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.setup._order import inits, is_alone
+from distlint.rules.setup._order import inits
 from distlint.source.finding import Finding, Fix, Severity
 
 if TYPE_CHECKING:
@@ -154,7 +155,8 @@ if __name__ == "__main__":
             return
         objects = objects_of(module, catalogue)
         made = [*inits(objects), *objects.calls_to("torch.distributed.init_device_mesh")]
-        found = [init for init in made if not is_alone(objects, init)]
+        guards = guards_of(module, catalogue)
+        found = [init for init in made if not guards.is_told_one(init)]
         if not found or not _is_script(objects, found):
             return
         if any("destroy_process_group" in other.tokens for other in module.imports):

@@ -181,19 +181,18 @@ def _read_yaml(sheet: Sheet) -> None:
 
 
 def _parsed(sheet: Sheet, parse: Callable[[str], Parsed]) -> Parsed | None:
-    text = sheet.document.text
-    if "{%" in text:
-        sheet.templated = True
-        return None
+    document = sheet.document
     try:
-        return parse(text)
+        if parse is yaml_text.parse and "{%" in document.text:
+            raise Malformed("a template", 0)  # YAML might take a part of it for a mapping
+        return parse(document.text)
     except Malformed as error:
-        if json_text.is_templated(text):
-            sheet.templated = True
-            return None
-        if not may_be_meant(sheet.kind, sheet.document.path, sheet.document.data):
+        if not may_be_meant(sheet.kind, document.path, document.data):
             return None  # another tool's, and its own matter
-        raise error.error(sheet.document) from None
+        if not json_text.is_templated(document.text):
+            raise error.error(document) from None
+    sheet.templated = True
+    return None
 
 
 def _read_shell(sheet: Sheet) -> None:

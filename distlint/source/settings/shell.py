@@ -306,9 +306,11 @@ class _Reader:
         splits = node.type in _EXPANSIONS or (
             node.type == "command_name" and any(c.type in _EXPANSIONS for c in node.named_children)
         )
-        if splits and text is not None:
-            return [Word(part, start, end, part, expanded=True) for part in text.split()]
-        return [Word(text, start, end, self._source(node), splits)]
+        parts = text.split() if splits and text is not None else ()
+        if parts:
+            return [Word(part, start, end, part, expanded=True) for part in parts]
+        # an empty variable is a blank to be filled in
+        return [Word(None if splits else text, start, end, self._source(node), splits)]
 
     def _text(self, node: Node | None) -> str | None:
         """The value of a word, if it is known."""
