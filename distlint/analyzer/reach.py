@@ -107,6 +107,10 @@ class Reach:
     def block_may_meet(self, module: Module, tokens: frozenset[str]) -> bool:
         return bool(self.block_signs(module, tokens) & _EVENT)
 
+    def block_is_alike(self, module: Module, tokens: frozenset[str]) -> bool:
+        """Does no rank meet others, or ask which one it is, in code outside any function?"""
+        return not self.block_signs(module, tokens) & (_EVENT | _RANK | _WRAP)
+
     def block_signs(self, module: Module, tokens: frozenset[str]) -> int:
         found = self.own_signs(module.key, tokens)
         for function in self.graph.callees(module.key, self.graph.unaliased(module.key, tokens)):

@@ -100,6 +100,7 @@ class Rehearsal:
         self._devices: dict[ir.Function, frozenset[str]] = {}
         self._buffers: dict[ir.Class, frozenset[str]] = {}
         self._meets: dict[ir.Block, bool] = {}
+        self._alike: dict[ir.Block, bool] = {}
         self._short: dict[ir.Function, bool] = {}
         self._mergeable: dict[ir.Stmt, bool] = {}
 
@@ -229,6 +230,14 @@ class Rehearsal:
             module = frame.module if frame is not None else self.main
             known = self.reach.block_may_meet(module, ir.block_tokens(block))
             self._meets[block] = known
+        return known
+
+    def is_alike(self, frame: Frame, block: ir.Block) -> bool:
+        """Does no rank meet others, or ask which one it is, in a block and what it calls?"""
+        known = self._alike.get(block)
+        if known is None:
+            known = self.reach.block_is_alike(frame.module, ir.block_tokens(block))
+            self._alike[block] = known
         return known
 
     def mergeable(self, statement: ir.If | ir.For) -> bool:

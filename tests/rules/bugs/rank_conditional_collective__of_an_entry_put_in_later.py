@@ -8,8 +8,8 @@ def main():
     dist.init_process_group("gloo")
     settings = {"saves": False, "steps": 3}
     settings.update(saves=dist.get_rank() == 0)
-    if settings["saves"]:
-        dist.barrier()  # expect: DST101
+    if settings["saves"]:  # expect: DST101
+        dist.barrier()
     dist.destroy_process_group()
 
 
