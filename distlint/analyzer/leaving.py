@@ -226,11 +226,7 @@ class Leaving(Calls):
 
     def enter_first(self, s: ir.With, k: Cont, first: Any) -> str | None:
         scope = "local" if first.who.startswith("local") else "global"
-        if (
-            first.barrier
-            and not self.is_stopped(k)
-            and self.rehearsal.is_alike(self.frame, s.body)
-        ):
+        if first.barrier and not self.is_stopped(k) and self.rehearsal.is_alike(self.frame, s.body):
             # it comes to the same when they wait for each other and go in together
             self.region_barrier(s, first, "enter")
             self.done(k)
