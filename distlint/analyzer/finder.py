@@ -75,7 +75,7 @@ class Finder:
         """The importer's folder and those above it, up to the project's root."""
         yield folder
         inside = os.path.join(self.root, "")
-        while folder.startswith(inside):
+        while folder.startswith(inside) and folder != self.root:  # which may be "/"
             folder = os.path.dirname(folder)
             yield folder
 

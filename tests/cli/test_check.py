@@ -415,3 +415,14 @@ def test_as_a_program(buggy: Path, process: Run) -> None:
     assert result.returncode == 1
     assert result.stdout.count("\n") == 1
     assert result.stderr == ""
+
+
+def test_imports_end_at_the_root_of_the_disk(
+    tmp_path_factory: pytest.TempPathFactory, process: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = tmp_path_factory.mktemp("alone") / "train.py"  # in no project, as in a container
+    script.write_text("from nowhere.at_all import begin\nbegin()\n" + BUGGY)
+    monkeypatch.chdir("/")
+    result = process("check", "--isolated", "--no-cache", "--output-format", "concise", str(script))
+    assert result.returncode == 1, result.stderr
+    assert FINDING in result.stdout
