@@ -38,6 +38,8 @@ MAX_FRAME_ROWS = 8
 RECURSION_LIMIT = 10_000
 """Enough for the longest chain of ``elif``: each is a block in a block for the analyzer."""
 
+Codes = frozenset[str]
+
 
 @dataclass(frozen=True, slots=True)
 class FileResult:
@@ -171,10 +173,10 @@ class Session:
         """
         over_budget = 0
         failed: frozenset[str] = frozenset()
-        every: Iterable[Finding] = self._settings_in(document, settings)
+        every: Iterable[Finding] = self._settings_in(document, settings, proving=True)
         asked = is_python(document) and self._has_askers(document, settings)
         if asked and not too_deep(document.text):
-            found = self._find(document, settings)
+            found = self._find(document, settings, proving=True)
             every = sorted([*found.findings, *every], key=lambda finding: finding.sort_key)
             over_budget = found.over_budget
             failed = frozenset(problem.rule.code for problem in found.problems)
@@ -245,28 +247,39 @@ class Session:
         """Is there a rule that could speak about a script, to judge by its bytes?"""
         return _may_part(document, settings) or bool(_own_rules(document, settings))
 
-    def _settings_in(self, document: Document, settings: Settings) -> list[Finding]:
-        return self._said_of(_sheet_of(document), settings)
+    def _settings_in(
+        self, document: Document, settings: Settings, *, proving: bool = False
+    ) -> list[Finding]:
+        return self._said_of(_sheet_of(document), settings, proving=proving)
 
-    def _said_of(self, sheet: Sheet | None, settings: Settings) -> list[Finding]:
+    def _said_of(
+        self, sheet: Sheet | None, settings: Settings, *, proving: bool = False
+    ) -> list[Finding]:
         """What is said about configurations, variables and launch lines."""
         if sheet is None:
             return []
         from distlint.rules.settings import find_in
 
         found = find_in(sheet, settings.versions, settings.allow_env)
-        resting = _resting(settings)
-        return _fixable((each for each in found if each.code not in resting), sheet.document)
+        off = _off(settings, proving)
+        return _fixable((each for each in found if each.code not in off), sheet.document)
 
     def _sieve(self, document: Document, settings: Settings) -> _Sieve:
         return _Sieve(self.resolver, document, settings, self.buffers)
 
-    def _find(self, document: Document, settings: Settings, known: Found | None = None) -> Found:
+    def _find(
+        self,
+        document: Document,
+        settings: Settings,
+        known: Found | None = None,
+        *,
+        proving: bool = False,
+    ) -> Found:
         from distlint.analyzer.lower import ParseError
 
         sys.setrecursionlimit(max(sys.getrecursionlimit(), RECURSION_LIMIT))
         try:
-            search = self._search(document, settings)
+            search = self._search(document, settings, _off(settings, proving))
             self._begun = search if known is not None else None
             found = search.found(known)
             if self.remembering and known is None:
@@ -278,17 +291,18 @@ class Session:
 
             raise explain(document, error.message, error.row, error.column) from None
 
-    def _search(self, document: Document, settings: Settings) -> Search:
+    def _search(self, document: Document, settings: Settings, off: Codes) -> Search:
         from distlint.rules.find import Search
 
-        if self._begun is not None and self._begun.document is document:
-            return self._begun
+        begun = self._begun
+        if begun is not None and begun.document is document and begun.off == off:
+            return begun
         own = _own_rules(document, settings)
         return Search(
             document,
             self.project(settings),
             own,
-            off=_resting(settings),
+            off=off,
             distributed=not own or _may_part(document, settings),
         )
 
@@ -523,13 +537,17 @@ def enabled(code: str, path: Path, settings: Settings) -> bool:
     return on and code not in settings.ignored_in(path)
 
 
-def _resting(settings: Settings) -> frozenset[str]:
-    """The codes of preview rules that nobody has asked for: what they would find is not told."""
+def _off(settings: Settings, proving: bool) -> Codes:
+    """The codes of rules that nobody has asked for: what they would find is not told.
+
+    A fix answers to those that were left out as well, but for rules in preview.
+    """
+    off = frozenset() if proving else frozenset(RESERVED) - settings.selection.codes
     if settings.preview:
-        return frozenset()
+        return off
     from distlint.rules.registry import preview_codes
 
-    return preview_codes() - settings.selection.explicit
+    return off | (preview_codes() - settings.selection.explicit)
 
 
 def _may_part(document: Document, settings: Settings) -> bool:

@@ -85,7 +85,7 @@ class Search:
         document: what is to be checked.
         project: where its imports are found.
         own: rules of the user's own, which are asked first.
-        off: codes of rules about sources that are not asked.
+        off: codes of rules that are not asked. Ranks are compared only for one that is.
         distributed: may ranks part in it? If not, only the user's own rules are asked.
 
     Raises:
@@ -131,7 +131,9 @@ class Search:
     def rehearsed(self) -> Found:
         """What the rules about ranks that part say."""
         found = Found()
-        if not self.distributed:
+        own = (rule for rule in self.own if isinstance(rule, WitnessRule))
+        chain = (*own, *witness_rules())
+        if not self.distributed or all(rule.code in self.off for rule in chain):
             return found
         rehearser = Rehearser(self.project, self.catalogue, self.module, self.project.world)
         outcome = rehearser.run()
@@ -139,8 +141,6 @@ class Search:
         witnesses = _distinct(outcome.proofs, self.locators, self.module.key)
         locator = self.locators.of(self.module.key)
         draft = partial(Draft, locator, self.module, self.catalogue)
-        own = (rule for rule in self.own if isinstance(rule, WitnessRule))
-        chain = (*own, *witness_rules())
         found.findings = _merged(
             finding
             for witness in witnesses

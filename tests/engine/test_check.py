@@ -110,6 +110,22 @@ class TestSelection:
             run("a.py", "sub/b.py")
 
 
+@pytest.mark.parametrize(
+    ("select", "roots", "found"),
+    [(("DST406",), 0, ["DST406"]), (("DST101",), 1, ["DST101"]), ((), 0, [])],
+)
+def test_ranks_are_compared_only_for_rules_that_are_asked(
+    project: Path, select: tuple[str, ...], roots: int, found: list[str]
+) -> None:
+    source = (
+        "import torch\nimport torch.distributed as dist\ndist.init_process_group('gloo')\n"
+        "torch.save({}, 'a.pt')\nif dist.get_rank() == 0:\n    dist.barrier()\n"
+    )
+    write(project, {"a.py": source})
+    report = run(layer=Layer(select=select))
+    assert (report.roots, [finding.code for finding in report.findings]) == (roots, found)
+
+
 class TestBadInput:
     @pytest.mark.parametrize(
         ("data", "row", "message"),
