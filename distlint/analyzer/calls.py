@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import chain, repeat
 from typing import Any
 
 from distlint.analyzer import hooks, ir
@@ -213,7 +215,7 @@ class Calls(Collectives):
                 return keywords[function.params[passed].name]
             return unknown("call", *label, *given)
         if self.skips(function, given):
-            return unknown("call", *label, *given)
+            return unknown("call", *label, *self.weighed(function, args, keywords))
         depth = self.frame.depth + 1
         is_counted = any(isinstance(arg, Const) and type(arg.value) is int for arg in args)
         most = COUNTED_RECURSION if is_counted else RECURSION
@@ -292,6 +294,18 @@ class Calls(Collectives):
                 self.rehearsal.changes_something(function) or self.rehearsal.asks_for_kind(function)
             )
         return not self.rehearsal.matters(function)
+
+    def weighed(
+        self, function: ir.Function, args: list[Value], keywords: dict[str, Value]
+    ) -> Iterator[Value]:
+        """The arguments on which the result of a function that is not run may depend."""
+        params = {param.name: param for param in function.params if not param.star}
+        places = [name for name, param in params.items() if not param.keyword_only]
+        given = [*zip(chain(places, repeat("*")), args, strict=False), *keywords.items()]
+        own = frozenset(name for name, value in given if v.is_own_number(value))
+        ignored = bool(own) and own <= params.keys() and self.rehearsal.ignores(function, own)
+        for _, value in given:
+            yield const(None) if ignored and v.is_own_number(value) else value
 
     def only_yields(self, function: ir.Function) -> bool:
         """Is it a generator that meets nobody? Calling it runs nothing."""

@@ -27,19 +27,22 @@ class Outflow:
     def __init__(self, reach: Reach) -> None:
         self.reach = reach
         self.graph = reach.graph
-        self._flows: dict[ir.Function, _Flow] = {}
+        self._flows: dict[tuple[ir.Function, frozenset[str]], _Flow] = {}
         self._globals: dict[tuple[str, str], bool] = {}
 
-    def lets_out(self, function: ir.Function) -> bool:
-        """Does something that depends on the rank leave the function?"""
-        flow = self.flow(function)
+    def lets_out(self, function: ir.Function, given: frozenset[str] = frozenset()) -> bool:
+        """Does something that depends on the rank leave the function?
+
+        ``given`` are the parameters that hold such a thing.
+        """
+        flow = self.flow(function, given)
         return flow.returns or flow.escapes
 
-    def flow(self, function: ir.Function) -> _Flow:
+    def flow(self, function: ir.Function, given: frozenset[str] = frozenset()) -> _Flow:
         """What is found out about a function; nothing yet where it calls itself."""
-        found = self._flows.get(function)
+        found = self._flows.get((function, given))
         if found is None:
-            found = self._flows[function] = _Flow(self, function)
+            found = self._flows[function, given] = _Flow(self, function, given)
             found.follow()
         return found
 
@@ -88,13 +91,13 @@ class Outflow:
 class _Flow:
     """The names of one function that hold something of this rank's own."""
 
-    def __init__(self, outflow: Outflow, function: ir.Function) -> None:
+    def __init__(self, outflow: Outflow, function: ir.Function, given: frozenset[str]) -> None:
         self.outflow = outflow
         self.function = function
         self.own = function.locals - {param.name for param in function.params}
         self.returns = False
         self.escapes = False
-        self.sources = frozenset(outflow.sources(function))
+        self.sources = given.union(outflow.sources(function))
         self.tainted = set(self.sources)
         """What holds something of this rank's own where the following has come to."""
         self._ever = set(self.sources)

@@ -319,6 +319,10 @@ class Rehearsal:
             self.relevance.names | hooks.STOP_FLAGS
         )
 
+    def ignores(self, function: ir.Function, names: frozenset[str]) -> bool:
+        """Is what a function returns the same on all ranks, whatever these parameters are?"""
+        return not self.reach.outflow.lets_out(function, names)
+
     # ---- what the catalogue says about classes
 
     def arms_backward(self, kind: str) -> bool:
