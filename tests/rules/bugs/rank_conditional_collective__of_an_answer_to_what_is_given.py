@@ -15,6 +15,7 @@ def is_high(step, noise):
 
 def main():
     dist.init_process_group("gloo")
+    random.seed(dist.get_rank())
     total = torch.zeros(1)
     for step in range(100):
         if is_high(step, noise=random.random()):  # expect: DST103
