@@ -1092,6 +1092,17 @@ LEFTOVER = (
         ),
         pytest.param(
             "DST406",
+            "import torch\nimport torch.distributed as dist\n\n\n"
+            "def save(state, path, is_sharded):\n"
+            "    if dist.get_rank() == 0:\n        print(path)\n    if is_sharded:\n"
+            "        dist.barrier()\n    with open(path, 'wb') as file:\n"
+            "        torch.save(state, file)\n    dist.barrier()\n",
+            "is_sharded",
+            "is_safe",
+            id="each process may save its own shard",
+        ),
+        pytest.param(
+            "DST406",
             LEFTOVER + "    answer(args)\n",
             "    answer(args)\n",
             "    join(args)\n    answer(args)\n",
