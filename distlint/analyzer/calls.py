@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import chain, repeat
+from itertools import chain, islice, repeat
 from typing import Any
 
 from distlint.analyzer import hooks, ir
@@ -215,7 +214,7 @@ class Calls(Collectives):
                 return keywords[function.params[passed].name]
             return unknown("call", *label, *given)
         if self.skips(function, given):
-            return unknown("call", *label, *self.weighed(function, args, keywords))
+            return unknown("call", *label, *self.weighed(function, given, keywords))
         depth = self.frame.depth + 1
         is_counted = any(isinstance(arg, Const) and type(arg.value) is int for arg in args)
         most = COUNTED_RECURSION if is_counted else RECURSION
@@ -296,16 +295,19 @@ class Calls(Collectives):
         return not self.rehearsal.matters(function)
 
     def weighed(
-        self, function: ir.Function, args: list[Value], keywords: dict[str, Value]
-    ) -> Iterator[Value]:
+        self, function: ir.Function, given: tuple[Value, ...], keywords: dict[str, Value]
+    ) -> tuple[Value, ...]:
         """The arguments on which the result of a function that is not run may depend."""
+        if not any(map(v.is_own_number, given)):
+            return given
         params = {param.name: param for param in function.params if not param.star}
         places = [name for name, param in params.items() if not param.keyword_only]
-        given = [*zip(chain(places, repeat("*")), args, strict=False), *keywords.items()]
-        own = frozenset(name for name, value in given if v.is_own_number(value))
-        ignored = bool(own) and own <= params.keys() and self.rehearsal.ignores(function, own)
-        for _, value in given:
-            yield const(None) if ignored and v.is_own_number(value) else value
+        names = [*islice(chain(places, repeat("*")), len(given) - len(keywords)), *keywords]
+        named = zip(names, given, strict=True)
+        own = frozenset(name for name, value in named if v.is_own_number(value))
+        if not own <= params.keys() or not self.rehearsal.ignores(function, own):
+            return given
+        return tuple(const(None) if v.is_own_number(value) else value for value in given)
 
     def only_yields(self, function: ir.Function) -> bool:
         """Is it a generator that meets nobody? Calling it runs nothing."""

@@ -38,8 +38,6 @@ MAX_FRAME_ROWS = 8
 RECURSION_LIMIT = 10_000
 """Enough for the longest chain of ``elif``: each is a block in a block for the analyzer."""
 
-Codes = frozenset[str]
-
 
 @dataclass(frozen=True, slots=True)
 class FileResult:
@@ -173,7 +171,7 @@ class Session:
         """
         over_budget = 0
         failed: frozenset[str] = frozenset()
-        every: Iterable[Finding] = self._settings_in(document, settings, proving=True)
+        every: Iterable[Finding] = self._settings_in(document, settings)
         asked = is_python(document) and self._has_askers(document, settings)
         if asked and not too_deep(document.text):
             found = self._find(document, settings, proving=True)
@@ -247,22 +245,18 @@ class Session:
         """Is there a rule that could speak about a script, to judge by its bytes?"""
         return _may_part(document, settings) or bool(_own_rules(document, settings))
 
-    def _settings_in(
-        self, document: Document, settings: Settings, *, proving: bool = False
-    ) -> list[Finding]:
-        return self._said_of(_sheet_of(document), settings, proving=proving)
+    def _settings_in(self, document: Document, settings: Settings) -> list[Finding]:
+        return self._said_of(_sheet_of(document), settings)
 
-    def _said_of(
-        self, sheet: Sheet | None, settings: Settings, *, proving: bool = False
-    ) -> list[Finding]:
+    def _said_of(self, sheet: Sheet | None, settings: Settings) -> list[Finding]:
         """What is said about configurations, variables and launch lines."""
         if sheet is None:
             return []
         from distlint.rules.settings import find_in
 
         found = find_in(sheet, settings.versions, settings.allow_env)
-        off = _off(settings, proving)
-        return _fixable((each for each in found if each.code not in off), sheet.document)
+        resting = _resting(settings)
+        return _fixable((each for each in found if each.code not in resting), sheet.document)
 
     def _sieve(self, document: Document, settings: Settings) -> _Sieve:
         return _Sieve(self.resolver, document, settings, self.buffers)
@@ -279,7 +273,8 @@ class Session:
 
         sys.setrecursionlimit(max(sys.getrecursionlimit(), RECURSION_LIMIT))
         try:
-            search = self._search(document, settings, _off(settings, proving))
+            off = _resting(settings) if proving else _off(settings)
+            search = self._search(document, settings, off)
             self._begun = search if known is not None else None
             found = search.found(known)
             if self.remembering and known is None:
@@ -291,7 +286,7 @@ class Session:
 
             raise explain(document, error.message, error.row, error.column) from None
 
-    def _search(self, document: Document, settings: Settings, off: Codes) -> Search:
+    def _search(self, document: Document, settings: Settings, off: frozenset[str]) -> Search:
         from distlint.rules.find import Search
 
         begun = self._begun
@@ -537,17 +532,18 @@ def enabled(code: str, path: Path, settings: Settings) -> bool:
     return on and code not in settings.ignored_in(path)
 
 
-def _off(settings: Settings, proving: bool) -> Codes:
-    """The codes of rules that nobody has asked for: what they would find is not told.
+def _off(settings: Settings) -> frozenset[str]:
+    """The codes of rules that nobody has asked for: what they would find is not told."""
+    return _resting(settings) | (frozenset(RESERVED) - settings.selection.codes)
 
-    A fix answers to those that were left out as well, but for rules in preview.
-    """
-    off = frozenset() if proving else frozenset(RESERVED) - settings.selection.codes
+
+def _resting(settings: Settings) -> frozenset[str]:
+    """Those in preview that nobody has asked for. A fix answers to all the others."""
     if settings.preview:
-        return off
+        return frozenset()
     from distlint.rules.registry import preview_codes
 
-    return off | (preview_codes() - settings.selection.explicit)
+    return preview_codes() - settings.selection.explicit
 
 
 def _may_part(document: Document, settings: Settings) -> bool:
