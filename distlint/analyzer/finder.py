@@ -1,6 +1,7 @@
 """Where imports lead: the files of the project that a dotted name stands for.
 
 What is there is read folder by folder, as Python itself does it, and once in the life of a finder.
+Frameworks that the catalogue describes in full are looked into from inside of them only.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import os
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
+from distlint.catalogue.shipped import seals
 from distlint.source.document import digest
 
 MAX_IMPORTED_SIZE = 1_000_000
@@ -68,8 +70,22 @@ class Finder:
         for base in (*self._folders_up(folder), *self.src):
             found = self._below(base, dotted)
             if found is not None:
-                return found
+                return None if self._is_sealed(base, dotted.partition(".")[0], folder) else found
         return None
+
+    def _is_sealed(self, base: str, package: str, folder: str) -> bool:
+        """Is it a framework whose sources are of no interest to code in a folder outside of it?
+
+        What its names mean is in the catalogue, as for a script beside which it is installed.
+        """
+        seal = seals().get(package)
+        if seal is None:
+            return False
+        entries = self._entries(os.path.join(base, package))
+        if not all(part in entries or f"{part}.py" in entries for part in seal.parts):
+            return False
+        inside = os.path.join(folder, "")
+        return not any(inside.startswith(os.path.join(base, each, "")) for each in seal.family)
 
     def _folders_up(self, folder: str) -> Iterator[str]:
         """The importer's folder and those above it, up to the project's root."""

@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from types import MappingProxyType
 
 from distlint.catalogue import RUNTIME
 from distlint.catalogue.entries import (
@@ -29,6 +28,7 @@ from distlint.catalogue.entries import (
     UniformSource,
 )
 from distlint.catalogue.schema import FILE_KEYS, TABLES, CatalogueError, nearest, parse_row
+from distlint.catalogue.shipped import FRAMEWORKS, frameworks
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -57,7 +57,6 @@ __all__ = [
     "frameworks",
 ]
 
-FRAMEWORKS = Path(__file__).with_name("frameworks")
 ALWAYS = ("python", "torch")
 USER = "user"
 
@@ -69,28 +68,6 @@ _RIVALS: Mapping[str, Mapping[str, Row | None]] = {
 }
 _UNDOTTED = ("env", "name")
 _SPECIAL_METHODS = ("__call__", "__iter__", "__enter__", "__exit__", "__init__")
-
-
-@lru_cache(maxsize=1)
-def frameworks() -> Mapping[str, tuple[str, ...]]:
-    """The shipped files (by name, without suffix) and the import roots that make each relevant."""
-    return MappingProxyType(
-        {path.stem: _modules(path) for path in sorted(FRAMEWORKS.glob("*.toml"))}
-    )
-
-
-def _modules(path: Path) -> tuple[str, ...]:
-    """The import roots of a file, from its first lines; the rest is not read."""
-    head = ""
-    with path.open(encoding="utf-8") as file:
-        for line in file:
-            head += line
-            if "]" in line:
-                break
-    modules = tomllib.loads(head).get("modules") if head.startswith("modules") else None
-    if not isinstance(modules, list):
-        raise CatalogueError(f"{path.name}: the file must begin with 'modules = [...]'")
-    return tuple(modules)
 
 
 @lru_cache(maxsize=64)
@@ -356,6 +333,11 @@ class Catalogue:
                 ):
                     raise CatalogueError(f"{source}: 'aliases' must be a table of strings")
                 self._aliases.update(value)
+            elif key == "sealed" and framework == USER and not partial:
+                raise CatalogueError(
+                    f"{source}: 'sealed' is for the files that come with distlint; "
+                    "what lies in a project is read"
+                )
             elif key not in FILE_KEYS and not partial:
                 hint = nearest(key, (*TABLES, *FILE_KEYS))
                 raise CatalogueError(f"{source}: unknown table {key!r}; {hint}")
