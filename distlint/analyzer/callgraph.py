@@ -37,6 +37,7 @@ class CallGraph:
         self._words: dict[str, frozenset[str]] = {}
         self._aliases: dict[str, dict[str, str]] = {}
         self._closure: dict[ir.Function, frozenset[str]] = {}
+        self._references: dict[ir.Function, frozenset[str]] = {}
         self._called_by: dict[ir.Function, list[ir.Function]] = {}
         self._runs_given: dict[ir.Function, bool] = {}
         self._changes: dict[ir.Function, frozenset[str]] = {}
@@ -44,11 +45,18 @@ class CallGraph:
     def called_by(self, function: ir.Function) -> list[ir.Function]:
         found = self._called_by.get(function)
         if found is None:
-            names = ir.references_of(function)
+            names = self.references(function)
             if function.owner and "__init__" in names:
                 names = names - {"__init__"} | self.bases(function)
             found = self.callees(function.module, self.unaliased(function.module, names))
             self._called_by[function] = found
+        return found
+
+    def references(self, function: ir.Function) -> frozenset[str]:
+        """The names under which a function may come to others."""
+        found = self._references.get(function)
+        if found is None:
+            found = self._references[function] = ir.references_of(function)
         return found
 
     def callees(self, key: str, tokens: frozenset[str]) -> list[ir.Function]:

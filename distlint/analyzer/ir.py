@@ -544,7 +544,8 @@ def references_of(function: Function) -> frozenset[str]:
         if kind is Name:
             read.add(item.id)
         elif kind is Attribute:
-            members.add(item.attr)
+            if not _is_text_or_path(item.value):
+                members.add(item.attr)
             stack.append(item.value)
         elif kind is Literal:
             if by_name and type(item.value) is str:
@@ -558,6 +559,13 @@ def references_of(function: Function) -> frozenset[str]:
                 defined.update(name for name, _, _ in item.bindings)
             stack.extend(children(item))
     return frozenset(read - (function.locals - defined) | members)
+
+
+def _is_text_or_path(node: Any) -> bool:
+    """``", "`` or ``os.path``: what they join are no ranks."""
+    if type(node) is Attribute:
+        return node.attr == "path" and type(node.value) is Name and node.value.id == "os"
+    return type(node) is Literal and isinstance(node.value, str)
 
 
 def block_tokens(block: Block) -> frozenset[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import reduce
+from itertools import compress
 from operator import or_
 from typing import TYPE_CHECKING, Any
 
@@ -88,22 +89,13 @@ class Liveness:
         table = self.tables.get(state.k)
         if table is None:
             table = self.tables[state.k] = _Table(self, state.k)
-        items: list[tuple[Key, Value]] = []
-        hidden: list[tuple[Key, Value]] = []
-        dead: list[Key] = []
-        for item in state.store.items():
-            verdict = table[item[0]]
-            if verdict is _LIVE:
-                items.append(item)
-            elif verdict is _HIDDEN:
-                hidden.append(item)
-            elif verdict is _DEAD:
-                dead.append(item[0])
-        if dead:
-            state.store = dict(state.store)
-            for key in dead:
-                del state.store[key]
-        return self.with_reachable(frozenset(items), hidden) if hidden else frozenset(items)
+        store = state.store
+        verdicts = bytes(map(table.__getitem__, store))
+        live = frozenset(compress(store.items(), verdicts.translate(_LIVE_ONLY)))
+        hidden = list(compress(store.items(), verdicts.translate(_HIDDEN_ONLY)))
+        if _DEAD in verdicts:
+            state.store = dict(compress(store.items(), verdicts.translate(_NOT_DEAD)))
+        return self.with_reachable(live, hidden) if hidden else live
 
     def is_told_apart(self, once: object) -> bool:
         """Does it make a difference whether something has been done already?"""
@@ -227,6 +219,10 @@ _EXIT = frozenset({"__exit__"})
 
 _LIVE, _HIDDEN, _FACT, _DEAD = range(4)
 """What a variable is: read, read if its object is, no variable of the source, or never read."""
+
+_LIVE_ONLY, _HIDDEN_ONLY = b"\1\0\0\0".ljust(256, b"\0"), b"\0\1\0\0".ljust(256, b"\0")
+_NOT_DEAD = b"\1\1\1\0".ljust(256, b"\0")
+"""Verdicts to whether they are the ones."""
 
 
 class _Table(dict[Key, int]):

@@ -51,7 +51,9 @@ class Outflow:
 
     def sources(self, function: ir.Function) -> Iterator[str]:
         """The names in a function that stand for something of this rank's own."""
-        yield from self.reach.sources(function.module, function.tokens)
+        yield from self.reach.sources(
+            function.module, function.tokens, self.graph.references(function)
+        )
         module = self.reach.project.by_key(function.module)
         others = self.graph.imported(module) if module is not None else ()
         for name in function.tokens - function.locals:

@@ -117,16 +117,23 @@ class Reach:
             found |= self.signs(function)
         return found
 
-    def own_signs(self, key: str, tokens: frozenset[str]) -> int:
-        """What names of a module may mean: collectives, ranks, rank-local values, exits."""
+    def own_signs(
+        self, key: str, tokens: frozenset[str], references: frozenset[str] | None = None
+    ) -> int:
+        """What names of a module may mean: collectives, ranks, rank-local values, exits.
+
+        ``references`` are those that may stand for a function, where that is known: a variable
+        called ``step`` or an argument ``choices=`` is no call.
+        """
         tokens = self.graph.unaliased(key, tokens)
+        called = tokens if references is None else self.graph.unaliased(key, references)
         found = 0
-        for sign, names in (
-            (_EVENT, self.events),
-            (_RANK, self.ranks),
-            (_LOCAL, self.locals),
+        for sign, names, where in (
+            (_EVENT, self.events, called | (tokens & self.catalogue.event_hints)),
+            (_RANK, self.ranks, tokens),
+            (_LOCAL, self.locals, called | (tokens & {ir.TRY})),
         ):
-            if any(self.is_meant(sign, key, token) for token in tokens & names):
+            if any(self.is_meant(sign, key, token) for token in where & names):
                 found |= sign
         if not tokens.isdisjoint(_EXITS):
             found |= _EXIT
@@ -134,12 +141,18 @@ class Reach:
             found |= _WRAP
         return found
 
-    def sources(self, key: str, tokens: frozenset[str]) -> Iterator[str]:
-        """The names in a module that stand for a rank, or for a value of each rank's own."""
+    def sources(
+        self, key: str, tokens: frozenset[str], references: frozenset[str] | None = None
+    ) -> Iterator[str]:
+        """The names in a module that stand for a rank, or for a value of each rank's own.
+
+        ``references`` are those that may stand for a function, where that is known.
+        """
         for token in tokens - {ir.TRY}:
+            is_called = references is None or token in references
             if any(
                 (meant in self.ranks and self.is_meant(_RANK, key, meant))
-                or (meant in self.locals and self.is_meant(_LOCAL, key, meant))
+                or (is_called and meant in self.locals and self.is_meant(_LOCAL, key, meant))
                 for meant in self.graph.unaliased(key, frozenset({token}))
             ):
                 yield token
@@ -160,7 +173,7 @@ class Reach:
 
         def enter(item: ir.Function) -> None:
             order[item] = low[item] = len(order)
-            mine[item] = self.own_signs(item.module, item.tokens)
+            mine[item] = self.own_signs(item.module, item.tokens, self.graph.references(item))
             mine[item] |= bool(item.outer) * _CHANGE | self.graph.counts(item) * _COUNT
             mine[item] |= any(hooks.is_of_batch(item, param) for param in item.params) * _LOCAL
             path.append(item)

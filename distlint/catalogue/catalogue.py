@@ -105,6 +105,8 @@ class Catalogue:
         self.runtime = RUNTIME
         """The module that fixes import from."""
         self.event_names: frozenset[str] = frozenset()
+        self.event_hints: frozenset[str] = frozenset()
+        """Those of them that variables go by: what is called so communicates when it is run."""
         self.rank_names: frozenset[str] = frozenset()
         self.local_names: frozenset[str] = frozenset()
 
@@ -370,6 +372,7 @@ class Catalogue:
 
     def _index(self) -> None:
         events: set[str] = set()
+        hints: set[str] = set()
         ranks: set[str] = set()
         local: set[str] = set()
         for table in (self._entries, self._env, self._bare_names):
@@ -384,12 +387,13 @@ class Catalogue:
             call = self.member(cls, "__call__")
             # what goes by such a name communicates when called; ``ddp`` may be anything
             if call is not None and call.collective is not None and "_" in hint:
-                events.add(hint)
+                hints.add(hint)
         for alias, name in self._aliases.items():
             for names in (events, ranks, local):
                 if _last(name) in names:
                     names.add(_last(alias))
-        self.event_names = frozenset(events)
+        self.event_names = frozenset(events | hints)
+        self.event_hints = frozenset(hints)
         self.rank_names = frozenset(ranks)
         self.local_names = frozenset(local)
 

@@ -24,8 +24,19 @@ from torch.nn.parallel import DistributedDataParallel
         ("with ddp_model.join():\n        pass", True),
         ("return sorted(names)", False),
         ("return g(names)", True),
+        ("step = len(names)\n    return step + 1", False),
+        ("return ', '.join(names) + os.path.join(*names)", False),
+        ("return dict(barrier=names)", False),
     ],
-    ids=["a collective", "a wrapped model that joins", "nothing", "through another function"],
+    ids=[
+        "a collective",
+        "a wrapped model that joins",
+        "nothing",
+        "through another function",
+        "a variable of the name of a collective",
+        "texts and paths that are joined beside a wrapped model",
+        "an argument of the name of a collective",
+    ],
 )
 def test_may_meet(body: str, expected: bool) -> None:
     assert may_meet(IMPORTS, body) is expected

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import pytest
+
 from benchmarks.random_programs.campaign import run
 
 SEED = 1
-PROGRAMS = 800
-MOST_OVER_BUDGET = PROGRAMS // 100
+PROGRAMS = 2000
+CHUNK = 100
+OVER_BUDGET = frozenset({82, 456})
+"""Scripts of which the analyser gives up, for all that it finds in them: one in a thousand."""
 
 
-def test_the_analyser_agrees_with_execution() -> None:
-    results = list(run(range(PROGRAMS), seed=SEED, jobs=2, limit=200))
+@pytest.mark.parametrize("first", range(0, PROGRAMS, CHUNK))
+def test_the_analyser_agrees_with_execution(first: int) -> None:
+    results = list(run(range(first, first + CHUNK), seed=SEED, limit=200))
     wrong = {
         each.number: f"--seed {SEED} --show {each.number}: {each.expected}, found {each.found}"
         for each in results
         if each.wrong
     }
     assert not wrong, "\n".join(wrong.values())
-    assert sum(each.found == "over-budget" for each in results) <= MOST_OVER_BUDGET
+    given_up = {each.number for each in results if each.found == "over-budget"}
+    assert given_up <= OVER_BUDGET
