@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 from collections import ChainMap
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
 ALWAYS_CALLED = ("__call__", "forward", "__enter__", "__exit__", "__iter__")
 BUILTINS = frozenset(dir(builtins))
+
+SHORT = 12
+"""Statements of a short function, at most."""
 
 
 def callgraph_of(project: Project) -> CallGraph:
@@ -37,6 +41,7 @@ class CallGraph:
         self._words: dict[str, frozenset[str]] = {}
         self._aliases: dict[str, dict[str, str]] = {}
         self._closure: dict[ir.Function, frozenset[str]] = {}
+        self._short: dict[ir.Function, bool] = {}
         self._references: dict[ir.Function, frozenset[str]] = {}
         self._called_by: dict[ir.Function, list[ir.Function]] = {}
         self._runs_given: dict[ir.Function, bool] = {}
@@ -58,6 +63,14 @@ class CallGraph:
         if found is None:
             found = self._references[function] = ir.references_of(function)
         return found
+
+    def is_short(self, function: ir.Function) -> bool:
+        """Is there next to nothing in it, such as a wrapper around one call?"""
+        known = self._short.get(function)
+        if known is None:
+            beyond = islice(ir.statements_of(function.body), SHORT, None)
+            known = self._short[function] = next(beyond, None) is None
+        return known
 
     def callees(self, key: str, tokens: frozenset[str]) -> list[ir.Function]:
         """Functions that code of a module may call, by the names that it mentions."""

@@ -11,7 +11,7 @@ from distlint.analyzer.builtins import is_group
 from distlint.analyzer.collectives import BUILT_WITH_GROUP, SYNC_BUFFERS, WORLD, Collectives
 from distlint.analyzer.expressions import is_seldom_uneven
 from distlint.analyzer.relevance import fails_alone
-from distlint.analyzer.state import OPAQUE, Enter, Frame
+from distlint.analyzer.state import OPAQUE, Cont, Enter, Frame
 from distlint.analyzer.values import (
     SAME,
     SELDOM_UNEVEN,
@@ -45,10 +45,6 @@ SELF_RETURNING = frozenset(
 )
 """Methods of a module that return the module."""
 
-_PLAIN_KINDS = frozenset(
-    {"torch.nn.Module", "torch.nn.Parameter", "torch.Tensor", "torch.utils.data.Dataset"}
-)
-"""Framework classes whose objects a function can take without meeting other ranks."""
 _NOT_FILLED = frozenset({"even_batches=False", "dataloader_config.even_batches=False"})
 """Marks of an Accelerator whose prepared loaders do not fill up the last round."""
 
@@ -284,6 +280,8 @@ class Calls(Collectives):
         """
         if hooks.may_be_hook(function) or self.rehearsal.does_something(function):
             return False
+        if ir.RAISE in function.tokens and self.is_stopped(self.k):
+            return False
         if any(self.telling(value) and not v.is_own_number(value) for value in given):
             return False
         if self.log is not None and function in self.rehearsal.entered:
@@ -293,6 +291,10 @@ class Calls(Collectives):
                 self.rehearsal.changes_something(function) or self.rehearsal.asks_for_kind(function)
             )
         return not self.rehearsal.matters(function)
+
+    def is_stopped(self, k: Cont | None, raised: str = "") -> bool:
+        """Does anything on the way out catch an exception, or communicate?"""
+        raise NotImplementedError
 
     def weighed(
         self, function: ir.Function, given: tuple[Value, ...], keywords: dict[str, Value]
@@ -315,10 +317,16 @@ class Calls(Collectives):
 
     def telling(self, value: Value) -> bool:
         """Can a value make a difference to what a function does?"""
-        if isinstance(value, (v.Ranked, v.Group, v.Partial, v.Method)):
+        if isinstance(value, (v.Ranked, v.Group, v.Partial)):
             return True
+        if isinstance(value, v.Method):
+            receiver = value.receiver
+            return not isinstance(receiver, v.Obj) or self.catalogue.is_telling(
+                receiver.kind, value.name
+            )
         if isinstance(value, v.Obj):
-            return self.has_collectives(value.kind)
+            holds_telling = value.inner is not None and self.telling(value.inner)
+            return holds_telling or self.catalogue.is_telling(value.kind)
         if isinstance(value, v.Func):
             return self.rehearsal.matters(value.function)
         if isinstance(value, v.External):
@@ -333,10 +341,6 @@ class Calls(Collectives):
         if isinstance(value, v.Map):
             return any(self.telling(item) for _, item in value.items)
         return value.local
-
-    def has_collectives(self, kind: str) -> bool:
-        """May an object of a framework class meet other ranks, or tell them apart?"""
-        return kind not in _PLAIN_KINDS
 
     def holds_telling(self, value: v.Instance) -> bool:
         """Has one of the attributes of an object a value that can make a difference?"""

@@ -8,6 +8,7 @@ finding needs them.
 from __future__ import annotations
 
 import builtins
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -559,6 +560,17 @@ def references_of(function: Function) -> frozenset[str]:
                 defined.update(name for name, _, _ in item.bindings)
             stack.extend(children(item))
     return frozenset(read - (function.locals - defined) | members)
+
+
+def statements_of(block: Block) -> Iterator[Stmt]:
+    """The statements of a block and of the blocks in it, without those of classes in it."""
+    stack: list[Any] = list(block)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Stmt):
+            yield node
+        if isinstance(node, (Stmt, Handler)) and not isinstance(node, DefineClass):
+            stack.extend(children(node))
 
 
 def _is_text_or_path(node: Any) -> bool:

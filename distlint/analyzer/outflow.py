@@ -22,10 +22,15 @@ ANYTHING = "*"
 
 
 class Outflow:
-    """Answers for the functions of a project, under one catalogue."""
+    """Answers for the functions of a project, under one catalogue.
 
-    def __init__(self, reach: Reach) -> None:
+    ``ranks_only``: of what is a rank's own, only ranks count, and not clocks, random numbers and
+    failures.
+    """
+
+    def __init__(self, reach: Reach, *, ranks_only: bool = False) -> None:
         self.reach = reach
+        self.ranks_only = ranks_only
         self.graph = reach.graph
         self._flows: dict[tuple[ir.Function, frozenset[str]], _Flow] = {}
         self._globals: dict[tuple[str, str], bool] = {}
@@ -51,9 +56,7 @@ class Outflow:
 
     def sources(self, function: ir.Function) -> Iterator[str]:
         """The names in a function that stand for something of this rank's own."""
-        yield from self.reach.sources(
-            function.module, function.tokens, self.graph.references(function)
-        )
+        yield from self.named(function.module, function.tokens, self.graph.references(function))
         module = self.reach.project.by_key(function.module)
         others = self.graph.imported(module) if module is not None else ()
         for name in function.tokens - function.locals:
@@ -61,6 +64,12 @@ class Outflow:
                 name in other.definitions and self.is_own(other.key, name) for other in others
             ):
                 yield name
+
+    def named(
+        self, key: str, tokens: frozenset[str], references: frozenset[str] | None = None
+    ) -> Iterator[str]:
+        """Those of the names in a module that stand for something of this rank's own."""
+        return self.reach.sources(key, tokens, references, ranks_only=self.ranks_only)
 
     def is_own(self, key: str, name: str) -> bool:
         """Does a global variable of a module depend on the rank?"""
@@ -84,7 +93,7 @@ class Outflow:
             return False
         tokens = ir.tokens_of(node)
         return (
-            any(True for _ in self.reach.sources(key, tokens))
+            any(True for _ in self.named(key, tokens))
             or any(self.flow(found).returns for found in self.graph.callees(key, tokens))
             or any(self.is_own(key, token) for token in tokens)
         )
@@ -189,13 +198,14 @@ class _Flow:
     def attempt(self, node: ir.Try, own: bool, loop: Any) -> None:
         """A try: a handler takes over from anywhere in the body."""
         outer, self._during = self._during, set(self.tainted)
-        may_stop = own or any(handler.swallows for handler in node.handlers)
+        fails = not self.outflow.ranks_only
+        may_stop = own or (fails and any(handler.swallows for handler in node.handlers))
         self.block(node.body, may_stop, loop)
         self.block(node.orelse, may_stop, loop)
         after = self.tainted
         for handler in node.handlers:
             self.tainted = set(self._during)
-            self.block(handler.body, own or handler.swallows, loop)
+            self.block(handler.body, own or (fails and handler.swallows), loop)
             after |= self.tainted
         self.tainted = after | self._during if node.final else after
         if outer is not None:

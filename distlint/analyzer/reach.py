@@ -71,22 +71,27 @@ class Reach:
         }
         self._signs: dict[ir.Function, int] = {}
         self.outflow = Outflow(self)
+        self.rank_outflow = Outflow(self, ranks_only=True)
 
     def matters(self, function: ir.Function) -> bool:
-        """Does it meet others, end, change globals, fail, or let out what is this rank's own?"""
-        return self._acts(function) or self._lets_out(function, _RANK | _LOCAL)
+        """Does it meet others, end, change globals, fail, or let out what is this rank's own?
+
+        A long function that meets nobody is not followed for its failures, nor for what clocks and
+        random numbers make of its result: that takes more ways than all the rest.
+        """
+        if self.does_something(function):
+            return True
+        is_own = self.graph.is_short(function) and self.signs(function) & (_RANK | _LOCAL)
+        return bool(is_own) and self.outflow.lets_out(function)
 
     def does_something(self, function: ir.Function) -> bool:
         """Does it more than work out a value: meet others, ask for a rank, end, change globals?"""
-        return self._acts(function) or self._lets_out(function, _RANK)
-
-    def _acts(self, function: ir.Function) -> bool:
-        does = self.signs(function) & (_EVENT | _EXIT | _CHANGE)
-        return bool(does) or ir.RAISE in function.tokens
-
-    def _lets_out(self, function: ir.Function, signs: int) -> bool:
-        """Are there these signs of what is a rank's own, and does such a thing leave it?"""
-        return bool(self.signs(function) & signs) and self.outflow.lets_out(function)
+        signs = self.signs(function)
+        if signs & (_EVENT | _EXIT | _CHANGE):
+            return True
+        if ir.RAISE in function.tokens and self.graph.is_short(function):
+            return True
+        return bool(signs & _RANK) and self.rank_outflow.lets_out(function)
 
     def may_meet(self, function: ir.Function) -> bool:
         """May a function, or one that it calls, communicate?"""
@@ -142,17 +147,23 @@ class Reach:
         return found
 
     def sources(
-        self, key: str, tokens: frozenset[str], references: frozenset[str] | None = None
+        self,
+        key: str,
+        tokens: frozenset[str],
+        references: frozenset[str] | None = None,
+        *,
+        ranks_only: bool = False,
     ) -> Iterator[str]:
         """The names in a module that stand for a rank, or for a value of each rank's own.
 
         ``references`` are those that may stand for a function, where that is known.
         """
+        locals_ = frozenset[str]() if ranks_only else self.locals
         for token in tokens - {ir.TRY}:
             is_called = references is None or token in references
             if any(
                 (meant in self.ranks and self.is_meant(_RANK, key, meant))
-                or (is_called and meant in self.locals and self.is_meant(_LOCAL, key, meant))
+                or (is_called and meant in locals_ and self.is_meant(_LOCAL, key, meant))
                 for meant in self.graph.unaliased(key, frozenset({token}))
             ):
                 yield token

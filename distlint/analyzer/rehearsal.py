@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,9 +27,6 @@ OWN_DEPTH = 3
 """How much deeper calls within the module are followed than calls into others."""
 DEEPEST = 9
 """How deep short functions are followed."""
-
-SHORT = 12
-"""Statements of a short function, at most."""
 
 STEP_BUDGET = 30_000
 """Work that may go into one root, all its paths together: statements, and states by their size."""
@@ -101,7 +97,6 @@ class Rehearsal:
         self._buffers: dict[ir.Class, frozenset[str]] = {}
         self._meets: dict[ir.Block, bool] = {}
         self._alike: dict[ir.Block, bool] = {}
-        self._short: dict[ir.Function, bool] = {}
         self._mergeable: dict[ir.Stmt, bool] = {}
 
     def enter(self, function: ir.Function) -> None:
@@ -143,15 +138,8 @@ class Rehearsal:
         """Is a call looked into? A short function that may communicate is, however deep."""
         if depth <= self.depth + (OWN_DEPTH if function.module == self.main.key else 0):
             return True
-        return depth <= DEEPEST and self.reach.may_meet(function) and self.is_short(function)
-
-    def is_short(self, function: ir.Function) -> bool:
-        """Is there next to nothing in it, such as a wrapper around one call?"""
-        known = self._short.get(function)
-        if known is None:
-            beyond = islice(_statements(function.body), SHORT, None)
-            known = self._short[function] = next(beyond, None) is None
-        return known
+        is_wrapper = self.reach.may_meet(function) and self.reach.graph.is_short(function)
+        return depth <= DEEPEST and is_wrapper
 
     def may_meet(self, function: ir.Function) -> bool:
         """May a function, or one that it calls, communicate?"""
@@ -307,7 +295,7 @@ class Rehearsal:
         """Is what a function returns a group of all ranks, whichever way it takes?"""
         returned = [
             statement.value
-            for statement in _statements(function.body)
+            for statement in ir.statements_of(function.body)
             if isinstance(statement, ir.Return)
         ]
         return bool(returned) and all(map(_is_group_of_all, returned))
@@ -558,17 +546,6 @@ def _device_names(block: ir.Block) -> Iterator[str]:
                 elif name == "set_device" and isinstance(value, ir.Name):
                     yield value.id
         if not isinstance(node, (ir.Define, ir.DefineClass)):
-            stack.extend(ir.children(node))
-
-
-def _statements(block: ir.Block) -> Iterator[ir.Stmt]:
-    """The statements of a block and of the blocks in it, without those of classes in it."""
-    stack: list[Any] = list(block)
-    while stack:
-        node = stack.pop()
-        if isinstance(node, ir.Stmt):
-            yield node
-        if isinstance(node, (ir.Stmt, ir.Handler)) and not isinstance(node, ir.DefineClass):
             stack.extend(ir.children(node))
 
 

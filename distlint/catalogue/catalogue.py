@@ -99,6 +99,7 @@ class Catalogue:
         self._retired: dict[str, Retired] = {}
         self._found: dict[str, Entry | None] = {}
         self._ancestries: dict[str, tuple[str, ...]] = {}
+        self._telling: frozenset[str] = frozenset()
         self.files: tuple[str, ...] = ()
         self.own_packages: frozenset[str] = frozenset()
         """Import roots that entries of the user's own speak about."""
@@ -253,6 +254,13 @@ class Catalogue:
         self._ancestries[cls] = tuple(order)
         return self._ancestries[cls]
 
+    def is_telling(self, cls: str, member: str | None = None) -> bool:
+        """Can an object of a class, or one of its members, meet other ranks or tell them apart?"""
+        if member is not None:
+            found = self.member(cls, member)
+            return found is not None and _tells(found)
+        return not self._telling.isdisjoint(self.ancestry(cls))
+
     def hint(self, variable_name: str) -> str | None:
         """The class that an otherwise unknown variable of this name is taken to hold."""
         return self._hints.get(variable_name)
@@ -383,6 +391,9 @@ class Catalogue:
                     ranks.add(_last(name))
                 if entry.local:
                     local.add(_last(name))
+        self._telling = frozenset(
+            name.rpartition(".")[0] for name, entry in self._entries.items() if _tells(entry)
+        )
         for hint, cls in self._hints.items():
             call = self.member(cls, "__call__")
             # what goes by such a name communicates when called; ``ddp`` may be anything
@@ -396,6 +407,11 @@ class Catalogue:
         self.event_hints = frozenset(hints)
         self.rank_names = frozenset(ranks)
         self.local_names = frozenset(local)
+
+
+def _tells(entry: Entry) -> bool:
+    """Does a name meet other ranks, or tell them apart?"""
+    return bool(entry.collective or entry.first or entry.guard or entry.rank or entry.local)
 
 
 def _last(name: str) -> str:
