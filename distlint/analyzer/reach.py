@@ -51,7 +51,7 @@ class Reach:
         self.graph = callgraph_of(project)
         self.catalogue = catalogue
         self.events = catalogue.event_names | {"backward"}
-        self.ranks = catalogue.rank_names | {"tqdm"}
+        self.ranks = catalogue.rank_names
         self.locals = catalogue.local_names | {ir.TRY}
         self.wrappers = frozenset(_wrapper_names(catalogue))
         self.changes = frozenset(
