@@ -8,6 +8,7 @@ import pytest
 
 from distlint.analyzer.project import Project
 from distlint.analyzer.reach import reach_of
+from distlint.catalogue.catalogue import Catalogue
 from distlint.source.document import Document
 
 IMPORTS = """\
@@ -69,3 +70,48 @@ def test_a_package_that_only_passes_names_on_is_looked_through(tmp_path: Path) -
     module = project.add(Document.from_bytes(text.encode(), path))
     reach = reach_of(project, project.catalogue_of(module))
     assert reach.may_meet(module.functions[0])
+
+
+CLOCK = "if time.time() > names:\n        return 1"
+FAILURE = "if names is None:\n        raise ValueError"
+RANK = "if dist.get_rank() == 0:\n        return 1"
+
+
+@pytest.mark.parametrize(
+    ("does", "short", "long"),
+    [
+        (CLOCK, True, False),
+        (FAILURE, True, False),
+        (RANK, True, True),
+        ("return names", False, False),
+    ],
+    ids=["a clock", "a failure", "the rank", "nothing"],
+)
+def test_long_helpers_are_followed_for_ranks_alone(does: str, short: bool, long: bool) -> None:
+    assert matters(does) is short
+    assert matters("\n    ".join([*(f"x{number} = names" for number in range(14)), does])) is long
+
+
+def matters(body: str) -> bool:
+    path = Path("script.py").absolute()
+    text = f"import time\nimport torch.distributed as dist\n\ndef f(names):\n    {body}\n"
+    project = Project(path.parent)
+    module = project.add(Document.from_bytes(text.encode(), path))
+    return reach_of(project, project.catalogue_of(module)).matters(module.functions[0])
+
+
+@pytest.mark.parametrize(
+    ("owner", "member", "expected"),
+    [
+        ("pathlib.Path", None, False),
+        ("torch.nn.Linear", None, False),
+        ("torch.nn.parallel.DistributedDataParallel", None, True),
+        ("accelerate.Accelerator", None, True),
+        ("accelerate.Accelerator", "device", False),
+        ("accelerate.Accelerator", "gather", True),
+        ("accelerate.Accelerator", "is_main_process", True),
+    ],
+)
+def test_objects_that_can_tell_ranks_apart(owner: str, member: str | None, expected: bool) -> None:
+    catalogue = Catalogue.load(["accelerate"], with_weak=False)
+    assert catalogue.is_telling(owner, member) is expected
