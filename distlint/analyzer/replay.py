@@ -439,6 +439,8 @@ def resembles(joined: Any, value: Any) -> bool:
             return isinstance(value, (Unknown, v.Phi)) and value.local
         if joined.op == "deep":  # what it was made of is not known any more
             return isinstance(value, Unknown) and value.op == "deep"
+        if joined.op == "exception":  # in one try, wherever it is noticed that a rank has failed
+            return isinstance(value, Unknown) and _try_of(joined) == _try_of(value)
         return (
             isinstance(value, Unknown)
             and joined.op == value.op
@@ -452,6 +454,14 @@ def resembles(joined: Any, value: Any) -> bool:
             and all(map(resembles, joined.items, value.items))
         )
     return not isinstance(joined, v.Value) and bool(joined == value)
+
+
+def _try_of(failure: Unknown) -> Any:
+    """The statement, the function and the turn of a failure; None if it is none."""
+    if failure.op != "exception":
+        return None
+    site, module, _, *where = failure.args
+    return site, module, *where
 
 
 def _stuck(players: list[Player]) -> list[Event | None] | None:

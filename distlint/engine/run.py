@@ -178,19 +178,28 @@ def _not_yet(resolver: Resolver) -> Iterable[Notice]:
 def _distinct(reported: Iterable[Reported]) -> list[Reported]:
     """In order, and once each: two entry points may lead to the same branch and collective.
 
-    What a file's own findings tell is not told again at each call that leads there.
+    What a file's own findings tell is not told again at each call that leads there, and what only
+    such calls tell is told at the first of them.
     """
     kept: dict[tuple[str, Place, Place | None], Reported] = {}
     told: dict[Place, int] = {}
+    called: dict[tuple[str, Place], Reported] = {}
     for item in sorted(reported, key=lambda item: item.finding.sort_key):
         finding = item.finding
         about = finding.related[0].place if finding.related else None
-        kept.setdefault((finding.code, finding.place, about), item)
+        is_kept = kept.setdefault((finding.code, finding.place, about), item) is item
+        if finding.moved_from is not None and is_kept:
+            first = called.setdefault((finding.code, finding.moved_from), item)
+            if first.finding.severity.weight < finding.severity.weight:
+                called[finding.code, finding.moved_from] = item
         if finding.moved_from is None and not finding.preview:
             told[finding.place] = max(told.get(finding.place, -1), finding.severity.weight)
     return [
         item
         for item in kept.values()
         if item.finding.moved_from is None
-        or told.get(item.finding.moved_from, -1) < item.finding.severity.weight
+        or (
+            called.get((item.finding.code, item.finding.moved_from)) is item
+            and told.get(item.finding.moved_from, -1) < item.finding.severity.weight
+        )
     ]

@@ -391,3 +391,24 @@ train(batches())
     found = [(name, row, code) for name, row, code in codes(run()) if code == "DST104"]
     assert found == [("library.py", 6, "DST104")]
     assert ("one.py", 6, "DST104") in codes(run("one.py"))
+
+
+def test_what_calls_of_one_function_tell_is_told_once(project: Path) -> None:
+    library = """\
+import torch.distributed as dist
+
+def leave(flag):
+    if flag:
+        return
+    dist.barrier()
+"""
+    script = """\
+import torch.distributed as dist
+from library import leave
+
+dist.init_process_group("gloo")
+leave(dist.get_rank() == 0)
+"""
+    write(project, {"library.py": library, "one.py": script, "two.py": script})
+    assert [name for name, _, code in codes(run()) if code == "DST104"] == ["one.py"]
+    assert [name for name, _, code in codes(run("two.py")) if code == "DST104"] == ["two.py"]
