@@ -215,11 +215,15 @@ class CallGraph:
         tokens = self.unaliased(module.key, tokens)
         found = set(tokens)
         for function in self.callees(module.key, tokens):
-            known = self._closure.get(function)
-            if known is None:
-                known = self._closure[function] = self.closure([function])
-            found |= known
+            found |= self.names_in(function)
         return frozenset(found)
+
+    def names_in(self, function: ir.Function) -> frozenset[str]:
+        """Every name mentioned in a function, and in what it may call."""
+        known = self._closure.get(function)
+        if known is None:
+            known = self._closure[function] = self.closure([function])
+        return known
 
     def counts(self, function: ir.Function) -> bool:
         """Does it name a variable with which its module counts?"""

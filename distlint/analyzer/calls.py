@@ -210,6 +210,8 @@ class Calls(Collectives):
                 return keywords[function.params[passed].name]
             return unknown("call", *label, *given)
         if self.skips(function, given):
+            for stream in sorted(self.rehearsal.reach.seeds(function)):
+                self.store[("seeded", stream)] = const(True)
             return unknown("call", *label, *self.weighed(function, given, keywords))
         depth = self.frame.depth + 1
         is_counted = any(isinstance(arg, Const) and type(arg.value) is int for arg in args)
@@ -280,7 +282,9 @@ class Calls(Collectives):
         """
         if hooks.may_be_hook(function) or self.rehearsal.does_something(function):
             return False
-        if ir.RAISE in function.tokens and self.is_stopped(self.k):
+        if ir.RAISE in function.tokens and (
+            self.rehearsal.refuses(function) or self.is_stopped(self.k)
+        ):
             return False
         if any(self.telling(value) and not v.is_own_number(value) for value in given):
             return False
@@ -319,19 +323,22 @@ class Calls(Collectives):
         """Can a value make a difference to what a function does?"""
         if isinstance(value, (v.Ranked, v.Group, v.Partial)):
             return True
+        if isinstance(value, v.Method) and isinstance(value.receiver, v.Obj):
+            return self.catalogue.member_is_telling(value.receiver.kind, value.name)
         if isinstance(value, v.Method):
-            receiver = value.receiver
-            return not isinstance(receiver, v.Obj) or self.catalogue.is_telling(
-                receiver.kind, value.name
-            )
+            return True
         if isinstance(value, v.Obj):
-            holds_telling = value.inner is not None and self.telling(value.inner)
-            return holds_telling or self.catalogue.is_telling(value.kind)
+            inner = value.inner
+            return (
+                self.catalogue.is_telling(value.kind)
+                or (inner is not None and self.telling(inner))
+                or self.holds_telling(value)
+            )
         if isinstance(value, v.Func):
             return self.rehearsal.matters(value.function)
         if isinstance(value, v.External):
             entry = self.catalogue.lookup(value.name)
-            return entry is not None and bool(entry.collective or entry.rank or entry.local)
+            return entry is not None and entry.tells
         if isinstance(value, v.Instance):
             return self.holds_telling(value)
         if isinstance(value, v.Phi):
@@ -342,7 +349,7 @@ class Calls(Collectives):
             return any(self.telling(item) for _, item in value.items)
         return value.local
 
-    def holds_telling(self, value: v.Instance) -> bool:
+    def holds_telling(self, value: v.Instance | v.Obj) -> bool:
         """Has one of the attributes of an object a value that can make a difference?"""
         if value.oid in self.asking:
             return False  # it holds itself

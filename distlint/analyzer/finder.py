@@ -51,6 +51,8 @@ class Finder:
         self.src = tuple(map(os.fspath, src))
         self.buffers = buffers
         self._found: dict[tuple[str, str], str | None] = {}
+        self.sealed: set[str] = set()
+        """Folders of frameworks whose modules decided that they are not looked into."""
         self._folders: dict[str, dict[str, bool]] = {}
 
     def find(self, dotted: str, importer: str) -> str | None:
@@ -81,9 +83,11 @@ class Finder:
         seal = seals().get(package)
         if seal is None:
             return False
-        entries = self._entries(os.path.join(base, package))
-        if not all(part in entries or f"{part}.py" in entries for part in seal.parts):
+        within = os.path.join(base, package)
+        entries = self._entries(within)
+        if not all(entries.get(p) or self._is_file(within, f"{p}.py") for p in seal.parts):
             return False
+        self.sealed.add(within)
         inside = os.path.join(folder, "")
         return not any(inside.startswith(os.path.join(base, each, "")) for each in seal.family)
 

@@ -545,7 +545,7 @@ def references_of(function: Function) -> frozenset[str]:
         if kind is Name:
             read.add(item.id)
         elif kind is Attribute:
-            if not _is_text_or_path(item.value):
+            if item.attr != "join" or not _is_text_or_path(item.value):
                 members.add(item.attr)
             stack.append(item.value)
         elif kind is Literal:

@@ -24,13 +24,12 @@ ANYTHING = "*"
 class Outflow:
     """Answers for the functions of a project, under one catalogue.
 
-    ``ranks_only``: of what is a rank's own, only ranks count, and not clocks, random numbers and
-    failures.
+    ``steady``: of what is a rank's own, random numbers and failures do not count.
     """
 
-    def __init__(self, reach: Reach, *, ranks_only: bool = False) -> None:
+    def __init__(self, reach: Reach, *, steady: bool = False) -> None:
         self.reach = reach
-        self.ranks_only = ranks_only
+        self.steady = steady
         self.graph = reach.graph
         self._flows: dict[tuple[ir.Function, frozenset[str]], _Flow] = {}
         self._globals: dict[tuple[str, str], bool] = {}
@@ -69,7 +68,7 @@ class Outflow:
         self, key: str, tokens: frozenset[str], references: frozenset[str] | None = None
     ) -> Iterator[str]:
         """Those of the names in a module that stand for something of this rank's own."""
-        return self.reach.sources(key, tokens, references, ranks_only=self.ranks_only)
+        return self.reach.sources(key, tokens, references, steady=self.steady)
 
     def is_own(self, key: str, name: str) -> bool:
         """Does a global variable of a module depend on the rank?"""
@@ -198,7 +197,7 @@ class _Flow:
     def attempt(self, node: ir.Try, own: bool, loop: Any) -> None:
         """A try: a handler takes over from anywhere in the body."""
         outer, self._during = self._during, set(self.tainted)
-        fails = not self.outflow.ranks_only
+        fails = not self.outflow.steady
         may_stop = own or (fails and any(handler.swallows for handler in node.handlers))
         self.block(node.body, may_stop, loop)
         self.block(node.orelse, may_stop, loop)

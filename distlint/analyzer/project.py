@@ -494,6 +494,11 @@ class Project:
             answers[dotted] = None if found is None else Path(found)
         return answers[dotted]
 
+    @property
+    def sealed(self) -> Iterable[Path]:
+        """Folders of frameworks into which imports were not followed, by what is in them."""
+        return map(Path, self._finder.sealed)
+
     def submodule(self, package: Path, name: str) -> Path | None:
         """``from package import name`` where name is a module beside the package's ``__init__``."""
         return self.find(f".{name}", package) if package.name == "__init__.py" else None

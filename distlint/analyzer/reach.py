@@ -14,11 +14,11 @@ from distlint.analyzer.relevance import Outline, Relevance, outline
 if TYPE_CHECKING:
     from distlint.catalogue.catalogue import Catalogue, Entry
 
-_EVENT, _RANK, _LOCAL, _EXIT, _WRAP, _CHANGE, _COUNT = 1, 2, 4, 8, 16, 32, 64
+_EVENT, _RANK, _LOCAL, _EXIT, _WRAP, _CHANGE, _COUNT, _SET = 1, 2, 4, 8, 16, 32, 64, 128
 """What a name may be a sign of; ``_WRAP`` is a wrapped model, whose outputs differ by rank.
 
 ``_CHANGE`` is a variable of an outer scope that the function writes, and ``_COUNT`` one with which
-functions of its module count.
+functions of its module count; ``_SET`` is what holds for the process: a seed, a handler of signals.
 """
 
 GENERIC = frozenset(
@@ -54,6 +54,7 @@ class Reach:
         self.ranks = catalogue.rank_names
         self.locals = catalogue.local_names | {ir.TRY}
         self.wrappers = frozenset(_wrapper_names(catalogue))
+        self.setting = catalogue.handling.union(catalogue.seeding)
         self.changes = frozenset(
             entry.name.rsplit(".", 1)[-1]
             for entry in catalogue.entries()
@@ -68,30 +69,42 @@ class Reach:
         self._evidence = {
             _EVENT: _evidence(catalogue, lambda entry: bool(entry.collective or entry.first)),
             _LOCAL: _evidence(catalogue, lambda entry: entry.local is not None),
+            _SET: _evidence(catalogue, lambda entry: bool(entry.seed)),
         }
         self._signs: dict[ir.Function, int] = {}
         self.outflow = Outflow(self)
-        self.rank_outflow = Outflow(self, ranks_only=True)
+        self.steady_outflow = Outflow(self, steady=True)
 
     def matters(self, function: ir.Function) -> bool:
         """Does it meet others, end, change globals, fail, or let out what is this rank's own?
 
-        A long function that meets nobody is not followed for its failures, nor for what clocks and
-        random numbers make of its result: that takes more ways than all the rest.
+        A long function that meets nobody is not followed for its failures, nor for what random
+        numbers make of it: that takes more ways than all the rest. ``Calls.skips`` makes
+        exceptions of some that raise, so ``may_matter`` has to count all of these.
         """
         if self.does_something(function):
             return True
-        is_own = self.graph.is_short(function) and self.signs(function) & (_RANK | _LOCAL)
-        return bool(is_own) and self.outflow.lets_out(function)
+        outflow = self.outflow if self.graph.is_short(function) else self.steady_outflow
+        return bool(self.signs(function) & (_RANK | _LOCAL)) and outflow.lets_out(function)
 
     def does_something(self, function: ir.Function) -> bool:
         """Does it more than work out a value: meet others, ask for a rank, end, change globals?"""
         signs = self.signs(function)
         if signs & (_EVENT | _EXIT | _CHANGE):
             return True
+        if signs & _SET and not self.catalogue.handling.isdisjoint(self.graph.names_in(function)):
+            return True
         if ir.RAISE in function.tokens and self.graph.is_short(function):
             return True
-        return bool(signs & _RANK) and self.rank_outflow.lets_out(function)
+        return bool(signs & _RANK) and self.steady_outflow.lets_out(function)
+
+    def seeds(self, function: ir.Function) -> frozenset[str]:
+        """The streams of random numbers that a long function, or one that it calls, may seed."""
+        if not self.signs(function) & _SET or self.graph.is_short(function):
+            return frozenset()
+        seeding, names = self.catalogue.seeding, self.graph.names_in(function)
+        streams = frozenset[str]().union(*(seeding[name] for name in names & seeding.keys()))
+        return streams - {"torch"} if "Generator" in names else streams
 
     def may_meet(self, function: ir.Function) -> bool:
         """May a function, or one that it calls, communicate?"""
@@ -137,6 +150,7 @@ class Reach:
             (_EVENT, self.events, called | (tokens & self.catalogue.event_hints)),
             (_RANK, self.ranks, tokens),
             (_LOCAL, self.locals, called | (tokens & {ir.TRY})),
+            (_SET, self.setting, called),
         ):
             if any(self.is_meant(sign, key, token) for token in where & names):
                 found |= sign
@@ -152,13 +166,14 @@ class Reach:
         tokens: frozenset[str],
         references: frozenset[str] | None = None,
         *,
-        ranks_only: bool = False,
+        steady: bool = False,
     ) -> Iterator[str]:
         """The names in a module that stand for a rank, or for a value of each rank's own.
 
-        ``references`` are those that may stand for a function, where that is known.
+        ``references`` are those that may stand for a function, where that is known; ``steady``
+        leaves out random numbers.
         """
-        locals_ = frozenset[str]() if ranks_only else self.locals
+        locals_ = self.catalogue.steady_names if steady else self.locals
         for token in tokens - {ir.TRY}:
             is_called = references is None or token in references
             if any(
@@ -260,7 +275,13 @@ class Reach:
     def may_matter(self, module: Module, name: str) -> bool:
         """May a function of this name, called from the module, make a difference?"""
         found = self.graph.callable_from(module.key).get(name, ())
-        return any(self.matters(item) or self.graph.runs_given(item) for item in found)
+        return any(
+            self.matters(item)
+            or ir.RAISE in item.tokens  # followed where something is done about it
+            or self.seeds(item)
+            or self.graph.runs_given(item)
+            for item in found
+        )
 
 
 def _evidence(

@@ -96,6 +96,7 @@ class Rehearsal:
         self._devices: dict[ir.Function, frozenset[str]] = {}
         self._buffers: dict[ir.Class, frozenset[str]] = {}
         self._meets: dict[ir.Block, bool] = {}
+        self._refuses: dict[ir.Function, bool] = {}
         self._alike: dict[ir.Block, bool] = {}
         self._mergeable: dict[ir.Stmt, bool] = {}
 
@@ -281,7 +282,7 @@ class Rehearsal:
         return next((info.unwraps for info in self.catalogue.classes(kind) if info.unwraps), None)
 
     def matters(self, function: ir.Function) -> bool:
-        """Can ranks differ, or meet, in a function or in what it calls?"""
+        """Is a function run? See :meth:`Reach.matters`."""
         return self.reach.matters(function)
 
     def does_something(self, function: ir.Function) -> bool:
@@ -299,6 +300,21 @@ class Rehearsal:
             if isinstance(statement, ir.Return)
         ]
         return bool(returned) and all(map(_is_group_of_all, returned))
+
+    def refuses(self, function: ir.Function) -> bool:
+        """Does it begin by raising, on a condition that decides something elsewhere, too?
+
+        Then what comes behind the call is done with other settings only.
+        """
+        found = self._refuses.get(function)
+        if found is None:
+            found = self._refuses[function] = any(
+                isinstance(statement, ir.If)
+                and any(isinstance(each, ir.Raise) for each in (*statement.body, *statement.orelse))
+                and not ir.tokens_of(statement.test).isdisjoint(self.relevance.names)
+                for statement in function.body
+            )
+        return found
 
     def changes_something(self, function: ir.Function) -> bool:
         """Does it write to anything but its own variables that can decide something?"""

@@ -100,6 +100,7 @@ class Catalogue:
         self._found: dict[str, Entry | None] = {}
         self._ancestries: dict[str, tuple[str, ...]] = {}
         self._telling: frozenset[str] = frozenset()
+        """Owners of names that meet other ranks, or tell them apart: classes, and modules."""
         self.files: tuple[str, ...] = ()
         self.own_packages: frozenset[str] = frozenset()
         """Import roots that entries of the user's own speak about."""
@@ -110,6 +111,12 @@ class Catalogue:
         """Those of them that variables go by: what is called so communicates when it is run."""
         self.rank_names: frozenset[str] = frozenset()
         self.local_names: frozenset[str] = frozenset()
+        self.steady_names: frozenset[str] = frozenset()
+        """Those of the local names that are no random numbers."""
+        self.seeding: Mapping[str, frozenset[str]] = {}
+        """The streams that functions of a name seed."""
+        self.handling: frozenset[str] = frozenset()
+        """Functions that are given handlers of signals."""
 
     @classmethod
     def load(
@@ -254,12 +261,16 @@ class Catalogue:
         self._ancestries[cls] = tuple(order)
         return self._ancestries[cls]
 
-    def is_telling(self, cls: str, member: str | None = None) -> bool:
-        """Can an object of a class, or one of its members, meet other ranks or tell them apart?"""
-        if member is not None:
-            found = self.member(cls, member)
-            return found is not None and _tells(found)
+    def is_telling(self, cls: str) -> bool:
+        """Can an object of a class meet other ranks, or tell them apart?"""
+        if any(info.backward for info in self.classes(cls)):
+            return True
         return not self._telling.isdisjoint(self.ancestry(cls))
+
+    def member_is_telling(self, cls: str, name: str) -> bool:
+        """The same for one of its attributes or methods."""
+        found = self.member(cls, name)
+        return found is not None and found.tells
 
     def hint(self, variable_name: str) -> str | None:
         """The class that an otherwise unknown variable of this name is taken to hold."""
@@ -343,11 +354,8 @@ class Catalogue:
                 ):
                     raise CatalogueError(f"{source}: 'aliases' must be a table of strings")
                 self._aliases.update(value)
-            elif key == "sealed" and framework == USER and not partial:
-                raise CatalogueError(
-                    f"{source}: 'sealed' is for the files that come with distlint; "
-                    "what lies in a project is read"
-                )
+            elif key == "sealed" and framework != USER:
+                continue  # read by itself: see shipped.py
             elif key not in FILE_KEYS and not partial:
                 hint = nearest(key, (*TABLES, *FILE_KEYS))
                 raise CatalogueError(f"{source}: unknown table {key!r}; {hint}")
@@ -383,6 +391,9 @@ class Catalogue:
         hints: set[str] = set()
         ranks: set[str] = set()
         local: set[str] = set()
+        steady: set[str] = set()
+        seeding: dict[str, frozenset[str]] = {}
+        handling: set[str] = set()
         for table in (self._entries, self._env, self._bare_names):
             for name, entry in table.items():
                 if entry.collective or entry.first or (entry.guard and entry.guard.communicates):
@@ -391,8 +402,15 @@ class Catalogue:
                     ranks.add(_last(name))
                 if entry.local:
                     local.add(_last(name))
+                    if not entry.local.is_chance:
+                        steady.add(_last(name))
+                    if entry.local.handler is not None:
+                        handling.add(_last(name))
+                if entry.seed:
+                    known = seeding.get(_last(name), frozenset())
+                    seeding[_last(name)] = known.union(entry.seed.streams)
         self._telling = frozenset(
-            name.rpartition(".")[0] for name, entry in self._entries.items() if _tells(entry)
+            name.rpartition(".")[0] for name, entry in self._entries.items() if entry.tells
         )
         for hint, cls in self._hints.items():
             call = self.member(cls, "__call__")
@@ -400,18 +418,16 @@ class Catalogue:
             if call is not None and call.collective is not None and "_" in hint:
                 hints.add(hint)
         for alias, name in self._aliases.items():
-            for names in (events, ranks, local):
+            for names in (events, ranks, local, steady):
                 if _last(name) in names:
                     names.add(_last(alias))
         self.event_names = frozenset(events | hints)
         self.event_hints = frozenset(hints)
         self.rank_names = frozenset(ranks)
         self.local_names = frozenset(local)
-
-
-def _tells(entry: Entry) -> bool:
-    """Does a name meet other ranks, or tell them apart?"""
-    return bool(entry.collective or entry.first or entry.guard or entry.rank or entry.local)
+        self.steady_names = frozenset(steady)
+        self.seeding = seeding
+        self.handling = frozenset(handling)
 
 
 def _last(name: str) -> str:

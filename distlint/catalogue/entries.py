@@ -188,6 +188,12 @@ class LocalSource:
     params: tuple[str, ...] = ()
     handler: str | None = None
 
+    @property
+    def is_chance(self) -> bool:
+        """Does it differ by random numbers, by the order of a set, or in rare set-ups only?"""
+        is_order = self.form == "iterate" and "." not in self.name
+        return self.weak or self.stream is not None or is_order
+
 
 @dataclass(frozen=True, slots=True)
 class ClassInfo:
@@ -321,6 +327,11 @@ class Entry:
     seed: Seed | None = None
     neutral: Neutral | None = None
     retired: Retired | None = None
+
+    @property
+    def tells(self) -> bool:
+        """Does it meet other ranks, or tell them apart?"""
+        return bool(self.collective or self.first or self.guard or self.rank or self.local)
 
 
 Row = (

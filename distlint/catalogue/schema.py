@@ -32,7 +32,7 @@ from distlint.catalogue.entries import (
 )
 
 STREAMS = ("python", "numpy", "torch")
-FILE_KEYS = ("modules", "sealed", "version", "aliases", "needs")
+FILE_KEYS = ("modules", "version", "aliases", "needs")
 
 _FORM_OF_METHOD = {
     "__call__": "invoke",

@@ -9,6 +9,7 @@ from functools import lru_cache
 from itertools import takewhile
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -47,14 +48,14 @@ def seals() -> Mapping[str, Seal]:
 
 
 @lru_cache(maxsize=1)
-def _heads() -> Mapping[str, Mapping[str, dict[str, list[str]]]]:
+def _heads() -> Mapping[str, Mapping[str, Any]]:
     return {path.stem: _head(path) for path in sorted(FRAMEWORKS.glob("*.toml"))}
 
 
-def _head(path: Path) -> Mapping[str, dict[str, list[str]]]:
+def _head(path: Path) -> Mapping[str, Any]:
     """What stands above the first empty line; the rest is not read."""
     with path.open(encoding="utf-8") as file:
         head = tomllib.loads("".join(takewhile(str.strip, file)))
     if not isinstance(head.get("modules"), list):
-        raise ValueError(f"{path.name}: the file must begin with 'modules = [...]'")
+        raise ValueError(f"{path.name}: 'modules = [...]' must stand above the first empty line")
     return head

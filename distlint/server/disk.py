@@ -46,6 +46,7 @@ class Disk:
                     self._files[path] = before if is_same else _OTHER
                 self._note(_folders_up(path, project.root))
             self._note(project.src)
+            self._note(project.sealed)
 
     def _note(self, folders: Iterable[Path]) -> None:
         for folder in folders:
