@@ -137,8 +137,7 @@ class Machine(Leaving):
             self.synchronise_buffers(owner, place)
         if isinstance(payload, v.Seq) and event.payload is event.result_target:
             items = [
-                _as_sent(item, event) or unknown("sync", place, index, fresh=True)
-                for index, item in enumerate(payload.items)
+                unknown("sync", place, index, fresh=True) for index in range(len(payload.items))
             ]
             fresh = v.seq(payload.kind, items)
             if event.kind == "broadcast":
@@ -638,14 +637,6 @@ class Machine(Leaving):
             self.quiet -= 1
             self.log = log
             self.frame, self.it, self.results, self.inner, self.k, self.site = saved
-
-
-def _as_sent(item: Value, event: Event) -> Value | None:
-    """What the source of a broadcast sends, where that depends on its rank alone."""
-    source = event.root.value if isinstance(event.root, v.Const) else None
-    if event.kind != "broadcast" or not isinstance(item, v.Ranked) or type(source) is not int:
-        return None
-    return const(item.values[source]) if 0 <= source < len(item.values) else None
 
 
 def _raised_by(arm: ir.Block) -> str:

@@ -1,4 +1,5 @@
 """The main process alone is noted on an optimizer, and a helper asks for it."""
+# effect: hang
 
 import torch
 import torch.distributed as dist

@@ -1,4 +1,5 @@
 """A long helper makes the loader: its batches are each rank's own, and so is a test of them."""
+# effect: hang
 
 import torch
 import torch.distributed as dist
