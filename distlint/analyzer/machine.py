@@ -506,24 +506,21 @@ class Machine(Leaving):
             return False
         before = self.store
         outer = self.it
-        known, assumptions = self.known, self.assumptions
         after: list[dict[Key, Value]] = [before]
         written: dict[Key, None] = {}
         try:
-            self.known, self.assumptions = dict(known), []
             for index in range(LOOP_BOUND):
                 self.it = (*outer, index)
                 self.store = turn = Journal(after[-1])
                 self.bind_target(s.target, self.loop_item(iterable, index, self.turns()))
                 store = self.store_after(s.body)
-                if store is None or self.assumptions:  # which need not hold where there is no turn
+                if store is None:
                     self.rehearsal.unmergeable(s)
                     return False
                 after.append(store)
                 written |= {**turn.written, **store.written}
         finally:
             self.it, self.store = outer, before
-            self.known, self.assumptions = known, assumptions
         *earlier, last = (_those(turned, written) for turned in after)
         joined = last
         for atom, fewer in zip(reversed(atoms), reversed(earlier), strict=True):
