@@ -556,7 +556,7 @@ class Builtins(Expressions):
         return frozenset(
             value.oid
             for value in values
-            if isinstance(value, v.Obj) and self.rehearsal.arms_backward(value.kind)
+            if isinstance(value, v.Obj) and self.catalogue.arms_backward(value.kind)
         )
 
     def sequence_method(

@@ -170,7 +170,7 @@ class Calls(Collectives):
         """A function that is defined nowhere and evaluates a model runs its forward."""
         if name.lower().lstrip("_").startswith(EVALUATING):
             for value in values:
-                if isinstance(value, v.Obj) and self.rehearsal.arms_backward(value.kind):
+                if isinstance(value, v.Obj) and self.catalogue.arms_backward(value.kind):
                     self.invoke(value, [], {}, site, node)
 
     # ---- functions of the project
@@ -840,7 +840,7 @@ class Calls(Collectives):
     ) -> Value:
         """Call an object: a forward of a wrapped model, an update of a metric."""
         entry = self.catalogue.member(target.kind, "__call__")
-        arms = self.rehearsal.arms_backward(target.kind)
+        arms = self.catalogue.arms_backward(target.kind)
         result: Value = (
             unknown(
                 "forward",
@@ -916,7 +916,7 @@ class Calls(Collectives):
         # a method may stand in for itself, with some of its arguments
         if not isinstance(attribute, v.Method) and inner is not v.method(receiver, name):
             return self.call(attribute, args, keywords, site, node)
-        if name == "forward" and self.rehearsal.arms_backward(receiver.kind):
+        if name == "forward" and self.catalogue.arms_backward(receiver.kind):
             return self.invoke(receiver, args, keywords, site, node)
         values = [*args, *keywords.values()]
         return self.handed_over(values, name, unknown("method", receiver, name, *values))

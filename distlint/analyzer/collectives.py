@@ -155,7 +155,7 @@ class Collectives(Builtins):
         made = value.items if isinstance(value, v.Seq) else (value,)
         return any(
             self.kind_of(item) is None
-            or (isinstance(item, v.Obj) and self.rehearsal.arms_backward(item.kind))
+            or (isinstance(item, v.Obj) and self.catalogue.arms_backward(item.kind))
             for item in made
         )
 

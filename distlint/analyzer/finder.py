@@ -7,7 +7,7 @@ Frameworks that the catalogue describes in full are looked into from inside of t
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from distlint.catalogue.shipped import seals
@@ -51,9 +51,12 @@ class Finder:
         self.src = tuple(map(os.fspath, src))
         self.buffers = buffers
         self._found: dict[tuple[str, str], str | None] = {}
-        self.sealed: set[str] = set()
-        """Folders of frameworks whose modules decided that they are not looked into."""
         self._folders: dict[str, dict[str, bool]] = {}
+
+    @property
+    def folders(self) -> Iterable[str]:
+        """Every folder by whose contents imports led anywhere, or nowhere."""
+        return self._folders
 
     def find(self, dotted: str, importer: str) -> str | None:
         """The file of a module named in an import, or None when it is not of this project."""
@@ -87,7 +90,6 @@ class Finder:
         entries = self._entries(within)
         if not all(entries.get(p) or self._is_file(within, f"{p}.py") for p in seal.parts):
             return False
-        self.sealed.add(within)
         inside = os.path.join(folder, "")
         return not any(inside.startswith(os.path.join(base, each, "")) for each in seal.family)
 

@@ -495,9 +495,9 @@ class Project:
         return answers[dotted]
 
     @property
-    def sealed(self) -> Iterable[Path]:
-        """Folders of frameworks into which imports were not followed, by what is in them."""
-        return map(Path, self._finder.sealed)
+    def folders(self) -> Iterable[Path]:
+        """Every folder by whose contents imports led anywhere, or nowhere."""
+        return map(Path, self._finder.folders)
 
     def submodule(self, package: Path, name: str) -> Path | None:
         """``from package import name`` where name is a module beside the package's ``__init__``."""

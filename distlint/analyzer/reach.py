@@ -72,6 +72,7 @@ class Reach:
             _SET: _evidence(catalogue, lambda entry: bool(entry.seed)),
         }
         self._signs: dict[ir.Function, int] = {}
+        self._seeds: dict[ir.Function, frozenset[str]] = {}
         self.outflow = Outflow(self)
         self.steady_outflow = Outflow(self, steady=True)
 
@@ -102,9 +103,14 @@ class Reach:
         """The streams of random numbers that a long function, or one that it calls, may seed."""
         if not self.signs(function) & _SET or self.graph.is_short(function):
             return frozenset()
-        seeding, names = self.catalogue.seeding, self.graph.names_in(function)
-        streams = frozenset[str]().union(*(seeding[name] for name in names & seeding.keys()))
-        return streams - {"torch"} if "Generator" in names else streams
+        found = self._seeds.get(function)
+        if found is None:
+            seeding, names = self.catalogue.seeding, self.graph.names_in(function)
+            found = frozenset[str]().union(*(seeding[name] for name in names & seeding.keys()))
+            if "Generator" in names:  # whose ``manual_seed`` is its own
+                found -= {"torch"}
+            self._seeds[function] = found
+        return found
 
     def may_meet(self, function: ir.Function) -> bool:
         """May a function, or one that it calls, communicate?"""
@@ -146,13 +152,13 @@ class Reach:
         tokens = self.graph.unaliased(key, tokens)
         called = tokens if references is None else self.graph.unaliased(key, references)
         found = 0
-        for sign, names, where in (
-            (_EVENT, self.events, called | (tokens & self.catalogue.event_hints)),
-            (_RANK, self.ranks, tokens),
-            (_LOCAL, self.locals, called | (tokens & {ir.TRY})),
-            (_SET, self.setting, called),
+        for sign, names in (
+            (_EVENT, called & self.events | tokens & self.catalogue.event_hints),
+            (_RANK, tokens & self.ranks),
+            (_LOCAL, called & self.locals | tokens & {ir.TRY}),
+            (_SET, called & self.setting),
         ):
-            if any(self.is_meant(sign, key, token) for token in where & names):
+            if any(self.is_meant(sign, key, name) for name in names):
                 found |= sign
         if not tokens.isdisjoint(_EXITS):
             found |= _EXIT
@@ -314,7 +320,7 @@ def _evidence(
 
 def _runs_model(catalogue: Catalogue, name: str) -> bool:
     """Is it a class of wrapped models, with outputs of each rank's own?"""
-    if any(info.backward for info in catalogue.classes(name)):
+    if catalogue.arms_backward(name):
         return True
     call = catalogue.member(name, "__call__")
     return bool(call and call.collective and call.collective.kind == "forward")

@@ -329,10 +329,6 @@ class Rehearsal:
 
     # ---- what the catalogue says about classes
 
-    def arms_backward(self, kind: str) -> bool:
-        """Does a forward of this wrapper make the backward of its loss collective?"""
-        return any(info.backward for info in self.catalogue.classes(kind))
-
     def tags_of(self, kind: str) -> frozenset[str]:
         """Strategies that an object of this class is a sign of, with what they imply."""
         found: set[str] = set()

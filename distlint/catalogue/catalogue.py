@@ -263,14 +263,16 @@ class Catalogue:
 
     def is_telling(self, cls: str) -> bool:
         """Can an object of a class meet other ranks, or tell them apart?"""
-        if any(info.backward for info in self.classes(cls)):
-            return True
-        return not self._telling.isdisjoint(self.ancestry(cls))
+        return not self._telling.isdisjoint(self.ancestry(cls)) or self.arms_backward(cls)
 
     def member_is_telling(self, cls: str, name: str) -> bool:
         """The same for one of its attributes or methods."""
         found = self.member(cls, name)
         return found is not None and found.tells
+
+    def arms_backward(self, cls: str) -> bool:
+        """Does a forward of this wrapper make the backward of its loss collective?"""
+        return any(info.backward for info in self.classes(cls))
 
     def hint(self, variable_name: str) -> str | None:
         """The class that an otherwise unknown variable of this name is taken to hold."""

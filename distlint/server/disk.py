@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,9 +44,7 @@ class Disk:
                     before = stamp(path)
                     is_same = content_of(path)[0] == state  # and was not written to meanwhile
                     self._files[path] = before if is_same else _OTHER
-                self._note(_folders_up(path, project.root))
-            self._note(project.src)
-            self._note(project.sealed)
+            self._note(project.folders)
 
     def _note(self, folders: Iterable[Path]) -> None:
         for folder in folders:
@@ -75,13 +73,6 @@ class Disk:
             finder.find(name, str(importer)) != (None if answer is None else str(answer))
             for (name, importer), answer in self._answers.get(key, {}).items()
         )
-
-
-def _folders_up(path: Path, root: Path) -> Iterator[Path]:
-    for folder in path.parents:
-        yield folder
-        if folder == root:
-            return
 
 
 def stamp(path: Path) -> Stamp:
