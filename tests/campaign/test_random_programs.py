@@ -6,6 +6,8 @@ import pytest
 
 from benchmarks.random_programs.campaign import run
 
+pytestmark = pytest.mark.campaign
+
 SEED = 1
 PROGRAMS = 2000
 CHUNK = 100

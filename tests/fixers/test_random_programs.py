@@ -13,6 +13,8 @@ from benchmarks import repair_properties
 from benchmarks.random_programs.dress import dressed
 from benchmarks.repairs import run
 
+pytestmark = pytest.mark.campaign
+
 SEED = 5
 PROGRAMS = 50
 LAYOUTS = 100
