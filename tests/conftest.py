@@ -4,5 +4,11 @@ from __future__ import annotations
 
 import signal
 
+from tests.outcomes import cluster as cluster
+from tests.outcomes import outcome as outcome
+from tests.outcomes import pytest_collection_finish as pytest_collection_finish
+from tests.outcomes import pytest_collection_modifyitems as pytest_collection_modifyitems
+from tests.outcomes import pytest_sessionfinish as pytest_sessionfinish
+
 # In the background of a shell, SIGINT is ignored, and so it would be by all that the tests start.
 signal.signal(signal.SIGINT, signal.default_int_handler)

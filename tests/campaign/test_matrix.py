@@ -21,18 +21,31 @@ def wrong(cases: list[Case]) -> list[str]:
         ]
 
 
+@pytest.mark.campaign
 def test_call_matching() -> None:
     assert not wrong(list(matching_cases()))
 
 
+@pytest.mark.campaign
 def test_arguments_are_compared() -> None:
     assert not wrong(list(argument_cases()))
 
 
-BEYOND = {"alias"}
-"""Lists and dicts are values here: a change through another name of the same one is not seen."""
+MISSED = {"alias": "lists and dicts are values: a change through another name is not seen"}
 
 
-@pytest.mark.parametrize("each", MICROBENCHMARKS, ids=lambda each: each.name)
+@pytest.mark.parametrize(
+    "each",
+    [
+        pytest.param(
+            each,
+            id=each.name,
+            marks=pytest.mark.xfail(strict=True, reason=MISSED[each.name])
+            if each.name in MISSED
+            else (),
+        )
+        for each in MICROBENCHMARKS
+    ],
+)
 def test_microbenchmark(each: Microbenchmark) -> None:
-    assert (verdict(each.source) == each.label) is (each.name not in BEYOND)
+    assert verdict(each.source) == each.label

@@ -392,6 +392,7 @@ def test_idioms_are_correct(idiom: Idiom) -> None:
         assert judge(source, limit=150).verdict == "aligned", source
 
 
+@pytest.mark.campaign
 def test_both_classes_are_well_represented() -> None:
     results = list(run(range(600), seed=11, limit=150, oracle_only=True))
     valid = [result for result in results if result.expected != "invalid"]
@@ -431,6 +432,7 @@ def test_refactorings_keep_the_meaning(refactoring: Refactoring) -> None:
     assert applied == 40
 
 
+@pytest.mark.campaign
 def test_the_labels_of_the_matrix_hold() -> None:
     wrong = [each.name for each in cases() if judge(each.source, limit=60).verdict != each.label]
     assert not wrong

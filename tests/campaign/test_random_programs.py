@@ -4,18 +4,32 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.random_programs.campaign import run
-
-pytestmark = pytest.mark.campaign
+from benchmarks.random_programs.campaign import check, run
 
 SEED = 1
 PROGRAMS = 2000
 CHUNK = 100
 OVER_BUDGET = frozenset({82, 456})
-"""Scripts of which the analyser gives up, for all that it finds in them: one in a thousand."""
+"""Scripts that exceed the analysis budget without a finding: one in a thousand."""
+MISSED = {
+    (14, 1593): "a handler that communicates and then raises; DST510 reports it",
+    (35, 334): "several ranks fail",
+    (35, 1864): "what a loop asserts is taken to hold where it has no iteration",
+    (35, 2158): "not looked into",
+    (36, 444): "not looked into",
+    (37, 952): "what ends the program in a loop is taken to be decided where it has no iteration",
+    (37, 2026): "not looked into",
+}
+"""Programs, by seed and number, that hang and are taken for aligned; the cause as far as known."""
 
 
-@pytest.mark.parametrize("first", range(0, PROGRAMS, CHUNK))
+@pytest.mark.parametrize(
+    "first",
+    [
+        pytest.param(first, marks=pytest.mark.campaign if first else ())
+        for first in range(0, PROGRAMS, CHUNK)
+    ],
+)
 def test_the_analyser_agrees_with_execution(first: int) -> None:
     results = list(run(range(first, first + CHUNK), seed=SEED, limit=200))
     wrong = {
@@ -26,3 +40,15 @@ def test_the_analyser_agrees_with_execution(first: int) -> None:
     assert not wrong, "\n".join(wrong.values())
     given_up = {each.number for each in results if each.found == "over-budget"}
     assert given_up <= OVER_BUDGET
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize(
+    ("seed", "number"),
+    [
+        pytest.param(seed, number, marks=pytest.mark.xfail(strict=True, reason=reason))
+        for (seed, number), reason in MISSED.items()
+    ],
+)
+def test_a_program_that_was_missed_is_found(seed: int, number: int) -> None:
+    assert not check(number, seed=seed, limit=200).wrong

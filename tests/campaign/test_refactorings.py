@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 
+import pytest
+
 from benchmarks.refactorings import REFACTORINGS, compare
 
 SEED = 2
@@ -20,6 +22,7 @@ def compared(numbers: range) -> tuple[list[str], Counter[str]]:
     return changes, counts
 
 
+@pytest.mark.campaign
 def test_verdicts_survive_refactoring() -> None:
     with ProcessPoolExecutor(2) as pool:
         halves = list(pool.map(compared, [range(0, PROGRAMS, 2), range(1, PROGRAMS, 2)]))

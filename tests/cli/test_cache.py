@@ -194,6 +194,7 @@ def test_runs_at_once_share_a_cache(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@pytest.mark.campaign
 def test_an_interrupted_run_leaves_a_cache_that_works(tree: Path, distlint: Run) -> None:
     for number in range(40):
         (tree / f"m{number}.py").write_text(BUGGY + f"y = {number}\n")

@@ -6,6 +6,7 @@ import json
 import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -54,6 +55,7 @@ def answer(data: bytes) -> dict[str, object]:
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(line, max_size=25), st.integers(1, 200))
+@pytest.mark.campaign
 def test_lines_in_any_order(lines: list[str], size: int) -> None:
     data = "\n".join(lines).encode("utf-8", "surrogatepass")
     expected = answer(data)

@@ -30,6 +30,7 @@ def test_recorded_output_is_diagnosed(name: str, logs: Logs) -> None:
 
 @needs_torch
 @pytest.mark.parametrize("name", ["rank_branch", "no_launcher"])
+@pytest.mark.campaign
 def test_a_program_that_fails_here_and_now(name: str) -> None:
     outcome = run(JOBS[name])
     assert outcome.right(JOBS[name]), outcome.text

@@ -23,6 +23,7 @@ needs_torch = pytest.mark.skipif(
 
 
 @needs_torch
+@pytest.mark.campaign
 def test_a_real_all_reduce() -> None:
     rows = jobs.smoke(Machine(), 2, bench=True)
     assert [(row.name, row.verdict) for row in rows] == [("smoke", "ok"), ("bench", "info")]
@@ -57,6 +58,7 @@ def test_the_ranks_of_a_job(tmp_path: Path) -> None:
 
 
 @needs_torch
+@pytest.mark.campaign
 def test_a_rank_that_does_not_come() -> None:
     """Without torchrun rank 0 keeps the store, and names who did not write to it."""
     with socket.socket() as free:
@@ -68,6 +70,7 @@ def test_a_rank_that_does_not_come() -> None:
 
 
 @needs_torch
+@pytest.mark.campaign
 def test_options_of_torchrun_in_the_environment() -> None:
     """PET_NNODES=2 would make the smoke test wait for another node."""
     (row,) = jobs.smoke(Machine({**os.environ, "PET_NNODES": "2"}), 2)
@@ -75,6 +78,7 @@ def test_options_of_torchrun_in_the_environment() -> None:
 
 
 @needs_torch
+@pytest.mark.campaign
 def test_a_smoke_test_that_fails_says_why() -> None:
     (row,) = jobs.smoke(Machine({**os.environ, "GLOO_SOCKET_IFNAME": "nosuch"}), 2)
     assert row.verdict == "error"

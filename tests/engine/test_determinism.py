@@ -46,6 +46,7 @@ def output(folder: Path, seed: int, jobs: int) -> str:
     return result.stdout + result.stderr
 
 
+@pytest.mark.campaign
 def test_hash_seeds_and_workers(scripts: Path) -> None:
     first = output(scripts, seed=0, jobs=1)
     assert first.count('"code"') > 10
@@ -54,6 +55,7 @@ def test_hash_seeds_and_workers(scripts: Path) -> None:
     assert output(scripts, seed=3, jobs=1) == first
 
 
+@pytest.mark.campaign
 def test_the_order_of_files(scripts: Path) -> None:
     targets = [Target(path, False) for path in sorted(scripts.rglob("*.py"))]
     results = check_files(targets, Resolver(), 1, None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from distlint.harness.cluster import LIMIT
 from distlint.rules.base import Example
 from distlint.rules.registry import rules
 from tests.rules.scripts import scripts
@@ -21,6 +22,8 @@ class Case:
     needs: tuple[str, ...]
     why_static: str
     file: str = "script.py"
+    limit: float = LIMIT
+    """In seconds."""
 
     @property
     def runs(self) -> bool:
@@ -53,7 +56,7 @@ def _case(code: str, kind: str, number: int, example: Example) -> Case:
 
 
 def of_folder(folder: str, *, static: bool = False) -> list[Case]:
-    """The scripts of tests/rules/traps or tests/rules/bugs; or those that do not run."""
+    """The scripts of a folder in tests/rules; or those that do not run."""
     return [
         Case(
             label=script.name,

@@ -11,7 +11,9 @@ from distlint.harness.cluster import Outcome
 from tests.executed.cases import Case, examples, of_folder
 
 
-@pytest.mark.parametrize("case", examples("bad") + of_folder("bugs"), ids=lambda case: case.label)
+@pytest.mark.parametrize(
+    "case", examples("bad") + of_folder("bugs") + of_folder("misses"), ids=lambda case: case.label
+)
 def test_bad_script_shows_its_effect(case: Case, outcome: Outcome) -> None:
     shown = outcome.effect
     if shown == "finishes" and outcome.crossed:

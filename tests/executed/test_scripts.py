@@ -41,6 +41,7 @@ def test_buggy_script_hangs(cluster: Cluster, style: str) -> None:
 @pytest.mark.parametrize(
     ("style", "kind"), [("nanogpt", "correct"), ("nanogpt", "buggy"), ("accelerate", "correct")]
 )
+@pytest.mark.campaign
 def test_with_torchrun(style: str, kind: str) -> None:
     need(style)
     run = launched(EXAMPLES / f"{style}_style" / f"{kind}.py")

@@ -13,19 +13,19 @@ from benchmarks import repair_properties
 from benchmarks.random_programs.dress import dressed
 from benchmarks.repairs import run
 
-pytestmark = pytest.mark.campaign
-
 SEED = 5
 PROGRAMS = 50
 LAYOUTS = 100
 
 
+@pytest.mark.campaign
 def test_nothing_is_lost_and_nothing_hangs() -> None:
     results = list(run(range(PROGRAMS), seed=SEED, jobs=1))
     assert [each for each in results if each.wrong or each.verdict.startswith("invalid")] == []
     assert sum(each.verdict == "aligned" for each in results) >= 5
 
 
+@pytest.mark.campaign
 def test_odd_layouts_stay_as_they_are() -> None:
     results = list(repair_properties.run(range(LAYOUTS), seed=SEED, jobs=1))
     assert [each for each in results if each.broken] == []

@@ -1,4 +1,6 @@
-"""The scripts beside this file: what looks like a bug (``traps``, ``silent``), and bugs (``bugs``).
+"""The scripts beside this file: correct ones (``traps``, ``silent``), bugs (``bugs``, ``misses``).
+
+``traps`` look like bugs, ``silent`` were false alarms once, and ``misses`` are not found so far.
 
 Each is a whole program. Comments below its docstring say how it is executed: ``# ranks: 4``,
 ``# needs: accelerate``, ``# effect: hang`` (of a bug), ``# static: why it is not executed``.
@@ -28,7 +30,7 @@ class Script:
 
 
 def scripts(folder: str) -> list[Script]:
-    """The scripts of ``traps``, ``silent`` or ``bugs``, by name."""
+    """The scripts of one of the folders, by name."""
     paths = sorted((Path(__file__).parent / folder).glob("*.py"))
     return [_read(path) for path in paths]
 

@@ -10,7 +10,6 @@ import pytest
 
 from distlint.engine.vendor import vendored
 from distlint.harness.cluster import Cluster, Outcome
-from tests.executed.conftest import cluster as cluster  # the fixture
 
 HEAD = """\
 import gc, os, sys, time

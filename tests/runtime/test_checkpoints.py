@@ -24,6 +24,7 @@ def net() -> torch.nn.Module:
     return torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.BatchNorm1d(3))
 
 
+@pytest.mark.campaign
 def test_kills_at_any_moment_leave_a_checkpoint(tmp_path: Path) -> None:
     """A few rounds of ``python -m benchmarks.checkpoint_kills``."""
     campaign = Campaign(tmp_path, seed=1)

@@ -136,6 +136,7 @@ tell(check_finite_grads(net))
     assert "0.bias" not in said
 
 
+@pytest.mark.campaign
 def test_large_gradients_are_finite(cluster: Cluster) -> None:
     source = """\
 half = nn.Linear(2, 2).half()

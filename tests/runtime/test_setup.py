@@ -191,6 +191,7 @@ if __name__ == "__main__":
 
 
 @needs_torch
+@pytest.mark.campaign
 def test_under_torchrun(tmp_path: Path) -> None:
     script = tmp_path / "train.py"
     script.write_text(PROGRAM)

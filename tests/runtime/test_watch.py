@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from benchmarks.watch_scenarios.judge import problems
 from benchmarks.watch_scenarios.scenarios import SCENARIOS, Scenario
 from benchmarks.watch_scenarios.script import source, tables
 from distlint.harness.cluster import Cluster, Outcome, missing
+from tests.executed.cases import Case
 from tests.support import ROOT
 
 EXAMPLES = ROOT / "examples"
@@ -46,26 +46,10 @@ CORRECT = [s for s in SCENARIOS if s.correct]
 RUNS = [(s, mode) for s in [*WRONG, *CORRECT] for mode in ("watch", "strict")]
 
 
-@pytest.fixture(scope="module")
-def outcomes(
-    request: pytest.FixtureRequest, cluster: Cluster
-) -> dict[tuple[Scenario, str], Future[Outcome]]:
-    """All selected scenarios, queued at once; those that end only when killed go first."""
-    selected = {
-        (params["scenario"], params["mode"])
-        for item in request.session.items
-        if isinstance(
-            (params := getattr(getattr(item, "callspec", None), "params", {})).get("scenario"),
-            Scenario,
-        )
-    }
-    ordered = sorted(selected, key=lambda run: (run[0].kind != "infinite loop", run[0].name))
-    return {
-        (scenario, mode): cluster.submit(
-            source(scenario, mode), ranks=scenario.ranks, name="scenario", limit=5
-        )
-        for scenario, mode in ordered
-    }
+def case_of(scenario: Scenario, mode: str) -> Case:
+    label = f"{mode}: {scenario.kind}, {scenario.name}"
+    text = source(scenario, mode)
+    return Case(label, "scenario", text, scenario.ranks, "", (), "", limit=5)
 
 
 def test_every_choice_is_a_scenario() -> None:
@@ -75,12 +59,10 @@ def test_every_choice_is_a_scenario() -> None:
 
 
 @pytest.mark.parametrize(
-    ("scenario", "mode"), RUNS, ids=[f"{mode}: {s.kind}, {s.name}" for s, mode in RUNS]
+    ("scenario", "mode", "case"),
+    [pytest.param(s, mode, case_of(s, mode), id=case_of(s, mode).label) for s, mode in RUNS],
 )
-def test_scenario(
-    scenario: Scenario, mode: str, outcomes: dict[tuple[Scenario, str], Future[Outcome]]
-) -> None:
-    outcome = outcomes[scenario, mode].result(timeout=120)
+def test_scenario(scenario: Scenario, mode: str, case: Case, outcome: Outcome) -> None:
     assert problems(scenario, mode, outcome) == [], str(outcome)
 
 

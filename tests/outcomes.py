@@ -1,10 +1,13 @@
 """One cluster for the whole test run, which works ahead of the tests that read its outcomes.
 
+A test with a parameter ``case`` is given what became of it as ``outcome``.
+
 With pytest-xdist, the first worker runs it and the others read the outcomes that it writes.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import pickle
 import time
@@ -38,7 +41,11 @@ class Executor:
 
     def _submitted(self, case: Case) -> Future[Outcome]:
         future = self._cluster.submit(
-            case.source, ranks=case.ranks, needs=case.needs, name=case.code.lower()
+            case.source,
+            ranks=case.ranks,
+            needs=case.needs,
+            name=case.code.lower(),
+            limit=case.limit,
         )
         if self._folder is not None:
             future.add_done_callback(_writer(_path(self._folder, case)))
@@ -64,7 +71,8 @@ def _writer(path: Path) -> Callable[[Future[Outcome]], None]:
 
 
 def _path(folder: Path, case: Case) -> Path:
-    return folder / f"{case.label.replace('/', '-')}.pickle"
+    digest = hashlib.sha256(case.label.encode()).hexdigest()
+    return folder / f"{digest[:32]}.pickle"
 
 
 def _written(path: Path) -> Outcome:
