@@ -11,16 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from distlint import __version__
 from distlint.server.options import KEYS
 
 FOLDER = Path(__file__).parents[1] / "editors" / "vscode"
 OF_THE_CLIENT = {"enable", "path", "interpreter", "trace.server"}
-
-
-def test_the_version_is_that_of_distlint() -> None:
-    for name in ("package.json", "package-lock.json"):
-        assert json.loads((FOLDER / name).read_text())["version"] == __version__
 
 
 def test_every_setting_of_the_server_can_be_set_and_no_other_reaches_it() -> None:

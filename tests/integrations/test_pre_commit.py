@@ -194,7 +194,9 @@ def test_the_environment_that_pre_commit_builds(run: Git, tmp_path: Path) -> Non
     for name in ("distlint", "pyproject.toml", "README.md", "LICENSE", HOOKS.name):
         origin = ROOT / name
         if origin.is_dir():
-            shutil.copytree(origin, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(
+                origin, source / name, ignore=shutil.ignore_patterns("__pycache__", "_version.py")
+            )
         else:
             shutil.copy(origin, source)
     committed(source, run)
