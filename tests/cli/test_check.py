@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import select
 import signal
 import subprocess
@@ -394,6 +393,7 @@ def in_process(prelude: str, arguments: list[str]) -> tuple[str, int, str]:
 
 def on_a_terminal(command: list[str]) -> str:
     """What the command shows on a terminal of its own."""
+    pty = pytest.importorskip("pty", reason="terminals of POSIX")
     leader, follower = pty.openpty()
     with subprocess.Popen(command, stdin=follower, stdout=follower, stderr=follower):
         os.close(follower)

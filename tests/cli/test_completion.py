@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pty
 import select
 import shutil
 import subprocess
@@ -92,6 +91,7 @@ def test_fish(script: Path, typed: list[str], expected: str) -> None:
 @pytest.mark.parametrize(("typed", "expected"), CASES)
 def test_zsh(script: Path, typed: list[str], expected: str) -> None:
     """Typed on a terminal: zsh tells nobody else what it completes."""
+    pty = pytest.importorskip("pty", reason="terminals of POSIX")
     leader, follower = pty.openpty()
     environment = {**os.environ, "TERM": "dumb", "PS1": "", "HOME": str(script.parent)}
     with subprocess.Popen(
