@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from distlint.rules.registry import rules
-from tests.rules.test_source_rules import asked, reported
+from tests.rules.one_rule import asked, reported
 from tests.support import fixes, repaired
 
 
@@ -363,19 +363,6 @@ def test_a_state_whose_names_are_known_is_nobodys_business() -> None:
     assert reported(example.code, "DST403")
     known = example.code.replace("fresh.load", "state['bias'] = state['bias'] * 2\nfresh.load")
     assert not reported(known, "DST403")
-
-
-def test_ranks_that_divide_work_by_the_files_that_are_there_write_all_of_them() -> None:
-    source = DISTRIBUTED + (
-        "dist.init_process_group('nccl')\n"
-        "for name in names:\n"
-        "    path = os.path.join('out', name)\n"
-        "    if os.path.exists(path):\n"
-        "        continue\n"
-        "    torch.save(work(name), path)\n"
-    )
-    assert reported(source, "DST406") == []
-    assert reported(source.replace("        continue\n", "        print(path)\n"), "DST406")
 
 
 def test_no_guard_before_a_file_that_all_ranks_read_again() -> None:

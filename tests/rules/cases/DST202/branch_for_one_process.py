@@ -1,0 +1,9 @@
+import torch
+from torch.nn.parallel import DistributedDataParallel as DDP
+from torch.utils.data import DataLoader
+
+torch.distributed.init_process_group("nccl")
+model = DDP(net)
+if not distributed:
+    for b in DataLoader(d, shuffle=True):
+        model(b).backward()

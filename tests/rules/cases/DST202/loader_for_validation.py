@@ -1,0 +1,6 @@
+from torch.utils.data import DataLoader, DistributedSampler
+
+
+def make(data, other):
+    sampler = DistributedSampler(data)
+    val_loader = DataLoader(data)

@@ -1,0 +1,10 @@
+import torch
+from torch.nn.parallel import DistributedDataParallel as DDP
+from torch.utils.data import DataLoader
+
+torch.distributed.init_process_group("nccl")
+model = DDP(net)
+from mine import fit
+
+fit(DataLoader(d, shuffle=True))
+loss.backward()

@@ -1,0 +1,6 @@
+from torch.nn.parallel import DistributedDataParallel as DDP
+from torch.utils.data import DataLoader, DistributedSampler
+
+sampler = DistributedSampler(data)
+loader = DataLoader(data, sampler=sampler)
+plain = DataLoader(data)

@@ -1,0 +1,9 @@
+import torch
+from torch.nn.parallel import DistributedDataParallel as DDP
+from torch.utils.data import DataLoader
+
+torch.distributed.init_process_group("nccl")
+model = DDP(net)
+d = wds.WebDataset(urls)
+for b in DataLoader(d):
+    model(b).backward()

@@ -1,0 +1,7 @@
+import torch
+from torch.nn.parallel import DistributedDataParallel as DDP
+from torch.utils.data import DataLoader
+
+torch.distributed.init_process_group("nccl")
+model = DDP(net)
+DataLoader(d, persistent_workers=True, **options)

@@ -1,0 +1,8 @@
+import torch
+from torch.nn.parallel import DistributedDataParallel as DDP
+from torch.utils.data import DataLoader
+
+torch.distributed.init_process_group("nccl")
+model = DDP(net)
+loss = model(x) + model.module.config.weight
+loss.backward()
