@@ -1,0 +1,4 @@
+from mine import Accelerator
+
+accelerator = Accelerator(even_batches=True)
+accelerator.set_breakpoint()

@@ -1,0 +1,1 @@
+setup(install_requires=["accelerate>=0.16,<1.0", "numpy"])

@@ -1,0 +1,5 @@
+from accelerate import Accelerator
+
+accelerator = Accelerator()
+if accelerator.check_breakpoint():  # expect: DST107
+    pass

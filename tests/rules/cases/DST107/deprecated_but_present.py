@@ -1,0 +1,3 @@
+from accelerate.utils import FP8RecipeKwargs
+
+print(FP8RecipeKwargs())

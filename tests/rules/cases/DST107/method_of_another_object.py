@@ -1,0 +1,6 @@
+import bdb
+
+from accelerate import Accelerator
+
+debugger = bdb.Bdb()
+debugger.set_breakpoint()

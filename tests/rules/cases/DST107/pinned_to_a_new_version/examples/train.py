@@ -1,0 +1,3 @@
+from accelerate import Accelerator
+
+a = Accelerator(even_batches=False)  # expect: DST107

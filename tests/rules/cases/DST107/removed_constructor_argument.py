@@ -1,0 +1,3 @@
+from accelerate import Accelerator
+
+a = Accelerator(dispatch_batches=True, even_batches=False)  # expect: DST107

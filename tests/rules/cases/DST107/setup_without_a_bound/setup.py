@@ -1,0 +1,1 @@
+setup(install_requires=["accelerate", "numpy<1"])

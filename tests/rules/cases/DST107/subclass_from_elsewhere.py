@@ -1,0 +1,5 @@
+from accelerate import Accelerator
+from mine import Stoppable
+
+accelerator = Stoppable()
+accelerator.set_breakpoint()

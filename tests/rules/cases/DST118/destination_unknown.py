@@ -1,0 +1,7 @@
+import torch
+import torch.distributed as dist
+
+
+def f(x, dst):
+    dist.reduce(x, dst)
+    print(x)

@@ -1,0 +1,4 @@
+import torch
+import torch.distributed as dist
+
+f = lambda x: dist.all_reduce(x)

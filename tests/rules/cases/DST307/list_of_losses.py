@@ -1,0 +1,11 @@
+import torch
+import torch.distributed as dist
+from mine import Average
+
+
+def main(model, loader):
+    seen = []
+    for batch in loader:
+        loss = model(batch)
+        loss.backward()
+        seen.append(loss)  # expect: DST307

@@ -1,0 +1,4 @@
+class Meter:
+    def update(self, value, n=1):
+        self.total += float(value) * n
+        self.value = value

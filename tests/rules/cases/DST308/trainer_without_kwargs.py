@@ -1,0 +1,8 @@
+from transformers import Trainer
+
+
+class Own(Trainer):
+    def compute_loss(self, model, inputs, return_outputs=False):
+        out = model(**inputs)
+        loss = self.kd(out) * 4
+        return loss

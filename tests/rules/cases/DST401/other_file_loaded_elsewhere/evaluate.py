@@ -1,0 +1,2 @@
+net = DDP(net)
+net.load_state_dict(torch.load("best.pth"))

@@ -1,0 +1,12 @@
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+
+def save(net, several):
+    if several:
+        net = DDP(net)
+    if several:
+        torch.save(1, "a.pt")
+        return
+    torch.save(net.state_dict(), "a.pt")  # expect: DST401

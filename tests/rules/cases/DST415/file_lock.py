@@ -1,0 +1,9 @@
+import threading
+
+import torch.distributed as dist
+from filelock import FileLock
+from torchvision.datasets import MNIST
+
+dist.init_process_group("gloo")
+with FileLock("data.lock"):
+    data = MNIST("data", download=True)

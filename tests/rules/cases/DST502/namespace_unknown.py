@@ -1,0 +1,9 @@
+from argparse import *
+
+import torch
+import torch.distributed as dist
+
+args = parse()
+
+dist.init_process_group("nccl", world_size=args.world_size, rank=0)  # expect: DST502
+net.cuda()

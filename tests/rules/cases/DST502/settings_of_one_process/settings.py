@@ -1,0 +1,1 @@
+args = Namespace(world_size=1, rank=0)

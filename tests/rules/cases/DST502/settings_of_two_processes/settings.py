@@ -1,0 +1,1 @@
+args = Namespace(world_size=2, rank=0)

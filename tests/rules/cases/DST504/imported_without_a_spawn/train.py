@@ -1,0 +1,3 @@
+from restore import restore
+
+restore()

@@ -1,0 +1,4 @@
+import restore
+import torch.multiprocessing as mp
+
+mp.spawn(main)

@@ -1,0 +1,4 @@
+import torch.multiprocessing as mp
+from restore import restore
+
+mp.spawn(main)

@@ -1,0 +1,3 @@
+import torch.multiprocessing as mp
+
+mp.spawn(main)

@@ -1,0 +1,9 @@
+import os
+
+import torch
+from harness import Case
+
+
+class Sharding(Case):
+    def run_all(self):
+        os.environ["TORCH_DISTRIBUTED_DEBUG"] = "DETAIL"  # expect: DST508

@@ -1,0 +1,6 @@
+import multiprocessing
+
+
+class Case:
+    def start(self, main):
+        multiprocessing.Process(target=main).start()

@@ -1,0 +1,12 @@
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+for item in range(4):
+    try:
+        convert(item)
+    except ValueError as error:
+        print(error)
+        dist.barrier()  # expect: DST510
+        continue
+dist.barrier()

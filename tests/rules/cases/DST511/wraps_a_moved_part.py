@@ -1,0 +1,7 @@
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+dist.init_process_group("nccl")
+encoder = Encoder().to(device)
+model = DDP(Wrapper(encoder), device_ids=[rank])

@@ -1,0 +1,7 @@
+import torch
+
+loss = net(x)
+with torch.autocast("cuda"):  # expect: DST605
+    loss = net(x)
+    loss.backward()
+    optimizer.step()

@@ -1,0 +1,10 @@
+from accelerate import Accelerator
+
+accelerator = Accelerator()
+for batch in loader:
+    with accelerator.accumulate(net):
+        accelerator.backward(net(batch))
+        clips = limit > 0
+        if clips:
+            accelerator.clip_grad_norm_(net.parameters(), limit)  # expect: DST615
+        optimizer.step()

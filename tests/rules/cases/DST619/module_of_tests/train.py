@@ -1,0 +1,12 @@
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+
+def run(sharded, frozen, net):
+    if sharded:
+        net = shard(net)
+    else:
+        net = DDP(net)
+    if frozen:
+        print(net.trunk)  # expect: DST619

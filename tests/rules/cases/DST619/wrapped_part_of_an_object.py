@@ -1,0 +1,10 @@
+from accelerate import Accelerator
+
+
+class Trainer:
+    def __init__(self):
+        self.accelerator = Accelerator()
+        self.optimizer = Adam(self.model.generator.parameters())
+
+    def prepare(self):
+        self.model, self.adam = self.accelerator.prepare(self.model.generator, self.optimizer)

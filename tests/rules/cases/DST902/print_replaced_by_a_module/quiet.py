@@ -1,0 +1,5 @@
+import builtins
+
+
+def setup(say):
+    builtins.print = say
