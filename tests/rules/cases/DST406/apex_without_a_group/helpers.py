@@ -1,0 +1,5 @@
+import torch
+
+
+def seed(number):
+    torch.manual_seed(number)

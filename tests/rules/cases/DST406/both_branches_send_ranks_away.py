@@ -1,0 +1,17 @@
+import os
+import shutil
+
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+
+def main(args):
+    dist.init_process_group("nccl")
+    if args.on_each_node:
+        if args.local_rank != 0:
+            return
+    else:
+        if args.rank != 0:
+            return
+    torch.save({}, "a.pt")

@@ -1,0 +1,19 @@
+import os
+import shutil
+
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+
+class Trainer:
+    def train(self, net, rank):
+        self.net = DDP(net)
+        if rank == 0:
+            self.save(best=False)
+        self.save(best=True)
+
+    def save(self, best=False):
+        best = best and self.improves
+        if not best:
+            torch.save(self.net.module, "last.pt")  # expect: DST406

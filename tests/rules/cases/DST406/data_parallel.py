@@ -1,0 +1,14 @@
+# One process uses all GPUs.
+import os
+import shutil
+
+import torch
+import torch.distributed as dist
+from accelerate import Accelerator
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+
+def main(model):
+    accelerator = Accelerator()
+    model = torch.nn.DataParallel(model)
+    torch.save(model.state_dict(), "a.pt")

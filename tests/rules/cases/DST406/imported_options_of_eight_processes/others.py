@@ -1,0 +1,3 @@
+from argparse import Namespace
+
+args = Namespace(world_size=1)

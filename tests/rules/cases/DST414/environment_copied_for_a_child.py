@@ -1,0 +1,10 @@
+# A launcher is a single process.
+import os
+import subprocess
+
+
+def main(args, current_env):
+    if not os.path.exists(args.logs):
+        os.mkdir(args.logs)
+    current_env["LOCAL_RANK"] = str(args.index)
+    subprocess.Popen(args.command, env=current_env).wait()
