@@ -2,4 +2,4 @@
 
 from __future__ import annotations
 
-collect_ignore = ["cases"]
+collect_ignore = ["cases", "fixes"]

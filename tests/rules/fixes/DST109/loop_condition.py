@@ -1,0 +1,9 @@
+import time
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+rank = dist.get_rank()
+x = torch.ones(1)
+while not (time.time() > 9):
+    dist.all_reduce(x)

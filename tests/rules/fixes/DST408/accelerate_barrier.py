@@ -1,0 +1,11 @@
+import torch
+from accelerate import Accelerator
+
+accelerator = Accelerator()
+
+
+def save(path):
+    if accelerator.is_main_process:
+        torch.save({}, path)
+    # all of them
+    return torch.load(path, map_location="cpu")

@@ -1,0 +1,10 @@
+import os
+import shutil
+
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+folder = os.environ["OUT"]
+shutil.rmtree(folder)
+if dist.get_rank() == 0:
+    os.makedirs(folder)

@@ -1,0 +1,6 @@
+from accelerate import Accelerator
+from torchvision.datasets import CIFAR10
+
+accelerator = Accelerator()
+data = CIFAR10("data", download=True)
+accelerator.print(data)

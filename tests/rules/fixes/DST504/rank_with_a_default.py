@@ -1,0 +1,8 @@
+import os
+
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("nccl")
+rank = int(os.environ.get("RANK", 0))
+torch.cuda.set_device(rank)
