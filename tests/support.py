@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from pathlib import Path
+from typing import Any
 
 from distlint.analyzer.project import Project
 from distlint.engine.check import Session
@@ -21,6 +23,16 @@ from distlint.source.settings.sheet import read
 
 ROOT = Path(__file__).resolve().parents[1]
 SCRIPT = Path("/nowhere/script.py")
+
+
+class Lazy:
+    """A module that is imported when a test first uses it, so that collection stays fast."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, attribute: str) -> Any:
+        return getattr(importlib.import_module(self._name), attribute)
 
 
 def findings(

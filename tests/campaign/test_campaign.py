@@ -22,6 +22,7 @@ def test_a_blind_analyser_misses_all(monkeypatch: pytest.MonkeyPatch) -> None:
     assert f"{len(missed):13}" in campaign.table(results)
 
 
+@pytest.mark.campaign
 def test_an_anxious_analyser_is_contradicted_only_after_a_harder_look(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -43,6 +44,7 @@ def test_exhaustion_is_no_disagreement(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not any(each.wrong for each in campaign.run(range(30), seed=1, limit=50))
 
 
+@pytest.mark.campaign
 def test_disagreements_are_made_small(monkeypatch: pytest.MonkeyPatch) -> None:
     always("aligned", monkeypatch)
     number = next(r.number for r in campaign.run(range(60), seed=1, limit=100) if r.wrong)

@@ -401,6 +401,7 @@ def test_both_classes_are_well_represented() -> None:
     assert 0.30 <= share <= 0.65
 
 
+@pytest.mark.campaign
 def test_every_mutation_happens_and_some_break_scripts() -> None:
     made = Counter(generate(5, number).mutation for number in range(1, 1600, 2))
     assert set(made) == {each.__name__ for each in MUTATIONS} | {"none"}
@@ -410,6 +411,7 @@ def test_generation_is_reproducible() -> None:
     assert [generate(3, n) for n in range(20)] == [generate(3, n) for n in range(20)]
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("refactoring", REFACTORINGS)
 def test_refactorings_keep_the_meaning(refactoring: Refactoring) -> None:
     applied = 0

@@ -171,6 +171,7 @@ class TestClean:
         assert (result.returncode, result.stderr) == (2, "distlint: no such folder: nowhere\n")
 
 
+@pytest.mark.campaign
 def test_runs_at_once_share_a_cache(
     tree: Path, distlint: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -79,6 +79,11 @@ def test_run_executes_the_examples(lab: Path, distlint: Run) -> None:
     result = distlint("test-rule", "tools/lab.py", "--run")
     assert result.returncode == 0, result.stdout
     assert "Five minutes: silent; run: finishes" in result.stdout
+
+
+@pytest.mark.campaign
+@pytest.mark.skipif(missing() is not None, reason="executes scripts under torch.distributed")
+def test_run_reports_an_effect_that_differs(lab: Path, distlint: Run) -> None:
     hang = changed(
         ('title="The default",', 'title="The default",\n            effect="hang",'),
         ("# expect: LAB001\n", "# expect: LAB001\nif dist.get_rank() == 0:\n    dist.barrier()\n"),

@@ -43,6 +43,7 @@ def test_layouts_are_many_and_all_of_them_python() -> None:
     assert any(not text.endswith((b"\n", b"\r")) for text in texts)
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("harm", ["encoding", "newline", "comment", "twice"])
 def test_a_broken_promise_is_told(harm: str, monkeypatch: pytest.MonkeyPatch) -> None:
     number = next(n for n in range(99) if repair_properties.check(n, seed=SEED).codes)

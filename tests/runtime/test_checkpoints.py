@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from benchmarks.checkpoint_kills import Campaign
+from distlint.harness.cluster import missing
 from tests.runtime.conftest import Ranks
+from tests.support import Lazy
 
-torch = pytest.importorskip("torch")
-
-from distlint.runtime import (  # noqa: E402 - needs torch
-    CheckpointError,
-    load_checkpoint,
-    save_checkpoint,
-    strip_prefixes,
-    unwrap,
-)
+torch = Lazy("torch")
+rt = Lazy("distlint.runtime")
+pytestmark = pytest.mark.skipif(missing() is not None, reason="needs torch")
 
 
-def net() -> torch.nn.Module:
+def net() -> Any:
     return torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.BatchNorm1d(3))
 
 
@@ -210,34 +207,31 @@ def test_a_file_that_one_rank_cannot_read_is_loaded_by_none(ranks: Ranks) -> Non
 def test_the_newest_stay(tmp_path: Path) -> None:
     (tmp_path / "notes-1.txt").touch()
     for step in (5, 90, 100, 20, 110):
-        save_checkpoint(tmp_path / f"step-{step}.pt", net(), keep=2, step=step)
+        rt.save_checkpoint(tmp_path / f"step-{step}.pt", net(), keep=2, step=step)
     left = sorted(file.name for file in tmp_path.iterdir())
     assert left == ["notes-1.txt", "step-100.pt", "step-110.pt"]
     with pytest.raises(ValueError, match="number"):
-        save_checkpoint(tmp_path / "last.pt", net(), keep=2)
+        rt.save_checkpoint(tmp_path / "last.pt", net(), keep=2)
 
 
 def test_a_number_in_the_suffix_is_no_step(tmp_path: Path) -> None:
-    pytest.importorskip("torch")
-    from distlint.runtime import save_checkpoint
-
     for step in (1, 2, 3):
-        save_checkpoint(tmp_path / f"step-{step}.pt2", step=step, keep=2)
+        rt.save_checkpoint(tmp_path / f"step-{step}.pt2", step=step, keep=2)
     assert sorted(file.name for file in tmp_path.iterdir()) == ["step-2.pt2", "step-3.pt2"]
 
 
 def test_a_folder_means_its_newest_complete_file(tmp_path: Path) -> None:
     for step in (9, 10, 11):
-        save_checkpoint(tmp_path / f"step-{step}.pt", net(), step=step)
+        rt.save_checkpoint(tmp_path / f"step-{step}.pt", net(), step=step)
     newest = tmp_path / "step-11.pt"
     empty = tmp_path / "empty"
     empty.mkdir()
     newest.write_bytes(newest.read_bytes()[:500])
-    assert load_checkpoint(tmp_path, net()).state["step"] == 10
-    with pytest.raises(CheckpointError):
-        load_checkpoint(newest, net())
-    with pytest.raises(CheckpointError, match="no complete checkpoint"):
-        load_checkpoint(empty)
+    assert rt.load_checkpoint(tmp_path, net()).state["step"] == 10
+    with pytest.raises(rt.CheckpointError):
+        rt.load_checkpoint(newest, net())
+    with pytest.raises(rt.CheckpointError, match="no complete checkpoint"):
+        rt.load_checkpoint(empty)
 
 
 def test_what_a_killed_writer_left_is_removed(tmp_path: Path) -> None:
@@ -248,7 +242,7 @@ def test_what_a_killed_writer_left_is_removed(tmp_path: Path) -> None:
     unrelated = tmp_path / ".model-1.pt.other.tmp"
     for file in (ours, foreign, unrelated):
         file.touch()
-    save_checkpoint(tmp_path / "step-2.pt", net())
+    rt.save_checkpoint(tmp_path / "step-2.pt", net())
     assert not ours.exists()
     assert foreign.exists()
     assert unrelated.exists()
@@ -260,7 +254,7 @@ def test_files_of_others_are_understood(tmp_path: Path, key: str | None) -> None
     weights = {f"module._orig_mod.{name}": v for name, v in saved.state_dict().items()}
     torch.save(weights if key is None else {key: weights, "epoch": 1}, tmp_path / "x.pt")
     loaded = net()
-    report = load_checkpoint(tmp_path / "x.pt", loaded)
+    report = rt.load_checkpoint(tmp_path / "x.pt", loaded)
     assert report.stripped
     assert report.complete
     assert torch.equal(loaded[0].weight, saved[0].weight)
@@ -276,32 +270,34 @@ def test_what_does_not_fit_is_reported_or_refused(
     torch.save(weights, tmp_path / "x.pt")
     model = net()
     before = model[0].weight.clone()
-    with pytest.raises(CheckpointError, match=r"1 missing \(1.bias\); 1 unexpected \(extra\)"):
-        load_checkpoint(tmp_path / "x.pt", model)
-    report = load_checkpoint(tmp_path / "x.pt", model, strict=False)
+    with pytest.raises(rt.CheckpointError, match=r"1 missing \(1.bias\); 1 unexpected \(extra\)"):
+        rt.load_checkpoint(tmp_path / "x.pt", model)
+    report = rt.load_checkpoint(tmp_path / "x.pt", model, strict=False)
     assert (report.missing, report.unexpected) == (("1.bias",), ("extra",))
     assert report.mismatched == ("0.weight",)
     assert torch.equal(model[0].weight, before)
     assert "1 missing" in caplog.text
-    with pytest.raises(CheckpointError, match="nothing matched"):
-        load_checkpoint(tmp_path / "x.pt", torch.nn.PReLU(), strict=False)
-    with pytest.raises(CheckpointError, match="no optimizer"):
-        load_checkpoint(tmp_path / "x.pt", model, strict=False, optimizer=model)
+    with pytest.raises(rt.CheckpointError, match="nothing matched"):
+        rt.load_checkpoint(tmp_path / "x.pt", torch.nn.PReLU(), strict=False)
+    with pytest.raises(rt.CheckpointError, match="no optimizer"):
+        rt.load_checkpoint(tmp_path / "x.pt", model, strict=False, optimizer=model)
 
 
 def test_code_in_a_checkpoint_is_not_run(tmp_path: Path) -> None:
     torch.save({"model": net().state_dict(), "when": Path("x")}, tmp_path / "x.pt")
-    with pytest.raises(CheckpointError):
-        load_checkpoint(tmp_path / "x.pt", net())
-    assert load_checkpoint(tmp_path / "x.pt", net(), weights_only=False).state["when"] == Path("x")
+    with pytest.raises(rt.CheckpointError):
+        rt.load_checkpoint(tmp_path / "x.pt", net())
+    assert rt.load_checkpoint(tmp_path / "x.pt", net(), weights_only=False).state["when"] == Path(
+        "x"
+    )
 
 
 def test_only_leading_and_complete_prefixes_go() -> None:
-    assert strip_prefixes({"module.a": 1, "module.b": 2}) == {"a": 1, "b": 2}
-    assert strip_prefixes({"module.a": 1, "b": 2}) == {"module.a": 1, "b": 2}
-    assert list(strip_prefixes({"_orig_mod.module.sub_module.w": 1})) == ["sub_module.w"]
-    assert list(strip_prefixes({"layer._orig_mod.w": 1})) == ["layer._orig_mod.w"]
-    assert strip_prefixes({}) == {}
+    assert rt.strip_prefixes({"module.a": 1, "module.b": 2}) == {"a": 1, "b": 2}
+    assert rt.strip_prefixes({"module.a": 1, "b": 2}) == {"module.a": 1, "b": 2}
+    assert list(rt.strip_prefixes({"_orig_mod.module.sub_module.w": 1})) == ["sub_module.w"]
+    assert list(rt.strip_prefixes({"layer._orig_mod.w": 1})) == ["layer._orig_mod.w"]
+    assert rt.strip_prefixes({}) == {}
 
 
 def test_a_child_that_is_really_called_module_stays(tmp_path: Path) -> None:
@@ -311,20 +307,20 @@ def test_a_child_that_is_really_called_module_stays(tmp_path: Path) -> None:
             self.module = torch.nn.Linear(2, 2)
 
     holder = Holder()
-    assert unwrap(holder) is holder
-    assert list(strip_prefixes(holder.state_dict(), holder)) == ["module.weight", "module.bias"]
+    assert rt.unwrap(holder) is holder
+    assert list(rt.strip_prefixes(holder.state_dict(), holder)) == ["module.weight", "module.bias"]
     wrapped = {f"module.{name}": value for name, value in holder.state_dict().items()}
-    assert list(strip_prefixes(wrapped, holder)) == ["module.weight", "module.bias"]
-    save_checkpoint(tmp_path / "x.pt", holder)
-    assert load_checkpoint(tmp_path / "x.pt", Holder()).complete
+    assert list(rt.strip_prefixes(wrapped, holder)) == ["module.weight", "module.bias"]
+    rt.save_checkpoint(tmp_path / "x.pt", holder)
+    assert rt.load_checkpoint(tmp_path / "x.pt", Holder()).complete
 
 
 def test_versions_of_modules_survive() -> None:
-    stripped = strip_prefixes(torch.nn.DataParallel(net()).state_dict())
+    stripped = rt.strip_prefixes(torch.nn.DataParallel(net()).state_dict())
     assert stripped._metadata["1"] == {"version": 2}  # type: ignore[attr-defined]
     net().load_state_dict(stripped)
 
 
 def test_all_wrappers_come_off() -> None:
     bare = net()
-    assert unwrap(torch.compile(torch.nn.DataParallel(torch.compile(bare)))) is bare
+    assert rt.unwrap(torch.compile(torch.nn.DataParallel(torch.compile(bare)))) is bare

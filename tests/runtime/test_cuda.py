@@ -9,10 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import ROOT
+from tests.support import ROOT, Lazy
 
-torch = pytest.importorskip("torch")
-pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+torch = Lazy("torch")
+pytestmark = pytest.mark.usefixtures("gpu")
+
+
+@pytest.fixture(scope="module")
+def gpu() -> None:
+    pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("needs a GPU")
+
 
 HEAD = """
 import os, sys
@@ -105,8 +113,9 @@ with rt.distributed() as world:
     )
 
 
-@pytest.mark.skipif(torch.cuda.device_count() < 2, reason="needs two GPUs")
 def test_no_context_on_the_first_device(tmp_path: Path) -> None:
+    if torch.cuda.device_count() < 2:
+        pytest.skip("needs two GPUs")
     run(
         """
 os.environ["LOCAL_RANK"] = "1"
