@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -103,15 +104,26 @@ def bundle(rows: Sequence[Check], machine: Machine) -> str:
     for command in (["nvidia-smi"], ["nvidia-smi", "topo", "-m"], ["df", "-h", "/dev/shm"]):
         text = machine.run(command)
         if text:
-            parts += [f"## {' '.join(command)}", f"```\n{masked_text(text.strip())}\n```"]
+            parts += [f"## {' '.join(command)}", _fence(masked_text(text.strip()))]
     return "\n\n".join(parts) + "\n"
 
 
 def _fenced(facts: Mapping[str, str]) -> str:
-    return "```\n" + "\n".join(f"{name}: {value}" for name, value in facts.items()) + "\n```"
+    return _fence("\n".join(f"{name}: {_indented(value)}" for name, value in facts.items()))
+
+
+def _fence(text: str) -> str:
+    """A text as a block of code, whatever backticks it holds."""
+    ticks = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence = "`" * max(3, ticks + 1)
+    return f"{fence}\n{text}\n{fence}"
+
+
+def _indented(text: str) -> str:
+    return text.replace("\n", "\n    ")
 
 
 def _markdown(row: Check) -> str:
-    found = masked_text(row.found).replace("\n", "\n    ")
+    found = _indented(masked_text(row.found))
     mend = f" Mend: {masked_text(row.mend)}" if row.mend and row.verdict != "ok" else ""
     return f"- **{row.verdict}** {row.name} ({masked_text(row.looked)}): {found}{mend}"
