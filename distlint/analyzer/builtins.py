@@ -153,11 +153,12 @@ class Builtins(Expressions):
         try:
             columns = [v.vector(arg, self.cluster.size) for arg in args]
             made = range(*(column[0] for column in columns))
-        except (ValueError, TypeError):
+            length = len(made)
+        except (ValueError, TypeError, OverflowError):
             return unknown("range", *args)
-        if len(made) > SHORT_RANGE:
+        if length > SHORT_RANGE:
             # long loops are cut short; two that differ by one turn still differ
-            made = made[: 2 + len(made) % 3]
+            made = made[: 2 + length % 3]
         return v.seq("list", [const(item) for item in made])
 
     def b_range(self, args: list[Value], *_: Any) -> Value:

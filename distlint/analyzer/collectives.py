@@ -13,6 +13,7 @@ from distlint.analyzer.state import Cut, Emit, Event
 from distlint.analyzer.values import Const, Unknown, Value, const, unknown
 from distlint.catalogue.entries import AMBIENT_TAGS
 from distlint.catalogue.entries import position as position_of
+from distlint.source.numbers import MOST
 
 UNDER = "under"
 """Operator of the atoms that say whether a strategy is in use."""
@@ -300,9 +301,10 @@ class Collectives(Builtins):
         except ValueError:
             return None
         try:
-            return frozenset(int(item) for item in mine)
-        except (TypeError, ValueError):
+            found = frozenset(int(item) for item in mine)
+        except (TypeError, ValueError, OverflowError):
             return None
+        return found if all(abs(rank) <= MOST for rank in found) else None
 
     def group_from(self, source: Any, arguments: dict[str, Value], receiver: Value | None) -> Value:
         """The process group that a call or attribute yields."""

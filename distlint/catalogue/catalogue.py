@@ -80,7 +80,7 @@ def _read(path: Path) -> Mapping[str, object]:
         content: dict[str, object] = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise CatalogueError(f"{path}: cannot be read: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise CatalogueError(f"{path}: is not TOML: {error}") from error
     return content
 

@@ -17,6 +17,7 @@ from distlint.engine.errors import ConfigError
 from distlint.engine.explain import rule_text
 from distlint.engine.settings import Resolver
 from distlint.output import formats
+from distlint.source.numbers import whole_number
 from distlint.source.paths import STDIN, display
 from distlint.source.report import Report
 
@@ -209,16 +210,18 @@ def add_output(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
 
 
 def _count(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"not a number of processes: {text}")
-    return int(text)
+    found = whole_number(text) if text.isdecimal() else None
+    if found is None:
+        raise argparse.ArgumentTypeError(f"not a number of processes: {text[:40]}")
+    return found
 
 
 def _shard(text: str) -> tuple[int, int]:
     number, _, count = text.partition("/")
-    if not (number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count)):
-        raise argparse.ArgumentTypeError(f"not a part such as 1/4: {text}")
-    return int(number), int(count)
+    part, parts = whole_number(number), whole_number(count)
+    if part is None or parts is None or not 1 <= part <= parts:
+        raise argparse.ArgumentTypeError(f"not a part such as 1/4: {text[:40]}")
+    return part, parts
 
 
 def check(chosen: argparse.Namespace, resolver: Resolver) -> Report:

@@ -14,6 +14,7 @@ from distlint.engine.errors import ConfigError
 from distlint.engine.selection import Layer
 from distlint.engine.settings import Overrides, explicit_config
 from distlint.source.finding import Severity
+from distlint.source.numbers import whole_number
 from distlint.source.paths import display
 
 MAX_WIDTH = 140
@@ -159,9 +160,10 @@ def width() -> int:
 
 def count(text: str) -> int:
     """A number from 1, as the type of an option."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"not a number of processes: {text}")
-    return int(text)
+    found = whole_number(text) if text.isdecimal() else None
+    if not found:
+        raise argparse.ArgumentTypeError(f"not a number of processes: {text[:40]}")
+    return found
 
 
 def seconds(text: str) -> float:

@@ -14,6 +14,7 @@ from distlint.cli.options import output
 from distlint.cli.parser import Parser
 from distlint.engine.errors import ConfigError
 from distlint.engine.settings import Resolver
+from distlint.source.numbers import whole_number
 from distlint.source.trace import Trace
 
 
@@ -81,6 +82,8 @@ def _target(text: str) -> tuple[Path, str | None]:
 
 def _ranks(text: str) -> tuple[int, ...]:
     parts = [part.strip() for part in text.split(",")]
-    if not all(part.isdecimal() for part in parts):
-        raise argparse.ArgumentTypeError(f"not a list of ranks such as 0,1: {text}")
-    return tuple(dict.fromkeys(int(part) for part in parts))
+    ranks = [whole_number(part) for part in parts if part.isdecimal()]
+    found = [rank for rank in ranks if rank is not None]
+    if len(found) < len(parts):
+        raise argparse.ArgumentTypeError(f"not a list of ranks such as 0,1: {text[:40]}")
+    return tuple(dict.fromkeys(found))

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from distlint.doctor import network, variables
 from distlint.doctor.machine import TIMEOUT, Check, Gpu, Machine, python
+from distlint.source.numbers import version_numbers, whole_number
 
 _GIB = 1 << 30
 _LEAST_KERNEL = (5, 5)
@@ -49,7 +50,7 @@ def kernel(machine: Machine) -> list[Check]:
     looked = "the kernel's release"
     if machine.system != "Linux":
         return [Check("kernel", "skipped", looked, f"{machine.system}, not Linux")]
-    numbers = tuple(int(part) for part in re.findall(r"\d+", machine.release)[:2])
+    numbers = version_numbers(machine.release)[:2]
     if numbers < _LEAST_KERNEL:
         found = f"{machine.release}; below 5.5 processes may hang (Accelerate warns of it)"
         return [
@@ -121,7 +122,7 @@ def gpu(machine: Machine) -> list[Check]:
     visible = _visible(machine, gpus)
     for name in ("LOCAL_WORLD_SIZE", "LOCAL_RANK"):
         value = machine.environment.get(name, "")
-        needed = int(value) + (name == "LOCAL_RANK") if value.isdecimal() else 0
+        needed = (whole_number(value) or 0) + (name == "LOCAL_RANK") if value.isdecimal() else 0
         if needed > len(visible):
             found = f"{name} is {value}, and {len(visible)} GPUs are visible"
             mend = f"start {len(visible)} processes on this node, or widen CUDA_VISIBLE_DEVICES"
@@ -142,13 +143,14 @@ def _visible(machine: Machine, gpus: Sequence[Gpu]) -> list[Gpu]:
     if value is None or any(part.startswith(("GPU-", "MIG-")) for part in parts):
         return list(gpus)
     wanted = itertools.takewhile(str.isdecimal, parts)  # CUDA stops at what is none of them
-    return [g for number in wanted for g in gpus if g.index == int(number)]
+    return [g for number in wanted for g in gpus if g.index == whole_number(number)]
 
 
 def _bad_visible(machine: Machine, gpus: Sequence[Gpu]) -> Iterator[Check]:
     value = machine.environment.get("CUDA_VISIBLE_DEVICES", "")
     numbers = [part.strip() for part in value.split(",") if part.strip()]
-    unknown = [n for n in numbers if n.isdecimal() and int(n) >= len(gpus)]
+    known = range(len(gpus))
+    unknown = [n for n in numbers if n.isdecimal() and whole_number(n) not in known]
     if unknown:
         found = f"it names GPU {', '.join(unknown)}; there are {len(gpus)}"
         mend = "unset CUDA_VISIBLE_DEVICES"
@@ -294,7 +296,8 @@ def _limits(files: int, locked: int, fabric: bool, memory: str) -> list[Check]:
         found = f"{locked >> 10} KiB may be locked; InfiniBand needs it unlimited"
         mend = "ulimit -l unlimited (docker run --ulimit memlock=-1)"
         rows.append(Check("limits", "error", "ulimit -l", found, mend))
-    note = f"; the container may use {int(memory) / _GIB:.1f} GiB" if memory.isdecimal() else ""
+    allowed = whole_number(memory)
+    note = f"; the container may use {allowed / _GIB:.1f} GiB" if allowed is not None else ""
     if not rows:
         rows.append(Check("limits", "ok", "ulimit -n, ulimit -l", f"{files} open files{note}"))
     return rows
@@ -330,7 +333,7 @@ def _launch_problems(given: dict[str, str]) -> Iterator[str]:
         if name == "MASTER_ADDR":
             continue
         if value.isdecimal():
-            numbers[name] = int(value)
+            numbers[name] = whole_number(value) or 0
         else:
             yield f"{name} is not a number"
     if not 0 < numbers.get("MASTER_PORT", 1) < 65536:
@@ -428,7 +431,7 @@ def _deepspeed(machine: Machine, folder: Path, latest: Path) -> Check:
         found = f"{tag}: parts of ranks are missing, there are {numbers}"
         return Check("checkpoint", "error", looked, found, "load another tag")
     world = machine.environment.get("WORLD_SIZE", "")
-    if shards and world.isdecimal() and int(world) != len(shards):
+    if shards and world.isdecimal() and whole_number(world) != len(shards):
         found = f"{tag} was saved by {len(shards)} ranks, WORLD_SIZE is {world}"
         mend = "start as many ranks, or convert it: ds_to_universal.py, load_universal"
         return Check("checkpoint", "error", looked, found, mend)

@@ -22,6 +22,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
+from distlint.source.numbers import whole_number
+
 Verdict = Literal["ok", "info", "warning", "error", "skipped"]
 
 TIMEOUT = 5.0
@@ -168,16 +170,14 @@ class Machine:
 
 def _gpu(line: str) -> Gpu | None:
     parts = [part.strip() for part in line.split(",")]
-    if len(parts) < 6 or not parts[0].isdecimal():
+    index = whole_number(parts[0])
+    if len(parts) < 6 or index is None:
         return None
     total, used = _number(parts[2]), _number(parts[3])
     if total is None or used is None:
         return None
-    try:
-        reasons = int(parts[5], 16)
-    except ValueError:
-        reasons = None
-    return Gpu(int(parts[0]), parts[1], total, used, _number(parts[4]), reasons)
+    reasons = whole_number(parts[5], 16)
+    return Gpu(index, parts[1], total, used, _number(parts[4]), reasons)
 
 
 def _number(text: str) -> float | None:

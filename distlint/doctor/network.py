@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from distlint.doctor.machine import Check, Machine
+from distlint.source.numbers import whole_number
 
 DEFAULT_PORT = 29500
 PATIENCE = 3.0
@@ -48,7 +49,7 @@ def resolved(host: str) -> list[str] | None:
 def port(machine: Machine) -> list[Check]:
     """Is the master port free on this node, and if not, whose is it?"""
     text = machine.environment.get("MASTER_PORT", "")
-    number = int(text) if text.isdecimal() else DEFAULT_PORT
+    number = (whole_number(text) or 0) if text.isdecimal() else DEFAULT_PORT
     if text and not (text.isdecimal() and 0 < number < 65536):
         return []  # which `launch` says
     looked = f"/proc/net/tcp for port {number}" + ("" if text else " (torchrun's static default)")
@@ -140,7 +141,8 @@ def connections(targets: Sequence[str]) -> list[Check]:
 def _connected(target: str) -> Check:
     host, _, text = target.rpartition(":")
     try:
-        with socket.create_connection((host.strip("[]"), int(text)), timeout=PATIENCE):
+        address = host.strip("[]"), whole_number(text) or -1
+        with socket.create_connection(address, timeout=PATIENCE):
             return Check("network", "ok", f"TCP to {target}", "it answers")
     except ConnectionRefusedError:
         found = "refused: the host is there and nothing listens (rank 0 has to run meanwhile)"

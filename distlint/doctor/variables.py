@@ -12,6 +12,7 @@ from typing import Any
 
 import distlint.catalogue
 from distlint.doctor.machine import Check, Verdict
+from distlint.source.numbers import whole_number
 
 TABLE = Path(distlint.catalogue.__file__).parent / "settings" / "environment.json"
 
@@ -147,10 +148,7 @@ def _allowed(value: str, allowed: list[str], about: Mapping[str, Any]) -> bool:
 
 
 def _integer(text: str) -> int | None:
-    try:
-        return int(text, 0)
-    except ValueError:
-        return None
+    return whole_number(text, 0)
 
 
 def _allocators(environment: Mapping[str, str]) -> Iterator[Judged]:

@@ -19,11 +19,14 @@ from distlint.engine.errors import ConfigError
 from distlint.engine.settings import Resolver
 from distlint.rules.table import SYNTAX_ERROR
 from distlint.source.identity import flagged
+from distlint.source.numbers import whole_number
 from distlint.source.paths import STDIN, display
 from distlint.source.report import Notice, Report, Reported
 
 VERSION = 1
 ABOUT = "Findings that distlint passes over. `distlint check --update-baseline` writes this file."
+MOST_ALIKE = 100_000
+"""Findings in one file that flag the same source."""
 _SHOWN = 60
 
 Key = tuple[str, str]
@@ -178,8 +181,11 @@ def _read(baseline: Path) -> Entries:
         ) from None
     except OSError as error:
         raise ConfigError(f"{display(baseline)}: cannot be read: {error.strerror}") from None
-    except ValueError as error:
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{display(baseline)}: is not a baseline: {error}") from None
+    except (ValueError, RecursionError):
+        why = "a number is too large or it is nested too deeply"
+        raise ConfigError(f"{display(baseline)}: is not a baseline: {why}") from None
     try:
         if content["version"] != VERSION:
             raise ConfigError(f"{display(baseline)}: written by a later version of distlint")
@@ -193,7 +199,10 @@ def _entries(findings: Mapping[str, Iterable[Mapping[str, object]]], folder: Pat
     for name, items in findings.items():
         counts = found.setdefault(Path(os.path.abspath(folder / name)), Counter())
         for item in items:
-            counts[str(item["code"]), str(item["source"])] += int(str(item.get("count", 1)))
+            count = whole_number(str(item.get("count", 1)))
+            if count is None or not 0 < count <= MOST_ALIKE:
+                raise ValueError(count)
+            counts[str(item["code"]), str(item["source"])] += count
     return found
 
 

@@ -362,6 +362,10 @@ def parsed(text: str, path: Path) -> dict[str, object]:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{display(path)}: is not valid TOML: {error}") from None
+    except RecursionError:
+        raise ConfigError(f"{display(path)}: cannot be read: nested too deeply") from None
+    except ValueError:  # of Python, for numbers of thousands of digits
+        raise ConfigError(f"{display(path)}: cannot be read: a number is too large") from None
 
 
 def _catalogue_keys(raw: Mapping[str, object]) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from distlint.rules.base import SettingsRule
 from distlint.rules.registry import rules
 from distlint.source.document import Document, DocumentError
 from distlint.source.finding import Finding
+from distlint.source.numbers import version_numbers
 from distlint.source.requirements import asks_for_older, bounds, content, contents
 from distlint.source.settings import values
 from distlint.source.settings.kinds import MAX_SIZE
@@ -52,8 +53,7 @@ class Page:
         """Does the project hold itself to versions of a library before this one?"""
         named = self.versions.get(library)
         if named is not None:
-            numbers = [int(n) for n in re.findall(r"\d+", named)]
-            return numbers < [int(n) for n in version.split(".")]
+            return version_numbers(named) < version_numbers(version)
         return asks_for_older(self.path, library, version)
 
     @cached_property

@@ -44,15 +44,19 @@ def loads(text: str, root: Path) -> Report:
     """
     try:
         content = json.loads(text)
-    except ValueError as error:
+    except json.JSONDecodeError as error:
         raise ExchangeError(f"is no JSON: {error}") from None
+    except (ValueError, RecursionError):
+        raise ExchangeError(
+            "is no report: a number is too large or it is nested too deeply"
+        ) from None
     if not isinstance(content, dict) or "report" not in content:
         raise ExchangeError("is not what `--output-format report` writes")
     if content.get("format") != shape_of(Report):
         raise ExchangeError(f"was written by another version ({content.get('distlint')})")
     try:
         report = made(Report, content["report"], root)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
         raise ExchangeError(f"is damaged: {error!r}") from None
     assert isinstance(report, Report)
     return report

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypeVar, cast
 
 from distlint.source.document import digest
+from distlint.source.numbers import version_numbers
 
 _FILES = ("requirements*.txt", "pyproject.toml", "setup.py", "setup.cfg")
 _OF_CONDA = "*environment*.y*ml"
@@ -285,7 +286,7 @@ def _next(version: tuple[int, ...]) -> tuple[int, ...]:
 
 def _numbers(version: str) -> tuple[int, ...]:
     """The numbers of a version, without the zeros at its end: 1.0 is 1."""
-    numbers = [int(part) for part in version.split(".")]
+    numbers = list(version_numbers(version))
     while len(numbers) > 1 and numbers[-1] == 0:
         numbers.pop()
     return tuple(numbers)

@@ -13,6 +13,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from distlint.source.numbers import version_numbers
+
 _BOUND = re.compile(r"(===?|~=|<=?|>=?|\^|!=)\s*v?(\d+(?:\.\d+)*)")
 
 Path_ = tuple[str, ...]
@@ -52,7 +54,7 @@ def admitted(scanned: Sequence[str], bounds: Iterable[str]) -> list[str]:
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", version)[:4])
+    return version_numbers(version)[:4]
 
 
 class DeepSpeed:

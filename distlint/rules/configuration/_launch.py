@@ -9,6 +9,7 @@ from typing import Literal
 
 from distlint.catalogue.settings import launcher_options
 from distlint.rules.settings import Page
+from distlint.source.numbers import whole_number
 from distlint.source.settings.shell import Command, Setting, Word
 
 Launcher = Literal["torchrun", "launch", "accelerate", "deepspeed"]
@@ -50,7 +51,7 @@ class Launch:
 
     def number(self, option: str) -> int | None:
         text = self.text(option)
-        return int(text) if text is not None and text.isdecimal() else None
+        return whole_number(text) if text is not None and text.isdecimal() else None
 
     def bounds(self, option: str) -> tuple[int, int]:
         """The option with its value."""

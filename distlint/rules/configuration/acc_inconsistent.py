@@ -10,6 +10,7 @@ from distlint.rules.configuration._deepspeed import whole
 from distlint.rules.configuration.acc_unknown_key import STATIC
 from distlint.rules.settings import Page, shown, written
 from distlint.source.finding import Finding, Fix, Severity
+from distlint.source.numbers import whole_number
 from distlint.source.settings.values import UNKNOWN, Entry, Mapping, Scalar
 
 _GPUS = frozenset({"MULTI_GPU", "FSDP", "DEEPSPEED", "MEGATRON_LM"})
@@ -271,7 +272,7 @@ def _is_false(entry: Entry) -> bool:
 def _number(root: Mapping, key: str) -> int | None:
     value = root.value(key)
     if isinstance(value, str) and value.isdecimal():
-        return int(value)
+        return whole_number(value)
     return whole(value)
 
 

@@ -11,6 +11,7 @@ from distlint.rules.base import Example, SettingsRule
 from distlint.rules.configuration._variables import STATIC, settings
 from distlint.rules.settings import Page
 from distlint.source.finding import Finding, Fix, Related, Severity
+from distlint.source.numbers import whole_number
 from distlint.source.settings.shell import Setting
 
 _NAMES = ("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF", "PYTORCH_HIP_ALLOC_CONF")
@@ -170,7 +171,8 @@ PYTORCH_ALLOC_CONF=max_split_sizemb:128 python train.py  # expect: DST823
 def _problem(name: str, text: str) -> str | None:
     if name in _FLAGS and text not in ("True", "False"):
         return "it takes `True` or `False`"
-    if name == "max_split_size_mb" and text.isdecimal() and int(text) < 20:
+    megabytes = whole_number(text) if name == "max_split_size_mb" else None
+    if megabytes is not None and 0 <= megabytes < 20:
         return "it takes 20 and more"
     if name == "backend" and text not in ("native", "cudaMallocAsync"):
         return "it takes `native` or `cudaMallocAsync`"

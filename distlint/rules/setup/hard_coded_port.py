@@ -11,6 +11,7 @@ from distlint.analyzer.objects import objects_of
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.setup._order import inits, tests_around
 from distlint.source.finding import Finding, Severity
+from distlint.source.numbers import whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -196,7 +197,9 @@ def _is_constant(objects: Objects, node: ir.Expr, point: Point) -> bool:
         node = node.args[0].value
     found = [origin.constant for origin in objects.origins(node, point)]
     return bool(found) and all(
-        isinstance(each, (int, str)) and str(each).isdigit() and int(each) > 0 for each in found
+        (isinstance(each, int) and each > 0)
+        or (isinstance(each, str) and each.isdigit() and bool(whole_number(each)))
+        for each in found
     )
 
 
@@ -206,7 +209,7 @@ def _has_port(objects: Objects, node: ir.Expr, point: Point) -> bool:
         made = origin.node
         if isinstance(made, ir.Literal) and isinstance(made.value, str):
             port = made.value.rpartition(":")[2]
-            if not (made.value.startswith("tcp://") and port.isdigit() and int(port)):
+            if not (made.value.startswith("tcp://") and port.isdigit() and whole_number(port)):
                 return False
         elif isinstance(made, ir.Format) and made.parts:
             if "tcp://" not in "".join(_texts(made)):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from distlint.source.document import Document, DocumentError
+from distlint.source.numbers import whole_number
 
 
 class _Unknown:
@@ -23,11 +24,9 @@ UNKNOWN: Final = _Unknown()
 
 
 def whole(text: str, base: int = 10) -> Any:
-    """An integer; unknown where Python refuses it, as it does for thousands of digits."""
-    try:
-        return int(text, base)
-    except ValueError:
-        return UNKNOWN
+    """An integer; unknown where it is out of any reasonable range."""
+    number = whole_number(text, base)
+    return UNKNOWN if number is None else number
 
 
 @dataclass(frozen=True, slots=True)

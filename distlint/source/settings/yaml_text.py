@@ -30,8 +30,11 @@ _NULLS = ("", "~", "null", "Null", "NULL")
 _INT = re.compile(r"[-+]?(?:0b[01_]+|0x[0-9a-fA-F_]+|0[0-7_]+|0|[1-9][0-9_]*)")
 _FLOAT = re.compile(r"[-+]?(?:[0-9][0-9_]*)?\.[0-9_]*(?:[eE][-+][0-9]+)?")
 _HOLE = re.compile(r"\$\{|\{\{|<%|\$[A-Za-z_]")
+_BRACKET = re.compile(r"[][{}]")
 _COMMENT = re.compile(r"(?:^|(?<=[\s]))#[^\r\n]*", re.MULTILINE)
 
+MAX_DEPTH = 500
+"""Brackets in brackets; the scanner looks at all that are open for each character."""
 MOST_REPEATED = 20_000
 """Values that aliases repeat; lists of aliases of lists of aliases come to billions."""
 
@@ -42,11 +45,23 @@ def parse(text: str) -> Parsed:
     Raises:
         Malformed: with the offset at which it is no YAML.
     """
+    if (at := _too_deep(text)) >= 0:
+        raise Malformed("nested too deeply", at)
     found = _Converter(text)
     documents = _composed(text)
     root = next(documents, None)
     node = found.node(root) if root is not None else None
     return Parsed(node, list(_comments(text, found.strings)), second=_second(documents))
+
+
+def _too_deep(text: str) -> int:
+    """Where brackets are nested too deeply, those in strings included; -1 where they are not."""
+    depth = 0
+    for bracket in _BRACKET.finditer(text):
+        depth = depth + 1 if bracket[0] in "[{" else max(0, depth - 1)
+        if depth > MAX_DEPTH:
+            return bracket.start()
+    return -1
 
 
 def _second(documents: Iterator[Any]) -> int | None:
