@@ -13,7 +13,6 @@ from distlint.analyzer.state import Cut, Emit, Event
 from distlint.analyzer.values import Const, Unknown, Value, const, unknown
 from distlint.catalogue.entries import AMBIENT_TAGS
 from distlint.catalogue.entries import position as position_of
-from distlint.source.numbers import MOST
 
 UNDER = "under"
 """Operator of the atoms that say whether a strategy is in use."""
@@ -24,6 +23,8 @@ BUILT_WITH_GROUP = "[group]"
 Membership = tuple["frozenset[int] | None", Any, str, bool]
 """The ranks that take part (None: all), a key, a text, and whether the ranks are certain."""
 WORLD: Membership = (None, "world", "", True)
+MAX_RANK = 1_000_000
+"""No job has more processes; a larger number is not treated as a rank."""
 
 
 SYNC_BUFFERS = frozenset({"broadcast_buffers", "forward_sync_buffers"})
@@ -304,7 +305,7 @@ class Collectives(Builtins):
             found = frozenset(int(item) for item in mine)
         except (TypeError, ValueError, OverflowError):
             return None
-        return found if all(abs(rank) <= MOST for rank in found) else None
+        return found if all(abs(rank) <= MAX_RANK for rank in found) else None
 
     def group_from(self, source: Any, arguments: dict[str, Value], receiver: Value | None) -> Value:
         """The process group that a call or attribute yields."""

@@ -1,13 +1,11 @@
-"""Numbers in text that may be hostile."""
+"""Numbers in text that may be hostile: Python refuses to read or print thousands of digits."""
 
 from __future__ import annotations
 
 import re
 
-MOST = 2**62
-"""No size, count or rank is larger. Python refuses to print numbers of thousands of digits."""
-_LONGEST = 100
-"""Characters: nothing longer was written as a number or a version."""
+_LONGEST = 240
+"""Characters. A number that is not longer fits a float, in bases up to 16."""
 _DIGITS = re.compile(r"\d+")
 _MOST_DIGITS = 18
 
@@ -17,10 +15,9 @@ def whole_number(text: str, base: int = 10) -> int | None:
     if len(text) > _LONGEST:
         return None
     try:
-        number = int(text, base)
+        return int(text, base)
     except ValueError:
         return None
-    return number if abs(number) <= MOST else None
 
 
 def version_numbers(version: str) -> tuple[int, ...]:
