@@ -38,7 +38,6 @@ def test_few_dependencies_and_no_upper_bounds() -> None:
     names = {re.split(r"[^A-Za-z0-9._-]", requirement)[0] for requirement in core}
     assert names == {
         "libcst",
-        "pathspec",
         "rich",
         "ruamel.yaml",
         "tomli",

@@ -1,17 +1,13 @@
-"""Patterns for paths, in the language of .gitignore; plain names need no library."""
+"""Patterns for paths, in the language of .gitignore."""
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from distlint.engine.errors import ConfigError
-
-if TYPE_CHECKING:
-    import pathspec
+from distlint.engine.wildmatch import Line, PatternError, below, decided, parsed
 
 _SPECIAL = frozenset("*?[]\\/!#")
 
@@ -40,7 +36,7 @@ class Pattern:
         if not bare:
             raise ConfigError(f"`{text}` is not a pattern")
         if not pattern.plain:
-            pattern._compiled()
+            _line(bare)
         return pattern
 
     @property
@@ -50,33 +46,31 @@ class Pattern:
 
     def names(self, path: Path) -> bool:
         """Does it match the path, or a folder above it?"""
-        try:
-            relative = path.relative_to(self.base)
-        except ValueError:
+        relative = below(path, self.base)
+        if relative is None:
             return False
         if self.plain:
-            return self.text in relative.parts
-        return self._compiled().match_file(os.fspath(relative))
+            return self.text in relative.split("/")
+        ends = [at for at, character in enumerate(relative) if character == "/"]
+        return any(self._matches(relative[:end], folder=True) for end in ends) or self._matches(
+            relative, folder=False
+        )
 
     def names_entry(self, path: Path, folder: bool) -> bool:
         """The same for an entry of a folder that is being walked, which itself is not matched."""
         if self.plain:
             return path.name == self.text and self.base in path.parents
-        try:
-            relative = os.fspath(path.relative_to(self.base))
-        except ValueError:
-            return False
-        return self._compiled().match_file(f"{relative}/" if folder else relative)
+        relative = below(path, self.base)
+        return relative is not None and self._matches(relative, folder=folder)
 
-    def _compiled(self) -> pathspec.GitIgnoreSpec:
-        return _compile(self.text)
+    def _matches(self, relative: str, *, folder: bool) -> bool:
+        return bool(decided(_line(self.text), relative, directory=folder))
 
 
 @lru_cache(maxsize=1024)
-def _compile(text: str) -> pathspec.GitIgnoreSpec:
-    import pathspec
-
+def _line(text: str) -> tuple[Line, ...]:
     try:
-        return pathspec.GitIgnoreSpec.from_lines([text])
-    except ValueError as error:
+        line = parsed(text)
+    except PatternError as error:
         raise ConfigError(f"`{text}` is not a valid pattern: {error}") from None
+    return () if line is None else (line,)

@@ -11,7 +11,7 @@ import pytest
 from distlint import __version__
 from tests.cli.conftest import BUGGY
 
-HEAVY = ("libcst", "rich", "pathspec", "torch", "multiprocessing")
+HEAVY = ("libcst", "rich", "torch", "multiprocessing")
 
 
 def imported(arguments: list[str]) -> set[str]:
@@ -58,7 +58,7 @@ def test_findings_without_a_terminal_need_no_rich(tmp_path: Path) -> None:
     file.write_text(BUGGY)
     loaded = imported(["check", str(file)])
     assert "libcst" in loaded
-    assert loaded.isdisjoint({"rich", "pathspec", "torch", "multiprocessing"})
+    assert loaded.isdisjoint({"rich", "torch", "multiprocessing"})
 
 
 def test_what_was_found_before_is_told_without_parser_and_terminal(tmp_path: Path) -> None:
