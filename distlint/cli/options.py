@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import shutil
 from collections.abc import Iterator
@@ -139,18 +140,25 @@ def colored(choice: str, stream: IO[str]) -> bool:
 
 @contextmanager
 def output(file: Path | None, default: IO[str]) -> Iterator[IO[str]]:
-    """Where output goes: a file that the user named, with the folders above it, or the default."""
+    """Where output goes: a file that the user named, with the folders above it, or the default.
+
+    The file is written when all of it is there, so that a full disk leaves what was there before.
+    """
     if file is None:
         yield default
         return
-    with suppress(OSError):  # opening it says better what is wrong
+    from distlint.engine.writing import NotWritten, put
+
+    data = io.BytesIO()
+    stream = io.TextIOWrapper(data, encoding="utf-8")
+    yield stream
+    stream.flush()
+    with suppress(OSError):  # writing says better what is wrong
         file.parent.mkdir(parents=True, exist_ok=True)
     try:
-        stream = file.open("w", encoding="utf-8")
-    except OSError as error:
-        raise ConfigError(f"--output-file: {display(file)}: {error.strerror}") from None
-    with stream:
-        yield stream
+        put(file, data.getvalue())
+    except NotWritten as error:
+        raise ConfigError(f"--output-file: {display(file)}: {error}") from None
 
 
 def width() -> int:

@@ -16,7 +16,7 @@ from pathlib import Path
 from distlint.engine import documents
 from distlint.engine.check import Session, State, is_python
 from distlint.engine.settings import Resolver, Settings
-from distlint.engine.writing import NotWritten, replace
+from distlint.engine.writing import NotWritten, beyond, replace, sweep
 from distlint.rules.table import UNUSED_SUPPRESSION
 from distlint.source.document import Document, DocumentError
 from distlint.source.edits import Lines, apply
@@ -52,7 +52,12 @@ def repair(report: Report, resolver: Resolver, *, unsafe: bool | None, write: bo
     repairs = Repairs()
     session = Session(resolver)
     repaired: dict[Path, _Repaired] = {}
+    if write:
+        sweep({file.parent for file in report.files})
     for path in sorted({item.finding.place.path for item in report.reported if item.finding.fix}):
+        if notice := not_to_be_written(path, resolver):
+            repairs.notices.append(notice)
+            continue
         try:
             before = documents.read(path)
         except (OSError, DocumentError) as error:
@@ -74,6 +79,18 @@ def repair(report: Report, resolver: Resolver, *, unsafe: bool | None, write: bo
         else:
             repairs.files.append(found.result)
     return repairs
+
+
+def not_to_be_written(path: Path, resolver: Resolver) -> Notice | None:
+    """Why a file is left alone whatever is found in it: a link that leads out of the project.
+
+    Whoever makes a project would otherwise decide which files elsewhere are rewritten.
+    """
+    real = beyond(path, [resolver.of_file(path).root, *resolver.named])
+    if real is None:
+        return None
+    message = f"not changed: a link to {display(real)}, outside of the project; name that file"
+    return Notice("warning", message, path)
 
 
 def repair_bytes(

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from distlint.engine import documents
 from distlint.engine.errors import ConfigError
-from distlint.engine.fix import fixed
+from distlint.engine.fix import fixed, not_to_be_written
 from distlint.engine.settings import Resolver
 from distlint.engine.suppression import Suppressions
 from distlint.engine.writing import NotWritten, replace
@@ -61,6 +61,9 @@ def add_ignores(report: Report, resolver: Resolver, reason: str, *, write: bool)
         if item.finding.code not in _NEVER and item.noqa_row is not None:
             by_file.setdefault(item.finding.place.path, []).append(item)
     for path, items in sorted(by_file.items()):
+        if notice := not_to_be_written(path, resolver):
+            added.notices.append(notice)
+            continue
         try:
             document = documents.read(path)
             commented = _commented(document, items, resolver, reason)

@@ -426,3 +426,20 @@ def test_imports_end_at_the_root_of_the_disk(
     result = process("check", "--isolated", "--no-cache", "--output-format", "concise", str(script))
     assert result.returncode == 1, result.stderr
     assert FINDING in result.stdout
+
+
+@pytest.mark.parametrize("command", [("check", "-o"), ("trace", "train.py", "-o")])
+def test_a_full_disk_leaves_the_output_file_as_it_was(
+    buggy: Path, distlint: Run, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("distlint.engine.writing.os.fsync", full)
+    (buggy.parent / "old.txt").write_text("old")
+    for name in ("old.txt", "new.txt"):
+        result = distlint(*command, name)
+        assert (result.returncode, result.stdout) == (2, "")
+        assert f"--output-file: {name}: No space left on device" in result.stderr
+    assert (buggy.parent / "old.txt").read_text() == "old"
+    assert not (buggy.parent / "new.txt").exists()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -180,3 +181,71 @@ def test_the_cr_of_each_line_stays(train: Path, distlint: Run) -> None:
     train.write_bytes(BUGGY.replace("\n", "\r\n").encode())
     distlint("fix", "--unsafe-fixes")
     assert train.read_bytes() == FIXED.replace("\n", "\r\n").encode()
+
+
+@pytest.fixture
+def elsewhere(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A script outside of the project, and links to it and to one inside."""
+    folder = tmp_path_factory.mktemp("elsewhere")
+    (folder / "outside.py").write_text(BUGGY)
+    (project / "sub").mkdir()
+    (project / "sub" / "inside.txt").write_text(BUGGY)
+    (project / "link.py").symlink_to(folder / "outside.py")
+    (project / "relative.py").symlink_to(os.path.relpath(folder / "outside.py", project))
+    (project / "inner.py").symlink_to("sub/inside.txt")
+    return folder / "outside.py"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("fix", "--unsafe-fixes"),
+        ("fix", "--unsafe-fixes", "."),
+        ("fix", "--unsafe-fixes", "--diff"),
+        ("fix", "--unsafe-fixes", "link.py", "inner.py"),
+        ("check", "--add-ignores", "."),
+    ],
+    ids=" ".join,
+)
+def test_a_link_out_of_the_project_is_not_written_through(
+    project: Path, elsewhere: Path, distlint: Run, command: tuple[str, ...]
+) -> None:
+    result = distlint(*command, "--no-cache")
+    assert elsewhere.read_text() == BUGGY
+    lines = [line for line in result.stderr.splitlines() if "outside of the project" in line]
+    assert len(lines) == 1
+    assert str(elsewhere) in lines[0]
+    if "--diff" not in command:
+        assert (project / "sub" / "inside.txt").read_text() != BUGGY
+        assert (project / "inner.py").is_symlink()
+
+
+def test_the_file_that_a_link_leads_to_may_be_named(
+    project: Path, elsewhere: Path, distlint: Run
+) -> None:
+    result = distlint("fix", "--unsafe-fixes", ".", str(elsewhere))
+    assert "outside of the project" not in result.stderr
+    assert elsewhere.read_text() != BUGGY
+
+
+def test_a_named_folder_may_be_a_link(project: Path, elsewhere: Path, distlint: Run) -> None:
+    (project / "folder").symlink_to(elsewhere.parent)
+    distlint("fix", "--unsafe-fixes", "folder")
+    assert elsewhere.read_text() != BUGGY
+
+
+def test_a_hard_link_keeps_the_old_text(project: Path, elsewhere: Path, distlint: Run) -> None:
+    os.link(elsewhere, project / "hard.py")
+    distlint("fix", "--unsafe-fixes", "hard.py")
+    assert (project / "hard.py").read_text() != BUGGY
+    assert elsewhere.read_text() == BUGGY
+
+
+def test_leftovers_of_killed_runs_are_removed(train: Path, distlint: Run) -> None:
+    left = train.with_name(".train.py.999999999.abcdefgh.distlint")
+    left.write_text("")
+    distlint("check")
+    distlint("fix", "--diff")
+    assert left.exists()
+    distlint("fix")
+    assert not left.exists()

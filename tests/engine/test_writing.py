@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from distlint.engine.writing import NotWritten, replace
+from distlint.engine.writing import HOURS_KEPT, NotWritten, put, replace, sweep
 
 WRITER = """
 import sys
@@ -103,3 +103,87 @@ def test_a_read_only_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("distlint.engine.writing.tempfile.mkstemp", refuse)
     with pytest.raises(NotWritten, match=f"its folder {tmp_path} is read-only"):
         replace(path, b"old", b"new")
+
+
+def killed_while_writing(folder: Path) -> str:
+    """The name of the temporary file that a killed process leaves in a directory."""
+    script = f"""
+import os, signal
+from pathlib import Path
+from distlint.engine import writing
+writing.os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL)
+writing.replace(Path({str(folder / "train.py")!r}), b"old", b"new")
+"""
+    before = {*os.listdir(folder)}
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode < 0
+    (left,) = {*os.listdir(folder)} - before
+    return left
+
+
+def test_what_a_killed_process_left_is_swept(tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    path.write_bytes(b"old")
+    left = killed_while_writing(tmp_path)
+    others = [
+        *("data.distlint", ".distlint", ".train.py.12.distlint", ".train.py.x.abcdefgh.distlint"),
+        *(
+            ".train.py.999999999.abcdefgh",
+            ".train.py.999999999.abcdefgh.distlint.py",
+            ".sNN.py.abcdefgh",
+        ),
+        left.replace(left.split(".")[3], str(os.getpid())),  # of a process that runs
+    ]
+    for name in others:
+        (tmp_path / name).write_bytes(b"")
+    (tmp_path / ".folder.999999999.abcdefgh.distlint").mkdir()
+    (tmp_path / ".link.999999999.abcdefgh.distlint").symlink_to("train.py")
+    kept = {*os.listdir(tmp_path)} - {left}
+    sweep([tmp_path, tmp_path / "not there"])
+    assert {*os.listdir(tmp_path)} == kept
+    long_ago = time.time() - HOURS_KEPT * 3600 - 60
+    os.utime(tmp_path / others[-1], (long_ago, long_ago))
+    sweep([tmp_path])
+    assert {*os.listdir(tmp_path)} == kept - {others[-1]}
+
+
+def test_put_replaces_whole_or_leaves_what_was_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, link = tmp_path / "report.txt", tmp_path / "link.txt"
+    put(path, b"first")
+    link.symlink_to("report.txt")
+    put(link, b"second")
+    assert (link.is_symlink(), path.read_bytes()) == (True, b"second")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("distlint.engine.writing.os.fsync", full)
+    for name in ("report.txt", "new.txt"):
+        with pytest.raises(NotWritten, match="No space left on device"):
+            put(tmp_path / name, b"third")
+    assert path.read_bytes() == b"second"
+    assert sorted(os.listdir(tmp_path)) == ["link.txt", "report.txt"]
+
+
+def test_put_writes_to_what_is_no_file(tmp_path: Path) -> None:
+    put(Path(os.devnull), b"nothing")
+    reading, writing = os.pipe()
+    put(Path(f"/dev/fd/{writing}"), b"through a pipe")
+    assert os.read(reading, 100) == b"through a pipe"
+    os.close(reading)
+    with pytest.raises(BrokenPipeError):
+        put(Path(f"/dev/fd/{writing}"), b"to no reader")
+    os.close(writing)
+    with (tmp_path / "opened").open("wb") as opened:
+        put(Path(f"/dev/fd/{opened.fileno()}"), b"first ")
+        opened.seek(0, 2)
+        opened.write(b"second")
+    assert (tmp_path / "opened").read_bytes() == b"first second"
+
+
+def test_names_of_any_length_and_kind(tmp_path: Path) -> None:
+    for name in ("é" * 120, "a" * 250, ".a\nb"):
+        put(tmp_path / name, b"new")
+        replace(tmp_path / name, b"new", b"newer")
+    assert len(os.listdir(tmp_path)) == 3
