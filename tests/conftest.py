@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import tempfile
 
 from tests.outcomes import cluster as cluster
 from tests.outcomes import outcome as outcome
@@ -12,3 +14,9 @@ from tests.outcomes import pytest_sessionfinish as pytest_sessionfinish
 
 # In the background of a shell, SIGINT is ignored, and so it would be by all that the tests start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# What is noted for a user, and what a user has configured, is not that of whoever runs the tests.
+_HOME = tempfile.TemporaryDirectory(prefix="distlint-tests-")
+os.environ["XDG_CACHE_HOME"] = os.path.join(_HOME.name, "cache")
+os.environ["XDG_CONFIG_HOME"] = os.path.join(_HOME.name, "config")
+os.environ.pop("DISTLINT_NO_PROJECT_RULES", None)

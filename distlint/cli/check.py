@@ -43,7 +43,7 @@ def run(arguments: Sequence[str]) -> int:
         from distlint.cli import fix
 
         return fix.repair(chosen)
-    resolver = Resolver(options.overrides(chosen))
+    resolver = options.resolver(chosen, runs_rules=True)
     report = check(chosen, resolver)
     if chosen.update_baseline:
         return _update_baseline(report, chosen, resolver)

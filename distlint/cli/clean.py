@@ -12,7 +12,7 @@ from distlint.cli import FAILED, OK, options
 from distlint.cli.parser import Parser
 from distlint.engine.cache import FOLDER, clean
 from distlint.engine.errors import ConfigError
-from distlint.engine.settings import DEFAULT_EXCLUDE, Resolver
+from distlint.engine.settings import DEFAULT_EXCLUDE
 from distlint.source.paths import display
 
 
@@ -49,7 +49,7 @@ def parser() -> Parser:
 
 def _caches(chosen: argparse.Namespace) -> Iterator[Path]:
     """The caches that runs in these folders may have left."""
-    resolver = Resolver(options.overrides(chosen))
+    resolver = options.resolver(chosen)
     found: dict[Path, None] = {}
     for path in chosen.paths or [Path()]:
         top = Path(os.path.abspath(path))

@@ -31,7 +31,7 @@ def parser() -> Parser:
 
 def repair(chosen: argparse.Namespace) -> int:
     """What both ``fix`` and ``check --fix`` do."""
-    resolver = Resolver(options.overrides(chosen))
+    resolver = options.resolver(chosen, runs_rules=True)
     if STDIN in chosen.paths:
         return _repair_stdin(chosen, resolver)
     from distlint.engine import fix

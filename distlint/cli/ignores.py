@@ -8,13 +8,12 @@ from dataclasses import replace
 
 from distlint.cli import FINDINGS, check, options
 from distlint.cli.fix import show
-from distlint.engine.settings import Resolver
 
 
 def add(chosen: argparse.Namespace) -> int:
     from distlint.engine.ignores import add_ignores
 
-    resolver = Resolver(options.overrides(chosen))
+    resolver = options.resolver(chosen, runs_rules=True)
     report = check.without_known(check.check(chosen, resolver), resolver)
     added = add_ignores(report, resolver, chosen.add_ignores, write=not chosen.diff)
     report = replace(report, notices=(*report.notices, *added.notices))

@@ -8,7 +8,6 @@ from pathlib import Path
 from distlint.cli import check, options
 from distlint.cli.parser import Parser
 from distlint.engine.errors import ConfigError
-from distlint.engine.settings import Resolver
 from distlint.source.paths import display
 from distlint.source.report import Report
 
@@ -17,7 +16,7 @@ def run(arguments: Sequence[str]) -> int:
     chosen = parser().read(arguments)
     from distlint.engine.run import combined
 
-    resolver = Resolver(options.overrides(chosen))
+    resolver = options.resolver(chosen)
     reports = [_read(path) for path in chosen.reports]
     _expect_all_parts(reports)
     report = combined(reports)

@@ -6,14 +6,16 @@ import argparse
 import io
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
 from distlint.engine.errors import ConfigError
 from distlint.engine.selection import Layer
-from distlint.engine.settings import Overrides, explicit_config
+from distlint.engine.settings import Overrides, Resolver, explicit_config
 from distlint.source.finding import Severity
 from distlint.source.numbers import whole_number
 from distlint.source.paths import display
@@ -98,6 +100,25 @@ def add_cache_dir(group: argparse._ActionsContainer) -> None:
         default=os.environ.get("DISTLINT_CACHE_DIR") or None,
         help="where the cache lies (environment: DISTLINT_CACHE_DIR)",
     )
+
+
+def resolver(chosen: argparse.Namespace, *, runs_rules: bool = False) -> Resolver:
+    """Finds the settings of files under the options given.
+
+    Args:
+        chosen: the options.
+        runs_rules: may the command run rules of projects? The user is told when it first does.
+
+    Raises:
+        ConfigError: if the options cannot be used.
+    """
+    given = replace(overrides(chosen), runs_rules=runs_rules)
+    quiet = vars(chosen).get("quiet", False)
+    return Resolver(given, announce=None if quiet else announce)
+
+
+def announce(text: str) -> None:
+    print(f"distlint: {text}", file=sys.stderr, flush=True)
 
 
 def overrides(options: argparse.Namespace) -> Overrides:

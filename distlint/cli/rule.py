@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 
 from distlint.cli import OK, options
 from distlint.cli.parser import Parser
+from distlint.engine.errors import ConfigError
 from distlint.engine.selection import exact, expand
-from distlint.engine.settings import Resolver, Settings
+from distlint.engine.settings import Settings
 from distlint.rules.table import RESERVED
+from distlint.source.paths import display
 
 if TYPE_CHECKING:
     from distlint.rules.base import Rule
@@ -22,7 +24,7 @@ def run(arguments: Sequence[str]) -> int:
     from distlint.rules.registry import rules
 
     if chosen.all:
-        _show([*rules().values(), *_settings(chosen).own_rules().values()], chosen)
+        _show([*rules().values(), *_settings(chosen).described_rules().values()], chosen)
         return OK
     code = exact(chosen.rule)
     if code is None:
@@ -35,23 +37,37 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _look_further(chosen: argparse.Namespace) -> None:
-    """A rule of the user's own, for which code of theirs is run, or the rules of a prefix."""
+    """A rule of the project, as far as its file declares it, or the rules of a prefix.
+
+    Nothing of the project is run to show what it says.
+    """
     from distlint.rules.registry import rules
 
     settings = _settings(chosen)
-    own = settings.own_rules()
-    code = exact(chosen.rule, settings.known)
-    if code is not None:
-        _show([own[code]], chosen)
-        return
+    own = settings.described_rules()
     known = {**rules(), **own}
-    _list(
-        [known[code] for code in sorted(expand(chosen.rule, settings.known) & known.keys())], chosen
-    )
+    codes = {code: rule.name for code, rule in known.items()}
+    code = exact(chosen.rule, codes)
+    if code is not None:
+        _show([known[code]], chosen)
+        return
+    try:
+        found = expand(chosen.rule, {**RESERVED, **codes})
+    except ConfigError as error:
+        raise ConfigError(f"{error}{_not_declared(settings)}") from None
+    _list([known[code] for code in sorted(found & known.keys())], chosen)
+
+
+def _not_declared(settings: Settings) -> str:
+    """What to say about rules of a configuration whose code is known only once they are run."""
+    if not settings.rules and not settings.rule_packages:
+        return ""
+    named = ", ".join([*map(display, settings.rules), *settings.rule_packages])
+    return f"; rules in {named} may declare it: `distlint test-rule` runs these"
 
 
 def _settings(chosen: argparse.Namespace) -> Settings:
-    resolver = Resolver(options.overrides(chosen))
+    resolver = options.resolver(chosen)
     return resolver.of_folder(resolver.cwd)
 
 

@@ -19,7 +19,7 @@ from distlint.source.report import Notice
 
 def show(chosen: argparse.Namespace) -> int:
     """Print what was asked for; failures to find files are told and give status 2."""
-    resolver = Resolver(options.overrides(chosen))
+    resolver = options.resolver(chosen)
     found = discover(
         chosen.paths or [Path()],
         resolver,

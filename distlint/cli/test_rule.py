@@ -31,7 +31,7 @@ def run(arguments: Sequence[str]) -> int:
     from distlint.engine.check import Session
     from distlint.output.style import printer
 
-    resolver = Resolver(options.overrides(chosen))
+    resolver = options.resolver(chosen, runs_rules=True)
     rules, settings = _rules(chosen.rule, resolver)
     out = printer(sys.stdout, color=options.colored(chosen.color, sys.stdout))
     with ExitStack() as stack:

@@ -13,7 +13,6 @@ from distlint.cli import FINDINGS, OK, options
 from distlint.cli.options import output
 from distlint.cli.parser import Parser
 from distlint.engine.errors import ConfigError
-from distlint.engine.settings import Resolver
 from distlint.source.numbers import whole_number
 from distlint.source.trace import Trace
 
@@ -22,7 +21,7 @@ def run(arguments: Sequence[str]) -> int:
     chosen = parser().read(arguments)
     from distlint.engine.tracing import trace_file
 
-    resolver = Resolver(options.overrides(chosen))
+    resolver = options.resolver(chosen, runs_rules=True)
     path, function = _target(chosen.target)
     traces = trace_file(path, function, chosen.ranks, resolver)
     with output(chosen.output_file, sys.stdout) as stream:

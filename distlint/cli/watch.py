@@ -14,7 +14,6 @@ from distlint.cli import options
 from distlint.engine.config_file import FILE_NAME, PYPROJECT
 from distlint.engine.discovery import discover
 from distlint.engine.errors import ConfigError
-from distlint.engine.settings import Resolver
 
 INTERVAL = 0.4
 """Seconds between two looks at the files; more where a look itself takes long."""
@@ -63,7 +62,7 @@ def _files(chosen: argparse.Namespace, before: State) -> Iterator[Path]:
     """What a run may read: the files, the rest of their projects for imports, the settings."""
     paths = chosen.paths or [Path()]
     try:
-        resolver = Resolver(options.overrides(chosen))
+        resolver = options.resolver(chosen)
         found = discover(
             paths,
             resolver,

@@ -121,7 +121,7 @@ class _Surroundings:
 
     def __init__(self, resolver: Resolver) -> None:
         self.resolver = resolver
-        self._elsewhere = Resolver(resolver.overrides, resolver.cwd)
+        self._elsewhere = Resolver(resolver.overrides, resolver.cwd, resolver.announce)
         self._elsewhere.named = resolver.named
         self._states: dict[str, str] = {}
         self._settings: dict[str, str] = {}

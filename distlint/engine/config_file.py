@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -178,7 +178,7 @@ def config_in(folder: Path) -> Path | None:
 
 
 def load(path: Path) -> ConfigFile:
-    """Read, check and fold in what the file extends.
+    """Read, check and fold in what the file extends; no rules are run.
 
     Raises:
         ConfigError: naming file, key and, for a misspelt key, the nearest valid one.
@@ -186,7 +186,6 @@ def load(path: Path) -> ConfigFile:
     config = _load(path, ())
     _check_files(config)
     _check_rules_are_inside(config)
-    _check_selectors(config)
     return config
 
 
@@ -241,15 +240,24 @@ def _check_files(config: ConfigFile) -> None:
                     raise ConfigError(f"{display(entry.file)}: `{key}`: no such file: {name}")
 
 
-def _check_selectors(config: ConfigFile) -> None:
-    known = known_codes(config)
+def check_selectors(config: ConfigFile, known: Mapping[str, str]) -> None:
+    """Is each selector that of a known rule?
+
+    Raises:
+        ConfigError: if one is not.
+    """
+    for key, entry, selector in _all_selectors(config):
+        try:
+            expand(selector, known)
+        except ConfigError as error:
+            raise ConfigError(f"{display(entry.file)}: `{key}`: {error}") from None
+
+
+def _all_selectors(config: ConfigFile) -> Iterator[tuple[str, Value, str]]:
     for key in (*_SELECTORS, "severity", "per-file-ignores"):
         for entry in _entries(config, key):
             for selector in _selectors(entry.value):
-                try:
-                    expand(selector, known)
-                except ConfigError as error:
-                    raise ConfigError(f"{display(entry.file)}: `{key}`: {error}") from None
+                yield key, entry, selector
 
 
 def _entries(config: ConfigFile, key: str) -> list[Value]:
@@ -269,6 +277,8 @@ def _selectors(value: object) -> list[str]:
 def known_codes(config: ConfigFile) -> Mapping[str, str]:
     """All codes and names that selectors may use: ours, and those of the user's own rules.
 
+    Running these is what naming them asks for.
+
     Raises:
         ConfigError: if the user's own rules cannot be loaded.
     """
@@ -282,6 +292,28 @@ def known_codes(config: ConfigFile) -> Mapping[str, str]:
     except RegistryError as error:
         raise ConfigError(f"{display(config.path)}: `rules`: {error}") from None
     return {**RESERVED, **{code: rule.name for code, rule in own.items()}}
+
+
+def declared_codes(config: ConfigFile, given: Iterable[str] = ()) -> Mapping[str, str]:
+    """The same without running any: what their files declare.
+
+    What these do not say, packages above all, may be the rules that selectors speak about: the
+    configuration's, and those ``given`` on the command line.
+    """
+    files, packages = own_rule_files(config), own_rule_packages(config)
+    if not files and not packages:
+        return RESERVED
+    from distlint.rules.declared import declared_rules
+
+    declared = declared_rules(files)
+    known = {**RESERVED, **{code: rule.name for code, rule in declared.items()}}
+    for selector in (*(each for _, _, each in _all_selectors(config)), *given):
+        try:
+            expand(selector, known)
+        except ConfigError:
+            if not selector.startswith("DST"):
+                known[selector] = selector
+    return known
 
 
 def own_rule_files(config: ConfigFile) -> tuple[Path, ...]:
@@ -319,7 +351,7 @@ def _check_rules_are_inside(config: ConfigFile) -> None:
 
 
 def _section(path: Path) -> dict[str, object]:
-    content: object = _read(path)
+    content: object = read(path)
     if path.name == PYPROJECT:
         for part in TABLE.split("."):
             content = content.get(part, {}) if isinstance(content, dict) else None
@@ -334,11 +366,16 @@ def _has_table(path: Path) -> bool:
             return False
     except OSError:
         return False
-    tool = _read(path).get("tool")
+    tool = read(path).get("tool")
     return isinstance(tool, dict) and "distlint" in tool
 
 
-def _read(path: Path) -> dict[str, object]:
+def read(path: Path) -> dict[str, object]:
+    """The content of a TOML file.
+
+    Raises:
+        ConfigError: if it cannot be read, or is none.
+    """
     try:
         return parsed(path.read_text(encoding="utf-8"), path)
     except OSError as error:

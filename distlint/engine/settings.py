@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from distlint.catalogue import RUNTIME
-from distlint.engine import config_file
+from distlint.engine import config_file, trust
 from distlint.engine.config_file import ConfigFile, resolved
 from distlint.engine.errors import ConfigError
 from distlint.engine.patterns import Pattern
 from distlint.engine.selection import Layer, Selection, expand, resolve
+from distlint.engine.trust import Announce
 from distlint.rules.table import RESERVED
 from distlint.source.finding import Severity
 from distlint.source.paths import display
@@ -70,6 +71,13 @@ class Overrides:
     baseline: Path | None = None
     config: Path | None = None
     isolated: bool = False
+    runs_rules: bool = False
+    """May Python files that a configuration names be run? Only commands that have to ask for it."""
+
+    @property
+    def selectors(self) -> tuple[str, ...]:
+        layer = self.layer
+        return (*(layer.select or ()), *layer.extend_select, *layer.ignore, *layer.extend_ignore)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +109,8 @@ class Settings:
     """Import roots that entries of the user's own in the catalogue speak about."""
     sources: tuple[Path, ...] = ()
     """The configuration files that were read: the one in force, and what it extends."""
+    runs_rules: bool = False
+    """Are the rules of the user's own run, or are only their codes known?"""
 
     def ignored_in(self, path: Path) -> frozenset[str]:
         """The codes that ``per-file-ignores`` switches off for a file."""
@@ -112,22 +122,37 @@ class Settings:
 
     def own_rules(self) -> Mapping[str, type[Rule]]:
         """The rules of the user's own that hold for these files, by code."""
-        if not self.rules and not self.rule_packages:
+        if not self.runs_rules:
             return {}
         from distlint.rules.registry import own_rules
 
         return own_rules(self.rules, self.rule_packages)
+
+    def described_rules(self) -> Mapping[str, type[Rule]]:
+        """The same to read about them: where they are not run, what their files declare."""
+        if self.runs_rules or not self.rules:
+            return self.own_rules()
+        from distlint.rules.declared import declared_rules
+
+        return declared_rules(self.rules)
 
 
 class Resolver:
     """Finds the settings of files and folders; one per run, safe to send to another process.
 
     ``named`` holds the folders that the user named: the project's, if nothing else says so.
+    ``announce`` is told, before it happens, that rules of a project are run for the first time.
     """
 
-    def __init__(self, overrides: Overrides | None = None, cwd: Path | None = None) -> None:
+    def __init__(
+        self,
+        overrides: Overrides | None = None,
+        cwd: Path | None = None,
+        announce: Announce | None = None,
+    ) -> None:
         self.overrides = overrides or Overrides()
         self.cwd = cwd or Path.cwd()
+        self.announce = announce
         self.named: list[Path] = []
         self._by_config: dict[tuple[Path | None, Path], Settings] = {}
         self._by_folder: dict[Path, Settings] = {}
@@ -148,7 +173,7 @@ class Resolver:
             root = config.parent if config else project or self._bare_root(folder)
             key = (config, root)
             if key not in self._by_config:
-                self._by_config[key] = build(config, root, self.overrides, self.cwd)
+                self._by_config[key] = build(config, root, self.overrides, self.cwd, self.announce)
             settings = self._by_folder[folder] = self._by_config[key]
         return settings
 
@@ -169,7 +194,7 @@ class Resolver:
 
     def own_rule(self, code: str) -> type[Rule] | None:
         """The rule of the user's own with a code, in any configuration used so far."""
-        found = (settings.own_rules().get(code) for settings in self._by_config.values())
+        found = (settings.described_rules().get(code) for settings in self._by_config.values())
         return next((rule for rule in found if rule is not None), None)
 
     def _surroundings(self, folder: Path) -> tuple[Path | None, Path | None]:
@@ -196,7 +221,13 @@ class Resolver:
         return folder
 
 
-def build(config_path: Path | None, root: Path, overrides: Overrides, cwd: Path) -> Settings:
+def build(
+    config_path: Path | None,
+    root: Path,
+    overrides: Overrides,
+    cwd: Path,
+    announce: Announce | None = None,
+) -> Settings:
     """The settings that a configuration and the command line make together.
 
     Raises:
@@ -205,7 +236,13 @@ def build(config_path: Path | None, root: Path, overrides: Overrides, cwd: Path)
     config = config_file.load(config_path) if config_path else _empty(root)
     if config_path and overrides.config:
         root = cwd  # paths and imports of an explicit file are those of where the user stands
-    known = config_file.known_codes(config)
+    runs_rules = _may_run_rules(config, overrides, announce)
+    known = (
+        config_file.known_codes(config)
+        if runs_rules
+        else config_file.declared_codes(config, overrides.selectors)
+    )
+    config_file.check_selectors(config, known)
     catalogue = _catalogue(config)
     return Settings(
         root=root,
@@ -231,7 +268,23 @@ def build(config_path: Path | None, root: Path, overrides: Overrides, cwd: Path)
         allow_env=_get(config, "allow-env", ()),
         own_packages=_own_packages(catalogue, config_path),
         sources=config.sources,
+        runs_rules=runs_rules,
     )
+
+
+def _may_run_rules(config: ConfigFile, overrides: Overrides, announce: Announce | None) -> bool:
+    """May the rules that a configuration names be run? Says so before they are."""
+    files, packages = config_file.own_rule_files(config), config_file.own_rule_packages(config)
+    if not overrides.runs_rules or not (files or packages):
+        return False
+    why = trust.refusal(config_file.read)
+    if why is not None:
+        if announce is not None:
+            announce(trust.omission(files, packages, why))
+        return False
+    if announce is not None and trust.is_news(config.root, files, packages):
+        announce(trust.announcement(files, packages))
+    return True
 
 
 def explicit_config(path: Path) -> Path:

@@ -63,13 +63,15 @@ def with_rules_of(file: Path, settings: Settings) -> Settings:
     Raises:
         ConfigError: if the file cannot be run, or its rules are not as they have to be.
     """
-    files = settings.rules if file in settings.rules else (*settings.rules, file)
+    others = settings.rules if settings.runs_rules else ()
+    packages = settings.rule_packages if settings.runs_rules else ()
+    files = others if file in others else (*others, file)
     try:
-        own = own_rules(files, settings.rule_packages)
+        own = own_rules(files, packages)
     except RegistryError as error:
         raise ConfigError(str(error)) from None
     known = {**settings.known, **{code: rule.name for code, rule in own.items()}}
-    return replace(settings, rules=files, known=known)
+    return replace(settings, rules=files, rule_packages=packages, known=known, runs_rules=True)
 
 
 def trials(rule: type[Rule], session: Session, settings: Settings) -> Iterator[Trial]:

@@ -91,6 +91,11 @@ def find_rule(code_or_name: str) -> type[Rule] | None:
     return None
 
 
+def is_own_code(code: str) -> bool:
+    """May a rule of the user's own have this code?"""
+    return bool(_CODE.fullmatch(code)) and not code.startswith("DST")
+
+
 def _add(rule: type[Rule], found: dict[str, type[Rule]]) -> None:
     if rule.code in found:
         raise RegistryError(f"two rules have the code {rule.code}")

@@ -75,7 +75,9 @@ class Desk:
         self._stale: set[Path] = set()
         self._reset = False
         self._folders: Mapping[Path, Overrides] = {}
-        self._overrides = Overrides()
+        self._overrides = Overrides(runs_rules=True)
+        self.announcements: list[str] = []
+        """What is to be said about rules of projects that are run."""
         self._open: dict[Path, _Open] = {}
         self._buffers: dict[Path, Document] = {}
         self._sessions: dict[Path, Session] = {}
@@ -328,7 +330,7 @@ class Desk:
             self._noticed = True
         if folder not in self._sessions:
             overrides = self._folders.get(folder, self._overrides)
-            resolver = Resolver(overrides, cwd=folder)
+            resolver = Resolver(overrides, cwd=folder, announce=self.announcements.append)
             self._sessions[folder] = Session(resolver, self._buffers, remembering=True)
             self._stamps[folder] = {}
             self._disks[folder] = Disk(self._buffers)

@@ -23,7 +23,7 @@ KEYS = (*LISTS, *FLAGS, *TEXTS, *NUMBERS)
 class Options:
     """The editor's settings for a folder."""
 
-    overrides: Overrides = field(default_factory=Overrides)
+    overrides: Overrides = field(default_factory=lambda: Overrides(runs_rules=True))
     unsafe_fixes: bool = True
     """Are unsafe fixes offered, each said to be so?"""
     inlay_hints: bool = False
@@ -62,6 +62,7 @@ def read(given: object, folder: Path | None) -> Options:
             ),
             preview=_flag(table, "preview"),
             config=_configuration(table, folder),
+            runs_rules=True,
         ),
         unsafe_fixes=_flag(table, "unsafeFixes") is not False,
         inlay_hints=_flag(table, "inlayHints") is True,

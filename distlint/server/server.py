@@ -94,6 +94,7 @@ class Server(LanguageServer):
         self.news = asyncio.Event()
         self.configured = asyncio.Event()
         self.told: set[str] = set()
+        self.informed: set[str] = set()
         self.analysed = 0
         """Files since garbage was last collected."""
 
@@ -269,7 +270,11 @@ class Server(LanguageServer):
         self.log("".join(traceback.format_exception(error)))
 
     async def run(self, job: Callable[[], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self.engine, job)
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self.engine, job)
+        finally:
+            while self.desk.announcements:
+                self.inform(self.desk.announcements.pop(0))
 
     async def settled(self, uri: str) -> Analysis | None:
         """What was found in the newest version of a file, as soon as it is known."""
@@ -335,6 +340,13 @@ class Server(LanguageServer):
             self.told.add(text)
             self.window_show_message(
                 types.ShowMessageParams(types.MessageType.Error, f"distlint: {text}")
+            )
+
+    def inform(self, text: str) -> None:
+        if text not in self.informed:
+            self.informed.add(text)
+            self.window_show_message(
+                types.ShowMessageParams(types.MessageType.Info, f"distlint: {text}")
             )
 
     def log(self, text: str) -> None:

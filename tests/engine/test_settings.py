@@ -233,9 +233,12 @@ def test_rules_of_the_users_own_have_codes_that_select_them(project: Path) -> No
     found = settings(project, 'rules = ["tools/own.py"]\nselect = ["own-rule"]')
     assert "ACME001" in found.selection.codes
     write(project, {"tools/two.py": rule.replace("ACME001", "DST101")})
-    assert "codes with DST are distlint's own" in error(project, 'rules = ["tools/two.py"]')
+    refused = error(project, 'rules = ["tools/two.py"]', runs_rules=True)
+    assert "codes with DST are distlint's own" in refused
     write(project, {"tools/three.py": "import nothing_there"})
-    assert "three.py:1: ModuleNotFoundError" in error(project, 'rules = ["tools/three.py"]')
+    assert "three.py:1: ModuleNotFoundError" in error(
+        project, 'rules = ["tools/three.py"]', runs_rules=True
+    )
 
 
 def test_the_root_without_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
 from types import ModuleType
@@ -18,7 +19,11 @@ from tests.engine.own_rule import CONFIG, FILE, SCRIPT, changed
 
 
 def run(jobs: int | None = None, overrides: Overrides | None = None) -> Report:
-    return check_paths([Path()], Resolver(overrides), jobs=jobs)
+    return check_paths([Path()], resolver(overrides), jobs=jobs)
+
+
+def resolver(overrides: Overrides | None = None) -> Resolver:
+    return Resolver(replace(overrides or Overrides(), runs_rules=True))
 
 
 def told(report: Report) -> list[str]:
@@ -80,9 +85,9 @@ class TestUse:
         assert "LAB001 train.py:3" in told(run(overrides=Overrides(preview=True)))
 
     def test_its_fixes_are_proven_and_applied(self, lab: Path) -> None:
-        resolver = Resolver()
-        report = check_paths([Path()], resolver)
-        repair(report, resolver, unsafe=False, write=True)
+        found = resolver()
+        report = check_paths([Path()], found)
+        repair(report, found, unsafe=False, write=True)
         text = (lab / "train.py").read_text()
         assert "from datetime import timedelta\n" in text
         assert 'start("gloo", timeout=timedelta(minutes=5))' in text
@@ -97,7 +102,7 @@ class TestUse:
         assert told(run()) == ["LAB001 train.py:2"]
 
     def test_standard_input_is_checked_by_it(self, lab: Path) -> None:
-        report = check_stdin(SCRIPT.encode(), Path("x.py"), Resolver())
+        report = check_stdin(SCRIPT.encode(), Path("x.py"), resolver())
         assert told(report) == ["LAB001 x.py:3"]
 
     def test_it_holds_below_the_configuration_that_names_it(self, lab: Path) -> None:
@@ -267,9 +272,9 @@ class TestMistakes:
             )
         )
         write(project, {"tools/lab.py": broken, "distlint.toml": CONFIG, "a.py": SCRIPT})
-        resolver = Resolver()
-        report = check_paths([Path()], resolver)
-        repairs = repair(report, resolver, unsafe=True, write=True)
+        found = resolver()
+        report = check_paths([Path()], found)
+        repairs = repair(report, found, unsafe=True, write=True)
         assert (project / "a.py").read_text() == SCRIPT
         assert "could not be analysed to the end" in repairs.notices[0].message
 
