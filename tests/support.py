@@ -77,12 +77,13 @@ def found_in(source: str, file: str = SCRIPT.name) -> list[Finding]:
     """The findings in a text under a name, which says what kind of document it is."""
     document = Document.from_bytes(unmarked(source, file).encode(), SCRIPT.with_name(file))
     sheet = read(document)
-    settings = find_in(sheet, {}, ()) if sheet is not None else []
-    if kind(document) != "python":
-        return settings
-    found = find(document, Project(SCRIPT.parent))
-    assert not found.problems, found.problems[0].detail
-    return sorted([*found.findings, *settings], key=lambda each: each.sort_key)
+    found = [find_in(sheet, {}, ())] if sheet is not None else []
+    if kind(document) == "python":
+        found.append(find(document, Project(SCRIPT.parent)))
+    for each in found:
+        assert not each.problems, each.problems[0].detail
+    every = [finding for each in found for finding in each.findings]
+    return sorted(every, key=lambda each: each.sort_key)
 
 
 def about_hangs(found: list[tuple[int, str]]) -> list[tuple[int, str]]:

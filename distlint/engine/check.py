@@ -30,7 +30,8 @@ from distlint.source.settings.kinds import kind_of, may_set
 if TYPE_CHECKING:
     from distlint.analyzer.project import Project
     from distlint.rules.base import Rule
-    from distlint.rules.find import Found, Search
+    from distlint.rules.find import Search
+    from distlint.rules.found import Found
     from distlint.source.settings.sheet import Sheet
 
 CONTEXT_ROWS = 2
@@ -169,15 +170,14 @@ class Session:
         Raises:
             DocumentError: if it is no Python.
         """
-        over_budget = 0
-        failed: frozenset[str] = frozenset()
-        every: Iterable[Finding] = self._settings_in(document, settings)
+        found = list(self._settings_in(document, settings, proving=True))
         asked = is_python(document) and self._has_askers(document, settings)
         if asked and not too_deep(document.text):
-            found = self._find(document, settings, proving=True)
-            every = sorted([*found.findings, *every], key=lambda finding: finding.sort_key)
-            over_budget = found.over_budget
-            failed = frozenset(problem.rule.code for problem in found.problems)
+            found.append(self._find(document, settings, proving=True))
+        over_budget = sum(each.over_budget for each in found)
+        failed = frozenset(problem.rule.code for each in found for problem in each.problems)
+        every = [finding for each in found for finding in each.findings]
+        every.sort(key=lambda finding: finding.sort_key)
         findings = tuple(f for f in every if settings.preview or not f.preview)
         sieve = self._sieve(document, settings)
         result = sieve.result(findings, over_budget, complete=not failed)
@@ -222,22 +222,28 @@ class Session:
             left = _left_alone(document, sheet)
             if left is not None:
                 return FileResult(document.path, notices=(left,), checked=False)
-            return self._sieve(document, settings).result(self._said_of(sheet, settings))
+            return self._sifted(document, settings, *self._said_of(sheet, settings))
         if not self._has_askers(document, settings):
             problem = _mistake(document)
             if problem is not None:
                 raise problem
-            return self._sieve(document, settings).result(self._settings_in(document, settings))
+            return self._sifted(document, settings, *self._settings_in(document, settings))
         excess = too_deep(document.text)
         if excess:
             notice = Notice("skipped", f"not analysed: {excess}", document.path)
             return FileResult(document.path, notices=(notice,), checked=False)
         found = self._find(document, settings, known)
-        sieve = self._sieve(document, settings)
-        complete = not found.problems
-        every = [*found.findings, *self._settings_in(document, settings)]
-        result = sieve.result(every, found.over_budget, found.roots, complete=complete)
-        problems = {problem.message: problem.detail for problem in found.problems}
+        return self._sifted(document, settings, found, *self._settings_in(document, settings))
+
+    def _sifted(self, document: Document, settings: Settings, *found: Found) -> FileResult:
+        """What is left of the findings, and a notice for each rule that raised."""
+        problems = {each.message: each.detail for every in found for each in every.problems}
+        result = self._sieve(document, settings).result(
+            [finding for each in found for finding in each.findings],
+            sum(each.over_budget for each in found),
+            sum(each.roots for each in found),
+            complete=not problems,
+        )
         notices = (Notice("failed", each, document.path, problems[each]) for each in problems)
         return replace(result, notices=(*result.notices, *notices))
 
@@ -245,18 +251,23 @@ class Session:
         """Is there a rule that could speak about a script, to judge by its bytes?"""
         return _may_part(document, settings) or bool(_own_rules(document, settings))
 
-    def _settings_in(self, document: Document, settings: Settings) -> list[Finding]:
-        return self._said_of(_sheet_of(document), settings)
+    def _settings_in(
+        self, document: Document, settings: Settings, *, proving: bool = False
+    ) -> Iterable[Found]:
+        return self._said_of(_sheet_of(document), settings, proving=proving)
 
-    def _said_of(self, sheet: Sheet | None, settings: Settings) -> list[Finding]:
-        """What is said about configurations, variables and launch lines."""
+    def _said_of(
+        self, sheet: Sheet | None, settings: Settings, *, proving: bool = False
+    ) -> Iterable[Found]:
+        """What is said about configurations, variables and launch lines, if there are any."""
         if sheet is None:
-            return []
+            return
         from distlint.rules.settings import find_in
 
-        found = find_in(sheet, settings.versions, settings.allow_env)
-        resting = _resting(settings)
-        return _fixable((each for each in found if each.code not in resting), sheet.document)
+        off = _resting(settings) if proving else _off(settings)
+        found = find_in(sheet, settings.versions, settings.allow_env, off=off)
+        found.findings = _fixable(found.findings, sheet.document)
+        yield found
 
     def _sieve(self, document: Document, settings: Settings) -> _Sieve:
         return _Sieve(self.resolver, document, settings, self.buffers)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-import traceback
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property, lru_cache, partial
-from pathlib import Path
 
 from distlint.analyzer.positions import Locators
 from distlint.analyzer.project import Project
@@ -15,51 +12,10 @@ from distlint.analyzer.roots import Proof, Rehearser
 from distlint.analyzer.witness import Witness, witness_of
 from distlint.fixers.draft import Draft
 from distlint.rules.base import Rule, SourceRule, WitnessRule, composed
+from distlint.rules.found import Found
 from distlint.rules.registry import rules
 from distlint.source.document import Document
 from distlint.source.finding import Explanation, Finding, Fix, Lane, Place, Related, Severity
-from distlint.source.paths import display
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """A rule that raised in place of an answer."""
-
-    rule: type[Rule]
-    error: Exception
-
-    @property
-    def message(self) -> str:
-        """What was raised, and on which line of the rule's own file."""
-        file = getattr(sys.modules.get(self.rule.__module__), "__file__", None)
-        frames = traceback.extract_tb(self.error.__traceback__)
-        lines = [frame.lineno for frame in frames if frame.filename == file]
-        where = f" at {display(Path(file))}:{lines[-1]}" if file and lines else ""
-        first = str(self.error).partition("\n")[0]
-        what = f"{type(self.error).__name__}: {first}" if first else type(self.error).__name__
-        return f"the rule {self.rule.code} ({self.rule.name}) raised {what}{where}"
-
-    @property
-    def detail(self) -> str:
-        return "".join(traceback.format_exception(self.error))
-
-
-@dataclass
-class Found:
-    """What the rules say about a document, and how many roots were given up on."""
-
-    findings: list[Finding] = field(default_factory=list)
-    over_budget: int = 0
-    roots: int = 0
-    problems: list[Problem] = field(default_factory=list)
-
-    def asked(self, rule: Rule, answer: Callable[[], Iterable[Finding]]) -> list[Finding]:
-        """The answer of a rule; one that raises is noted, and the others are heard."""
-        try:
-            return [_checked(rule, finding) for finding in answer()]
-        except Exception as error:
-            self.problems.append(Problem(type(rule), error))
-            return []
 
 
 def find(
@@ -162,12 +118,6 @@ class Search:
                 )
                 found.findings += found.asked(rule, check)
         return found
-
-
-def _checked(rule: Rule, finding: Finding) -> Finding:
-    if not isinstance(finding, Finding) or finding.code != rule.code:
-        raise TypeError(f"gave {finding!r} in place of a finding of {rule.code}")
-    return finding
 
 
 @lru_cache(maxsize=1)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 
 from distlint.catalogue.settings import Accelerate, DeepSpeed
 from distlint.rules.base import SettingsRule
+from distlint.rules.found import Found
 from distlint.rules.registry import rules
 from distlint.source.document import Document, DocumentError
-from distlint.source.finding import Finding
 from distlint.source.numbers import version_numbers
 from distlint.source.requirements import asks_for_older, bounds, content, contents
 from distlint.source.settings import values
@@ -130,11 +130,24 @@ def find_in(
     sheet: Sheet,
     versions: Mapping[str, str],
     allow_env: tuple[str, ...],
-) -> list[Finding]:
-    """What the rules say about a document that configures or starts a training."""
+    *,
+    off: Collection[str] = (),
+) -> Found:
+    """The findings in a document that configures or starts a training.
+
+    Args:
+        sheet: what the document says.
+        versions: those of libraries that the configuration names.
+        allow_env: variables that are not reported as unknown.
+        off: codes of rules that are not run.
+    """
     page = Page(sheet, versions, allow_env)
-    found = [finding for rule in settings_rules() for finding in rule.check(page)]
-    return sorted(found, key=lambda finding: finding.sort_key)
+    found = Found()
+    for rule in settings_rules():
+        if rule.code not in off:
+            found.findings += found.asked(rule, partial(rule.check, page))
+    found.findings.sort(key=lambda finding: finding.sort_key)
+    return found
 
 
 def written(page: Page, node: values.Node) -> str:

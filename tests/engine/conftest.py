@@ -10,7 +10,7 @@ import pytest
 from distlint.analyzer.project import Project
 from distlint.engine import check
 from distlint.rules import find as find_module
-from distlint.rules.find import Found
+from distlint.rules.found import Found
 from distlint.rules.table import RESERVED
 from distlint.source.document import Document
 from distlint.source.finding import Finding, Place, Related, Severity, Span

@@ -17,7 +17,8 @@ from distlint.engine.discovery import Target
 from distlint.engine.run import check_paths
 from distlint.engine.selection import Layer
 from distlint.engine.settings import Overrides, Resolver
-from distlint.rules.find import Found, Search
+from distlint.rules.find import Search
+from distlint.rules.found import Found
 from distlint.source.finding import Severity
 from distlint.source.report import Report
 from tests.engine.conftest import write

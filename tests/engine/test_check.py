@@ -14,7 +14,7 @@ from distlint.engine.errors import ConfigError
 from distlint.engine.run import check_paths, check_stdin
 from distlint.engine.selection import Layer
 from distlint.engine.settings import Overrides, Resolver
-from distlint.rules.find import Found
+from distlint.rules.found import Found
 from distlint.source.document import Document
 from distlint.source.finding import Severity
 from distlint.source.report import Report

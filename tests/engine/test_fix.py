@@ -12,7 +12,7 @@ from distlint.analyzer.project import Project
 from distlint.engine.fix import Repairs, repair
 from distlint.engine.run import check_paths
 from distlint.engine.settings import Resolver
-from distlint.rules.find import Found
+from distlint.rules.found import Found
 from distlint.source.document import Document
 from distlint.source.finding import Edit, Fix, Span
 from tests.engine.conftest import finding, marked

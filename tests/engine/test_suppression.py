@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from distlint.engine.check import FileResult, Session
 from distlint.engine.run import check_stdin
 from distlint.engine.settings import Resolver
-from distlint.rules.find import Found
+from distlint.rules.found import Found
 from distlint.source.document import Document
 from distlint.source.finding import Finding
 from tests.engine.conftest import write

@@ -33,7 +33,7 @@ def found(folder: Path, line: str, **files: str) -> list[str]:
     document = Document.from_bytes(line.encode(), folder / "launch.sh")
     sheet = read(document)
     assert sheet is not None
-    return [finding.code for finding in find_in(sheet, {}, ())]
+    return [finding.code for finding in find_in(sheet, {}, ()).findings]
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_what_the_old_launcher_passes(
     line = "python -m torch.distributed.launch --nproc_per_node 2 train.py\n"
     sheet = read(Document.from_bytes(line.encode(), tmp_path / "launch.sh"))
     assert sheet is not None
-    severities = [finding.severity.value for finding in find_in(sheet, {}, ())]
+    severities = [finding.severity.value for finding in find_in(sheet, {}, ()).findings]
     assert severities == ([severity] if severity else [])
 
 
@@ -115,7 +115,7 @@ def test_versions_that_conda_installs(
     line = "python -m torch.distributed.launch --nproc_per_node 2 train.py\n"
     sheet = read(Document.from_bytes(line.encode(), tmp_path / "launch.sh"))
     assert sheet is not None
-    findings = [each for each in find_in(sheet, {}, ()) if each.code == "DST830"]
+    findings = [each for each in find_in(sheet, {}, ()).findings if each.code == "DST830"]
     assert [each.severity.name.lower() for each in findings] == severities
 
 
@@ -123,12 +123,12 @@ def test_a_misspelt_option_in_a_variable_is_found_and_left_alone(tmp_path: Path)
     line = 'A="--nproc_per_nodes 8 --nnodes 1"\ntorchrun $A t.py\n'
     sheet = read(Document.from_bytes(line.encode(), tmp_path / "launch.sh"))
     assert sheet is not None
-    (finding,) = find_in(sheet, {}, ())
+    (finding,) = find_in(sheet, {}, ()).findings
     assert (finding.code, finding.fix) == ("DST828", None)
     line = 'P="python -m torch.distributed.launch --nproc_per_node 8 --use_env"\n$P t.py\n'
     sheet = read(Document.from_bytes(line.encode(), tmp_path / "launch.sh"))
     assert sheet is not None
-    (finding,) = find_in(sheet, {}, ())
+    (finding,) = find_in(sheet, {}, ()).findings
     assert (finding.code, finding.fix) == ("DST830", None)
 
 
@@ -193,7 +193,7 @@ def test_nothing_crashes(name: str, pieces: list[str], gap: str) -> None:
     try:
         sheet = read(document)
         assert sheet is not None
-        rows += [finding.place.span.end_row for finding in find_in(sheet, {}, ())]
+        rows += [finding.place.span.end_row for finding in find_in(sheet, {}, ()).findings]
     except DocumentError as error:
         rows.append(error.row)
     assert max(rows) <= len(document.lines)
@@ -203,7 +203,7 @@ def places(name: str, text: str) -> list[tuple[str, int, int]]:
     document = Document.from_bytes(text.encode(), Path(name))
     sheet = read(document)
     assert sheet is not None
-    spans = [(each.code, each.place.span) for each in find_in(sheet, {}, ())]
+    spans = [(each.code, each.place.span) for each in find_in(sheet, {}, ()).findings]
     return [(code, span.row, span.column) for code, span in spans]
 
 
@@ -224,7 +224,7 @@ def test_an_option_that_resembles_none_gets_no_suggestion() -> None:
     document = Document.from_bytes(b"torchrun --nope t.py\n", Path("launch.sh"))
     sheet = read(document)
     assert sheet is not None
-    (finding,) = find_in(sheet, {}, ())
+    (finding,) = find_in(sheet, {}, ()).findings
     assert finding.fix is None
     assert "did you mean" not in finding.message
 
@@ -249,7 +249,9 @@ def test_what_becomes_of_a_value_that_is_not_taken(setting: str, effect: str | N
     line = f"export {setting}\ntorchrun --nproc_per_node=2 t.py\n"
     sheet = read(Document.from_bytes(line.encode(), Path("launch.sh")))
     assert sheet is not None
-    found = [each.explanation.effect for each in find_in(sheet, {}, ()) if each.explanation]
+    found = [
+        each.explanation.effect for each in find_in(sheet, {}, ()).findings if each.explanation
+    ]
     assert found == ([effect] if effect else [])
 
 
