@@ -414,18 +414,18 @@ class _Sieve:
         """What is left of the findings; not ``complete`` when a rule gave no answer."""
         kept = [(f, self._view(f.place.path)) for f in findings]
         kept = [(f, view) for f, view in kept if enabled(f.code, f.place.path, view.settings)]
-        reported = [
-            view.report(f)
-            for f, view in kept
-            if not view.suppresses(f) and (view.settings.preview or not f.preview)
-        ]
+        # A comment that suppresses a finding in preview is of use, but the finding would not
+        # have been shown: it counts neither as reported nor as suppressed.
+        judged = [(f, view, view.suppresses(f)) for f, view in kept]
+        shown = [each for each in judged if each[1].settings.preview or not each[0].preview]
+        reported = [view.report(f) for f, view, suppressed in shown if not suppressed]
         own = self.files[self.document.path]
         return FileResult(
             self.document.path,
             reported=tuple(reported),
             unused=tuple(own.complaints(complete=complete and over_budget == 0)),
             used=frozenset(key for view in self.files.values() for key in view.used()),
-            suppressed=len(kept) - len(reported),
+            suppressed=len(shown) - len(reported),
             over_budget=over_budget,
             roots=roots,
         )

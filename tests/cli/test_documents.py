@@ -282,3 +282,15 @@ def test_a_script_needs_none_of_the_parsers(project: Path) -> None:
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert result.stdout.splitlines()[-1] == "[]"
+
+
+def test_findings_in_preview_are_not_counted_as_suppressed(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scripts = project / "scripts"  # a directory called "test..." may well ask for debugging
+    scripts.mkdir()
+    write(scripts, launch_sh="export NCCL_DEBUG=INFO\ntorchrun --nproc_per_node=2 train.py\n")
+    assert cli.main(["check", "--statistics"]) == 0
+    assert "0 findings suppressed by comments" in capsys.readouterr().out
+    assert cli.main(["check", "--statistics", "--preview"]) == 0
+    assert "1  DST825" in capsys.readouterr().out

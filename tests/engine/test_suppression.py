@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,11 +12,11 @@ from hypothesis import strategies as st
 
 from distlint.engine.check import FileResult, Session
 from distlint.engine.run import check_stdin
-from distlint.engine.settings import Resolver
+from distlint.engine.settings import Overrides, Resolver
 from distlint.rules.found import Found
 from distlint.source.document import Document
 from distlint.source.finding import Finding
-from tests.engine.conftest import write
+from tests.engine.conftest import finding, write
 
 pytestmark = pytest.mark.usefixtures("analysis")
 
@@ -219,6 +220,18 @@ def test_a_comment_that_another_file_needs_is_used(project: Path) -> None:
 def test_suppressed_findings_are_counted(project: Path) -> None:
     report = check_stdin(b"BUG  # noqa: DST101\nBUG\n", None, Resolver())
     assert report.suppressed == 1
+
+
+def test_findings_in_preview_are_not_counted_as_suppressed(
+    project: Path, analysis: Callable[[Callable[..., Found]], None]
+) -> None:
+    analysis(lambda document, _: Found([replace(finding(document.path), preview=True)]))
+    for text in (b"BUG\n", b"BUG  # noqa: DST101\n"):
+        report = check_stdin(text, None, Resolver())
+        assert (report.findings, report.suppressed) == ((), 0)
+    preview = Resolver(Overrides(preview=True))
+    assert len(check_stdin(b"BUG\n", None, preview).findings) == 1
+    assert check_stdin(b"BUG  # noqa: DST101\n", None, preview).suppressed == 1
 
 
 LINES = [
