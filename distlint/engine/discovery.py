@@ -119,7 +119,7 @@ class _Search:
                 if self._is_folder(entry):
                     if not _excluded(path, patterns, ignored, folder=True):
                         pending.append((path, ignored))
-                elif _is_source(entry.name) and not _excluded(path, patterns, ignored):
+                elif is_source(entry.name) and not _excluded(path, patterns, ignored):
                     self._file(path, entry)
 
     def _patterns(self, folder: Path, root: Path) -> list[Pattern]:
@@ -154,7 +154,8 @@ class _Search:
         self.found.notices.append(Notice("failed", message, path))
 
 
-def _is_source(name: str) -> bool:
+def is_source(name: str) -> bool:
+    """May a file of this name be one to check? The pre-commit hooks ask the same by `files`."""
     return may_be_source(name) or os.path.splitext(name)[1].lower() == SUFFIX
 
 

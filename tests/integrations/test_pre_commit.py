@@ -8,15 +8,20 @@ hooks' own environment, which takes a package registry and a minute.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import yaml
 
+from distlint.engine.discovery import is_source
+from distlint.source.notebook import SUFFIX
+from distlint.source.settings import kinds
 from tests.cli.conftest import BUGGY, CLEAN
 from tests.notebooks import notebook
 
@@ -89,11 +94,19 @@ def committed(folder: Path, run: Git) -> Path:
     return folder
 
 
-def configure(folder: Path, hooks: Path, run: Git, language: str = "system") -> None:
+def configure(
+    folder: Path,
+    hooks: Path,
+    run: Git,
+    *,
+    ids: Iterable[str] = ("distlint", "distlint-fix"),
+    language: str = "system",
+) -> None:
     revision = run(hooks, "git", "rev-parse", "HEAD").output.strip()
     ids = "".join(
-        f"      - id: {name}\n" + (f"        language: {language}\n" if language else "")
-        for name in ("distlint", "distlint-fix")
+        f"      - id: {name}\n        args: [--output-format, concise]\n"
+        + (f"        language: {language}\n" if language else "")
+        for name in ids
     )
     (folder / ".pre-commit-config.yaml").write_text(
         f"repos:\n  - repo: {hooks}\n    rev: {revision}\n    hooks:\n{ids}"
@@ -130,7 +143,7 @@ def test_a_commit_with_a_finding_does_not_come_about(project: Path, run: Git) ->
     run(project, "git", "add", "-A")
     result = run(project, "git", "commit", "-m", "x", check=False)
     assert result.returncode != 0
-    assert "train.py:6:1: error[DST101] collective-in-rank-branch" in result.output
+    assert "train.py:6:1: error[DST101]" in result.output
     assert run(project, "git", "log", check=False).returncode != 0
 
 
@@ -183,6 +196,75 @@ def test_what_the_hooks_are_for(project: Path, run: Git) -> None:
     assert "launch.sh:1:8: warning[DST820]" in result.output
     assert "b.ipynb:cell 2:6:1: error[DST101]" in result.output
     assert "data.json" not in result.output
+
+
+LAUNCH = "#!/bin/bash\nexport NCCL_TIMEOUT=3\ntorchrun train.py\n"
+FILES = {
+    "train.py": BUGGY,
+    "train.ipynb": notebook(BUGGY),
+    "Old.PY": BUGGY,
+    "stubs/train.pyi": BUGGY,
+    "jobs/train.slurm": LAUNCH,
+    "jobs/train.sbatch": LAUNCH,
+    "jobs/train.pbs": LAUNCH,
+    "jobs/launch": LAUNCH,
+    "jobs/launch.sh": LAUNCH,
+    "Makefile": "train:\n\tNCCL_TIMEOUT=3 torchrun train.py\n",
+    "docker/Dockerfile.gpu": "FROM pytorch\nENV NCCL_TIMEOUT=3\n",
+    "docker/train.dockerfile": "FROM pytorch\nENV NCCL_TIMEOUT=3\n",
+    ".github/workflows/train.yml": "env:\n  NCCL_TIMEOUT: 3\n",
+    "accelerate.yaml": "distributed_type: NOSUCH\n",
+    "ds.json": '{"zero_optimization": {"stage": 7}}\n',
+    "ds.jsonc": '{"zero_optimization": {"stage": 7}}  // seven\n',
+}
+OTHERS = {"notes.md": "torchrun\n", "pyproject.toml": "", "job.txt": LAUNCH, "train.py.bak": BUGGY}
+
+
+def test_the_hook_reports_what_a_check_of_the_directory_reports(
+    project: Path, run: Git, hooks: Path
+) -> None:
+    """Also of job scripts that are not executable; each finding once."""
+    for name, text in {**FILES, **OTHERS}.items():
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        (project / name).write_text(text)
+    checked = run(project, "distlint", "check", "--output-format", "concise", check=False)
+    (hook,) = documented()
+    configure(project, hooks, run, ids=[hook])
+    run(project, "git", "add", "-A")
+    hooked = run(project, "pre-commit", "run", "--all-files", check=False)
+    reported = re.compile(r"^(?:\S+?):(?:cell )?\d+:\d+.*\[DST\d+\]", re.MULTILINE)
+    findings = sorted(reported.findall(checked.output))
+    assert {finding.split(":")[0] for finding in findings} == FILES.keys()
+    assert sorted(reported.findall(hooked.output)) == findings
+
+
+def documented() -> list[str]:
+    """The hooks in the configuration that the docs show."""
+    page = (ROOT / "docs" / "pre-commit.md").read_text()
+    block = yaml.safe_load(page.split("```yaml")[1].split("```")[0])
+    return [hook["id"] for hook in block["repos"][0]["hooks"]]
+
+
+def test_the_fix_hook_reports_what_is_left_once(project: Path, run: Git, hooks: Path) -> None:
+    """So that the other hook is not needed beside it."""
+    configure(project, hooks, run, ids=["distlint-fix"])
+    (project / "train.py").write_text(BUGGY)
+    run(project, "git", "add", "-A")
+    result = run(project, "pre-commit", "run", "--all-files", check=False)
+    assert result.output.count("train.py:6:1: error[DST101]") == 1
+
+
+@pytest.mark.parametrize("hook", ["distlint", "distlint-fix"])
+def test_the_names_of_files_are_those_that_a_check_looks_at(hook: str) -> None:
+    (entry,) = (each for each in yaml.safe_load(HOOKS.read_text()) if each["id"] == hook)
+    pattern = re.compile(entry["files"])
+    suffixes = [*kinds.BY_SUFFIX, SUFFIX, *(".toml", ".txt", ".md", ".cfg", ".pyc", ".ps1", ".bak")]
+    stems = ["train", "a.b", ".hidden", *kinds.BY_NAME]
+    names = [stem + suffix for stem in stems for suffix in ("", *suffixes)]
+    names += [*map(str.upper, names), *map(str.title, names)]
+    for name in names:
+        for path in (name, f"some.dir/{name}"):
+            assert bool(pattern.search(path)) == is_source(name), path
 
 
 @pytest.mark.skipif(

@@ -9,7 +9,7 @@ from typing import Literal
 Kind = Literal["python", "json", "yaml", "shell", "dockerfile", "makefile"]
 
 PYTHON_SUFFIXES = frozenset({".py", ".pyi", ".pyw"})
-_BY_SUFFIX: dict[str, Kind] = {
+BY_SUFFIX: dict[str, Kind] = {
     **dict.fromkeys(PYTHON_SUFFIXES, "python"),
     **dict.fromkeys((".json", ".hjson", ".jsonc"), "json"),
     **dict.fromkeys((".yaml", ".yml"), "yaml"),
@@ -22,7 +22,7 @@ _BY_SUFFIX: dict[str, Kind] = {
     ".mk": "makefile",
     ".mak": "makefile",
 }
-_BY_NAME: dict[str, Kind] = {
+BY_NAME: dict[str, Kind] = {
     "dockerfile": "dockerfile",
     "containerfile": "dockerfile",
     "makefile": "makefile",
@@ -58,7 +58,7 @@ _IN_PYTHON = re.compile(
 
 def kind_of(path: Path, first: bytes = b"") -> Kind | None:
     """The kind of a file by its name, else by its first line."""
-    found = _BY_SUFFIX.get(path.suffix.lower()) or _BY_NAME.get(path.name.lower().split(".")[0])
+    found = BY_SUFFIX.get(path.suffix.lower()) or BY_NAME.get(path.name.lower().split(".")[0])
     if found is not None:
         return found
     if _PYTHON_LINE.match(first):
