@@ -15,6 +15,7 @@ from distlint.engine.writing import NotWritten, replace
 from distlint.source.paths import display
 
 BASELINE = "distlint-baseline.json"
+_LINE = f'baseline = "{BASELINE}"'
 
 _BODY = """\
 # `distlint config` lists all keys, `distlint rule CODE` explains a rule.
@@ -30,14 +31,20 @@ def run(arguments: Sequence[str]) -> int:
     if not folder.is_dir():
         raise ConfigError(f"{display(folder)}: no such folder")
     there = config_in(folder)
-    if there:
-        raise ConfigError(f"{display(there)} already has a configuration")
-    shared = folder / PYPROJECT
-    file = shared if shared.exists() and not chosen.own_file else folder / FILE_NAME
-    _write(file, _BODY + (f'baseline = "{BASELINE}"\n' if chosen.baseline else ""))
+    if there is None:
+        shared = folder / PYPROJECT
+        file = shared if shared.exists() and not chosen.own_file else folder / FILE_NAME
+        _write(file, _BODY + (f"{_LINE}\n" if chosen.baseline else ""))
+        what = f"[{TABLE}] was added" if file.name == PYPROJECT else "written"
+    elif chosen.baseline:
+        file = there
+        _add_baseline(file)
+        what = "`baseline` was added"
+    else:
+        hint = "`distlint init --baseline` adds a baseline to it"
+        raise ConfigError(f"{display(there)} already has a configuration; {hint}")
     failed = chosen.baseline and not _recorded(folder, quiet=chosen.quiet)
     if not chosen.quiet:
-        what = f"[{TABLE}] was added" if file.name == PYPROJECT else "written"
         print(f"{display(file)}: {what}. Next: distlint check {display(folder)}")
     return FAILED if failed else OK
 
@@ -46,7 +53,8 @@ def parser() -> Parser:
     parser = Parser(
         "distlint init",
         description="Write a configuration to start from: a table in the pyproject.toml that is "
-        "there, else a distlint.toml. A configuration that is there is left alone.",
+        "there, else a distlint.toml. Nothing changes in an existing configuration, except that "
+        "--baseline adds its key.",
     )
     parser.add_argument(
         "folder",
@@ -82,11 +90,30 @@ def _write(file: Path, body: str) -> None:
         except ConfigError:
             parsed(before, file)  # rather what is wrong with the file as it was
             raise ConfigError(f"{display(file)}: no table can be added; use --own-file") from None
+    _replace(file, old, text)
+    load(file)
+
+
+def _add_baseline(file: Path) -> None:
+    """Add the key to the configuration that is there."""
+    from distlint.engine.config_edit import with_key
+
+    known = load(file).values.get("baseline")
+    if known is not None:
+        where = f"{display(known.file)}: `baseline` is `{known.value}` already"
+        raise ConfigError(f"{where}; `distlint check --update-baseline` records the findings")
+    old = file.read_bytes()
+    text = with_key(old.decode("utf-8"), file, "baseline", BASELINE)
+    if text is None:
+        raise ConfigError(f"{display(file)}: no key can be added; add it by hand: {_LINE}")
+    _replace(file, old, text)
+
+
+def _replace(file: Path, old: bytes | None, text: str) -> None:
     try:
         replace(file, old, text.encode("utf-8"))
     except NotWritten as error:
         raise ConfigError(f"{display(file)}: not written: {error}") from None
-    load(file)
 
 
 def _recorded(folder: Path, *, quiet: bool) -> bool:

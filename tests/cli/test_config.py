@@ -54,7 +54,10 @@ class TestInit:
         assert distlint("check").returncode == 0
         result = distlint("init")
         assert result.returncode == 2
-        assert result.stderr == "distlint: distlint.toml already has a configuration\n"
+        assert result.stderr == (
+            "distlint: distlint.toml already has a configuration; "
+            "`distlint init --baseline` adds a baseline to it\n"
+        )
 
     @pytest.mark.parametrize("before", ["", "[project]\nname = 'x'", "[tool.a]\r\nb = 1\r\n"])
     def test_a_table_in_the_file_that_is_there(
@@ -99,6 +102,84 @@ class TestInit:
             "distlint.toml: written. Next: distlint check .\n"
         )
         assert distlint("check").returncode == 0
+
+    def test_a_baseline_for_the_configuration_of_an_earlier_init(
+        self, project: Path, distlint: Run
+    ) -> None:
+        (project / "train.py").write_text(BUGGY)
+        distlint("init")
+        before = (project / "distlint.toml").read_text()
+        assert distlint("init", "--baseline").stdout == (
+            "distlint-baseline.json holds 1 finding.\n"
+            "distlint.toml: `baseline` was added. Next: distlint check .\n"
+        )
+        line = 'baseline = "distlint-baseline.json"\n'
+        assert (project / "distlint.toml").read_text() == before + line
+        assert distlint("check").returncode == 0
+        result = distlint("init", "--baseline")
+        assert result.returncode == 2
+        assert "`distlint check --update-baseline` records the findings" in result.stderr
+        assert distlint("check", "--update-baseline").returncode == 0
+
+    @pytest.mark.parametrize(
+        ("name", "before", "after"),
+        [
+            ("distlint.toml", "", "+"),
+            ("distlint.toml", "fail-on = 'error'  # no newline", None),
+            ("distlint.toml", "fail-on = 'error'\r\n# end\r\n", None),
+            (
+                "distlint.toml",
+                "ignore = [\n  'DST101', # why\n]\n\n# Ours\n[versions]\ntorch = '2.4'\n",
+                "ignore = [\n  'DST101', # why\n]\n+\n# Ours\n[versions]\ntorch = '2.4'\n",
+            ),
+            (
+                "distlint.toml",
+                "# Ours\n[versions]\ntorch = '2.4'\n",
+                "+# Ours\n[versions]\ntorch = '2.4'\n",
+            ),
+            (
+                "pyproject.toml",
+                "[tool.distlint]  # a\nworld = [\n  2,\n  2,\n]\n\n\n[tool.ruff]\nselect = []\n",
+                "[tool.distlint]  # a\nworld = [\n  2,\n  2,\n]\n+\n\n[tool.ruff]\nselect = []\n",
+            ),
+            ("pyproject.toml", "[ tool . distlint ]\n# none yet\n", None),
+            (
+                "pyproject.toml",
+                "[tool.a]\nb = '''\n[tool.distlint]\n'''\n[tool.distlint]\n[tool.c]\n",
+                "[tool.a]\nb = '''\n[tool.distlint]\n'''\n[tool.distlint]\n+[tool.c]\n",
+            ),
+            (
+                "pyproject.toml",
+                "[tool.distlint.versions]\ntorch = '2.4'\n",
+                "[tool.distlint.versions]\ntorch = '2.4'\n\n[tool.distlint]\n+",
+            ),
+        ],
+    )
+    def test_a_baseline_for_a_configuration_of_the_users_own(
+        self, project: Path, distlint: Run, name: str, before: str, after: str | None
+    ) -> None:
+        file = project / name
+        file.write_bytes(before.encode())
+        assert distlint("init", "--baseline").returncode == 0
+        newline = "\r\n" if "\r\n" in before else "\n"
+        line = f'baseline = "distlint-baseline.json"{newline}'
+        if after is None:
+            after = f"{before}{'' if before.endswith(newline) else newline}+"
+        assert file.read_bytes().decode() == after.replace("+", line)
+
+    @pytest.mark.parametrize(
+        "text", ["tool = {distlint = {fail-on = 'error'}}\n", "[tool]\ndistlint.preview = true\n"]
+    )
+    def test_a_configuration_that_takes_no_key(
+        self, project: Path, distlint: Run, text: str
+    ) -> None:
+        file = project / "pyproject.toml"
+        file.write_text(text)
+        result = distlint("init", "--baseline")
+        assert result.returncode == 2
+        assert 'add it by hand: baseline = "distlint-baseline.json"' in result.stderr
+        assert file.read_text() == text
+        assert not (project / "distlint-baseline.json").exists()
 
 
 class TestShowing:
