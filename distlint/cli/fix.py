@@ -48,7 +48,8 @@ def repair(chosen: argparse.Namespace) -> int:
         check.tell_notices(report, chosen)
     else:
         check.tell(report, chosen, resolver)
-    _say(repairs.files, chosen)
+    if report.checked or not report.failed:
+        _say(repairs.files, chosen)
     return _status(report, repairs.files, chosen)
 
 
@@ -76,7 +77,8 @@ def _repair_stdin(chosen: argparse.Namespace, resolver: Resolver) -> int:
         check.tell_notices(report, chosen)
     else:
         check.tell(report, chosen, resolver, sys.stderr)
-    _say(repairs.files, chosen)
+    if report.checked or not report.failed:
+        _say(repairs.files, chosen)
     return _status(report, repairs.files, chosen)
 
 

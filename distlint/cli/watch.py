@@ -12,8 +12,9 @@ from pathlib import Path
 
 from distlint.cli import options
 from distlint.engine.config_file import FILE_NAME, PYPROJECT
-from distlint.engine.discovery import discover
+from distlint.engine.discovery import discover, reason
 from distlint.engine.errors import ConfigError
+from distlint.source.paths import display
 
 INTERVAL = 0.4
 """Seconds between two looks at the files; more where a look itself takes long."""
@@ -27,6 +28,7 @@ State = dict[Path, tuple[int, int] | None]
 
 def watch(chosen: argparse.Namespace, arguments: Sequence[str]) -> int:
     """Run the same command without ``--watch`` after every change, until the user has enough."""
+    _refuse_missing(chosen.paths)
     command = [sys.executable, "-m", "distlint", "check"]
     command += [each for each in arguments if each != "--watch"]
     state: State | None = None
@@ -38,6 +40,15 @@ def watch(chosen: argparse.Namespace, arguments: Sequence[str]) -> int:
         subprocess.run(command, check=False)
         if not chosen.quiet:
             print("Watching; Ctrl-C ends it.", file=sys.stderr, flush=True)
+
+
+def _refuse_missing(paths: Sequence[Path]) -> None:
+    """A path that does not exist is a slip; what is deleted later is watched all the same."""
+    for path in paths:
+        try:
+            os.stat(path)
+        except (OSError, ValueError) as error:
+            raise ConfigError(f"{display(Path(os.path.abspath(path)))}: {reason(error)}") from None
 
 
 def _changed(chosen: argparse.Namespace, before: State | None) -> State:

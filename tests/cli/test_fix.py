@@ -249,3 +249,13 @@ def test_leftovers_of_killed_runs_are_removed(train: Path, distlint: Run) -> Non
     assert left.exists()
     distlint("fix")
     assert not left.exists()
+
+
+def test_a_path_that_does_not_exist(project: Path, distlint: Run) -> None:
+    """The error is all there is to say."""
+    for option in ("--unsafe-fixes", "--diff"):
+        result = distlint("fix", option, "missing.py")
+        assert result.returncode == 2
+        assert "missing.py: no such file" in result.stderr
+        assert "ixed nothing" not in result.stdout + result.stderr
+        assert "ould fix nothing" not in result.stdout + result.stderr

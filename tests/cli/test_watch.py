@@ -115,3 +115,13 @@ def test_what_does_not_go_together(project: Path, distlint: Run) -> None:
         result = distlint("check", "--watch", *arguments)
         assert result.returncode == 2
         assert "--watch goes with files, and without --fix" in result.stderr
+
+
+@pytest.mark.parametrize("paths", [["missing.py"], [".", "missing"], ["a\0b.py"]])
+def test_a_path_that_does_not_exist_is_refused(
+    project: Path, distlint: Run, paths: list[str]
+) -> None:
+    result = distlint("check", "--watch", *paths)
+    assert result.returncode == 2
+    assert result.stderr.startswith("distlint: ")
+    assert "Watching" not in result.stderr
