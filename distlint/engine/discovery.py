@@ -22,6 +22,9 @@ from distlint.source.settings.kinds import (
     may_be_source,
 )
 
+_NEVER_MEANT = frozenset({".git", ".distlint_cache", "__pycache__"})
+"""Excluded entries that no user misses."""
+
 
 @dataclass(frozen=True, slots=True)
 class Target:
@@ -88,7 +91,10 @@ class _Search:
         if stat.S_ISDIR(mode):
             self.resolver.named.append(path)
             if not self._forced_out(path):
-                self._walk(path)
+                before = len(self.found.targets), len(self.found.notices)
+                excluded = self._walk(path)
+                if before == (len(self.found.targets), len(self.found.notices)):
+                    self.found.notices.append(_nothing_in(path, excluded))
         elif stat.S_ISREG(mode):
             self.resolver.named.append(path.parent)
             if not self._forced_out(path):
@@ -101,7 +107,9 @@ class _Search:
             return False
         return any(p.names(path) for p in self.resolver.of_folder(path.parent).exclude)
 
-    def _walk(self, root: Path) -> None:
+    def _walk(self, root: Path) -> int:
+        """Find the files below a directory; how many entries are excluded or ignored by git."""
+        excluded = 0
         ignored = Ignored.above(root) if self.respect_gitignore else Ignored(())
         pending = [(root, ignored)]
         while pending:
@@ -116,11 +124,16 @@ class _Search:
             patterns = self._patterns(folder, root)
             for entry in entries:
                 path = folder / entry.name
-                if self._is_folder(entry):
-                    if not _excluded(path, patterns, ignored, folder=True):
-                        pending.append((path, ignored))
-                elif is_source(entry.name) and not _excluded(path, patterns, ignored):
+                is_folder = self._is_folder(entry)
+                if not is_folder and not is_source(entry.name):
+                    continue
+                if _excluded(path, patterns, ignored, folder=is_folder):
+                    excluded += entry.name not in _NEVER_MEANT
+                elif is_folder:
+                    pending.append((path, ignored))
+                else:
                     self._file(path, entry)
+        return excluded
 
     def _patterns(self, folder: Path, root: Path) -> list[Pattern]:
         """The patterns in force, but for those that rule out the very folder that was named."""
@@ -152,6 +165,18 @@ class _Search:
 
     def _fail(self, path: Path, message: str) -> None:
         self.found.notices.append(Notice("failed", message, path))
+
+
+def _nothing_in(path: Path, excluded: int) -> Notice:
+    """A directory without files to check: which kinds were looked for."""
+    message = (
+        "nothing to check: no Python files or notebooks, and no training settings in JSON, YAML, "
+        "shell scripts, Dockerfiles or Makefiles"
+    )
+    if excluded:
+        entries = "1 entry is" if excluded == 1 else f"{excluded:,} entries are"
+        message += f" ({entries} excluded or ignored by git)"
+    return Notice("nothing", message, path)
 
 
 def is_source(name: str) -> bool:

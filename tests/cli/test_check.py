@@ -201,6 +201,35 @@ class TestOutput:
         assert "gr\\xf6\\xdfe.py:6:1: error[DST101]" in result.stdout
         assert "Traceback" not in result.stderr
 
+    @pytest.mark.parametrize(
+        ("files", "hint"),
+        [
+            ({}, ""),
+            ({"notes.md": "#", "data.json": "{}", "build.sh": "make\n"}, ""),
+            (
+                {".gitignore": "*.py\n", "train.py": BUGGY},
+                " (1 entry is excluded or ignored by git)",
+            ),
+            (
+                {"build/a.py": BUGGY, "dist/b.py": BUGGY, ".git/x": ""},
+                " (2 entries are excluded or ignored by git)",
+            ),
+        ],
+    )
+    def test_a_directory_without_files_to_check(
+        self, project: Path, distlint: Run, files: dict[str, str], hint: str
+    ) -> None:
+        """It says which files were looked for, and whether some are left out."""
+        for name, text in files.items():
+            (project / name).parent.mkdir(exist_ok=True)
+            (project / name).write_text(text)
+        result = distlint("check")
+        assert (result.returncode, result.stdout) == (0, "No files were checked.\n")
+        assert result.stderr == (
+            ".: nothing to check: no Python files or notebooks, and no training settings in JSON, "
+            f"YAML, shell scripts, Dockerfiles or Makefiles{hint}\n"
+        )
+
     def test_a_crash_is_one_line_until_asked_for_more(self, buggy: Path) -> None:
         text, status, errors = in_process(
             "import distlint.rules.find as f\n"
