@@ -156,6 +156,11 @@ def colored(choice: str, stream: IO[str]) -> bool:
         return False
     if os.environ.get("FORCE_COLOR", "0") not in ("", "0"):
         return True
+    return drawn(stream)
+
+
+def drawn(stream: IO[str]) -> bool:
+    """Does a person read this stream, on a terminal that understands escape sequences?"""
     return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from distlint.cli import OK, options
 from distlint.cli.parser import Parser
 from distlint.engine.errors import ConfigError
-from distlint.engine.selection import exact, expand
+from distlint.engine.selection import exact, expand, unknown_rule
 from distlint.engine.settings import Settings
 from distlint.rules.table import RESERVED
 from distlint.source.paths import display
 
 if TYPE_CHECKING:
     from distlint.rules.base import Rule
+
+_SHORTEST = 3
+"""Letters of a word that is searched for in names and summaries."""
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -26,7 +29,7 @@ def run(arguments: Sequence[str]) -> int:
     if chosen.all:
         _show([*rules().values(), *_settings(chosen).described_rules().values()], chosen)
         return OK
-    code = exact(chosen.rule)
+    code = _code(chosen.rule)
     if code is None:
         _look_further(chosen)
     elif code in rules():
@@ -37,25 +40,24 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _look_further(chosen: argparse.Namespace) -> None:
-    """A rule of the project, as far as its file declares it, or the rules of a prefix.
+    """A rule of the project, as far as its file declares it, or several rules.
 
     Nothing of the project is run to show what it says.
     """
     from distlint.rules.registry import rules
 
     settings = _settings(chosen)
-    own = settings.described_rules()
-    known = {**rules(), **own}
-    codes = {code: rule.name for code, rule in known.items()}
-    code = exact(chosen.rule, codes)
+    known = {**rules(), **settings.described_rules()}
+    names = {**RESERVED, **{code: rule.name for code, rule in known.items()}}
+    code = _code(chosen.rule, names)
     if code is not None:
         _show([known[code]], chosen)
         return
     try:
-        found = expand(chosen.rule, {**RESERVED, **codes})
+        codes = _several(chosen.rule, names, known)
     except ConfigError as error:
         raise ConfigError(f"{error}{_not_declared(settings)}") from None
-    _list([known[code] for code in sorted(found & known.keys())], chosen)
+    _list([known[code] for code in sorted(codes & known.keys())], chosen)
 
 
 def _not_declared(settings: Settings) -> str:
@@ -66,6 +68,30 @@ def _not_declared(settings: Settings) -> str:
     return f"; rules in {named} may declare it: `distlint test-rule` runs these"
 
 
+def _code(word: str, known: Mapping[str, str] = RESERVED) -> str | None:
+    """The code of the rule with this code or name, in whatever case."""
+    return exact(word, known) or exact(word.upper(), known) or exact(word.lower(), known)
+
+
+def _several(
+    word: str, names: Mapping[str, str], known: Mapping[str, type[Rule]]
+) -> frozenset[str]:
+    """The codes under a prefix, else of the rules whose name or summary contains a word.
+
+    Raises:
+        ConfigError: if there are none.
+    """
+    try:
+        return expand(word.upper(), names)
+    except ConfigError:
+        part = word.lower()
+        named = [code for code, rule in known.items() if part in rule.name]
+        found = named or [code for code, rule in known.items() if part in rule.summary().lower()]
+        if not found or len(part) < _SHORTEST:
+            raise ConfigError(unknown_rule(word, names)) from None
+        return frozenset(found)
+
+
 def _settings(chosen: argparse.Namespace) -> Settings:
     resolver = options.resolver(chosen)
     return resolver.of_folder(resolver.cwd)
@@ -74,16 +100,21 @@ def _settings(chosen: argparse.Namespace) -> Settings:
 def parser() -> Parser:
     parser = Parser(
         "distlint rule",
-        description="Explain a rule, or list the rules of a family.",
+        description="Explain a rule, or list the rules of a family or with a word in their name.",
     )
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument(
         "rule",
         nargs="?",
         metavar="CODE|NAME",
-        help="such as DST101; a prefix such as DST1, or ALL, lists rules",
+        help="such as DST101; a prefix such as DST1, a word such as sampler, or ALL, lists rules",
     )
     which.add_argument("--all", action="store_true", help="explain all of them")
+    parser.add_argument(
+        "--examples",
+        action="store_true",
+        help="add whole scripts that are reported, and that are not",
+    )
     parser.add_argument("--output-format", choices=("full", "json"), default="full")
     options.add_configuration(parser)
     options.add_display(parser)
@@ -99,14 +130,19 @@ def _show(shown: list[type[Rule]], chosen: argparse.Namespace) -> None:
         return
     from distlint.rules.page import page
 
-    text = "\n".join(page(rule) for rule in shown)
-    if not options.colored(chosen.color, sys.stdout):
+    text = "\n".join(page(rule, examples=chosen.examples) for rule in shown)
+    if len(shown) == 1 and not chosen.examples:
+        command = f"distlint rule {shown[0].code} --examples"
+        text += f"\n`{command}` adds scripts that are reported and scripts that are not.\n"
+    color = options.colored(chosen.color, sys.stdout)
+    if not color and not options.drawn(sys.stdout):
         sys.stdout.write(text)
         return
     from rich.console import Console
     from rich.markdown import Markdown
 
-    Console(force_terminal=True, width=options.width()).print(Markdown(text))
+    console = Console(force_terminal=True, no_color=not color, width=options.width())
+    console.print(Markdown(text))
 
 
 def _list(listed: list[type[Rule]], chosen: argparse.Namespace) -> None:

@@ -24,19 +24,20 @@ _EFFECTS = {
 }
 
 
-def page(rule: type[Rule]) -> str:
-    """Everything about a rule."""
+def page(rule: type[Rule], *, examples: bool = True) -> str:
+    """Everything about a rule; the examples, which are long, come last."""
     parts = [
         f"# {rule.name} ({rule.code})",
         rule.documentation(),
         "## Severity",
         severity(rule),
-        *_section("Not reported", rule.good),
-        *_section("Reported", rule.bad),
         "## Switching it off",
         f"`# distlint: ignore[{rule.code}]` at the end of the line or on a line above, or "
         f'`ignore = ["{rule.code}"]` in the configuration.',
     ]
+    if examples:
+        parts += _section("Reported", rule.bad)
+        parts += _section("Not reported", rule.good)
     return "\n\n".join(part.strip() for part in parts) + "\n"
 
 
