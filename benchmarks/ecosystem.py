@@ -22,9 +22,9 @@ from pathlib import Path
 
 from distlint.analyzer.lower import ParseError
 from distlint.analyzer.project import Project
-from distlint.analyzer.screen import worth_analysing
 from distlint.engine.workers import rare_collection
 from distlint.rules.find import find
+from distlint.rules.prefilter import worth_analysing
 from distlint.source.document import Document, DocumentError
 from distlint.source.nesting import too_deep
 

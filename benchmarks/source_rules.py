@@ -20,9 +20,9 @@ from pathlib import Path
 from distlint.analyzer.lower import ParseError
 from distlint.analyzer.positions import Locators
 from distlint.analyzer.project import Project
-from distlint.analyzer.screen import worth_analysing
 from distlint.rules.base import SourceRule
 from distlint.rules.find import source_rules
+from distlint.rules.prefilter import worth_analysing
 from distlint.source.document import Document, DocumentError
 from distlint.source.finding import Finding
 

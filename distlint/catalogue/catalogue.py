@@ -28,7 +28,7 @@ from distlint.catalogue.entries import (
     UniformSource,
 )
 from distlint.catalogue.schema import FILE_KEYS, TABLES, CatalogueError, nearest, parse_row
-from distlint.catalogue.shipped import FRAMEWORKS, frameworks
+from distlint.catalogue.shipped import FRAMEWORKS, HEAD_KEYS, frameworks
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -356,7 +356,7 @@ class Catalogue:
                 ):
                     raise CatalogueError(f"{source}: 'aliases' must be a table of strings")
                 self._aliases.update(value)
-            elif key == "sealed" and framework != USER:
+            elif key in HEAD_KEYS and framework != USER:
                 continue  # read by itself: see shipped.py
             elif key not in FILE_KEYS and not partial:
                 hint = nearest(key, (*TABLES, *FILE_KEYS))

@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from distlint.analyzer.screen import worth_analysing
 from distlint.engine import documents
 from distlint.engine.discovery import Target, reason
 from distlint.engine.settings import Resolver, Settings
 from distlint.engine.suppression import Complaint, Suppressions
+from distlint.rules.prefilter import worth_analysing
 from distlint.rules.table import RESERVED, SYNTAX_ERROR, UNUSED_SUPPRESSION
 from distlint.source.document import Document, DocumentError, digest
 from distlint.source.edits import apply, changed_lines

@@ -8,11 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from distlint.analyzer.screen import worth_analysing
 from distlint.engine.check import FileResult, Session
 from distlint.engine.discovery import Discovered, Target, discover
 from distlint.engine.settings import Resolver
 from distlint.engine.workers import Progress, check_files
+from distlint.rules.prefilter import worth_analysing
 from distlint.rules.table import implemented
 from distlint.source.finding import Place
 from distlint.source.paths import STDIN

@@ -107,7 +107,12 @@ class SourceRule(Rule):
     """A rule about one module's source: no ranks need to part for it."""
 
     words: ClassVar[tuple[str, ...]] = ()
-    """In a rule of the user's own: it is asked about files that hold one of these; () for all."""
+    """Text that a file holds if the rule has something to say about it.
+
+    A rule of distlint is asked about every file that may be distributed; files that only use a
+    framework are analysed as well if they hold a word of a rule. A rule of the user's own is asked
+    about files that hold one of its words; () for all.
+    """
 
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators

@@ -51,6 +51,7 @@ class GlobInLoadPath(SourceRule):
     code = "DST412"
     name = "glob-in-load-path"
     severity = Severity.ERROR
+    words = ("torch.load(",)
 
     good = (
         Example(

@@ -106,6 +106,7 @@ class NoMapLocation(SourceRule):
     code = "DST404"
     name = "no-map-location"
     severity = Severity.WARNING
+    words = ("torch.load(", "load_checkpoint(")
 
     good = (
         Example(

@@ -64,6 +64,7 @@ class PickledModule(SourceRule):
     code = "DST409"
     name = "pickled-module"
     severity = Severity.INFO
+    words = ("torch.save(",)
 
     good = (
         Example(

@@ -91,6 +91,7 @@ class SaveOnAllRanks(SourceRule):
     code = "DST406"
     name = "save-on-all-ranks"
     severity = Severity.ERROR
+    words = ("torch.save(",)
 
     good = (
         Example(

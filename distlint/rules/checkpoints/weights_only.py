@@ -57,6 +57,7 @@ class WeightsOnly(SourceRule):
     name = "weights-only"
     severity = Severity.INFO
     preview = True
+    words = ("torch.load(",)
 
     good = (
         Example(

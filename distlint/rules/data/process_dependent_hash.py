@@ -54,6 +54,7 @@ class ProcessDependentHash(SourceRule):
     code = "DST215"
     name = "process-dependent-hash"
     severity = Severity.WARNING
+    words = ("hash(",)
 
     good = (
         Example(

@@ -82,6 +82,7 @@ class AnomalyLeftOn(SourceRule):
     code = "DST610"
     name = "anomaly-left-on"
     severity = Severity.WARNING
+    words = ("detect_anomaly",)
 
     good = (
         Example(

@@ -67,6 +67,7 @@ class Fp16NoScaler(SourceRule):
     code = "DST605"
     name = "fp16-no-scaler"
     severity = Severity.WARNING
+    words = ("autocast(",)
 
     good = (
         Example(

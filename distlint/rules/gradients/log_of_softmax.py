@@ -59,6 +59,7 @@ class LogOfSoftmax(SourceRule):
     code = "DST602"
     name = "log-of-softmax"
     severity = Severity.WARNING
+    words = ("log(torch.softmax", "log(F.softmax")
 
     good = (
         Example(

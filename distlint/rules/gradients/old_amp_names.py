@@ -69,6 +69,7 @@ class OldAmpNames(SourceRule):
     code = "DST607"
     name = "old-amp-names"
     severity = Severity.INFO
+    words = ("autocast(", "GradScaler")
 
     good = (
         Example(

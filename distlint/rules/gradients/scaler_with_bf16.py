@@ -52,6 +52,7 @@ class ScalerWithBf16(SourceRule):
     code = "DST608"
     name = "scaler-with-bf16"
     severity = Severity.INFO
+    words = ("GradScaler",)
 
     good = (
         Example(

@@ -64,6 +64,7 @@ class HardCodedPort(SourceRule):
 
     code = "DST506"
     name = "hard-coded-port"
+    words = ("MASTER_PORT",)
 
     good = (
         Example(

@@ -61,6 +61,7 @@ class VisibleDevicesInCode(SourceRule):
 
     code = "DST505"
     name = "visible-devices-in-code"
+    words = ("CUDA_VISIBLE_DEVICES",)
 
     good = (
         Example(

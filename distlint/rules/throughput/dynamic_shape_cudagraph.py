@@ -57,6 +57,7 @@ class DynamicShapeCudagraph(SourceRule):
     code = "DST703"
     name = "dynamic-shape-cudagraph"
     severity = Severity.WARNING
+    words = ("torch.compile(",)
 
     good = (
         Example(

@@ -67,6 +67,7 @@ class DynamoPrivate(SourceRule):
 
     code = "DST702"
     name = "dynamo-private"
+    words = ("_dynamo",)
 
     good = (
         Example(

@@ -63,6 +63,7 @@ class GraphBreak(SourceRule):
 
     code = "DST701"
     name = "graph-break"
+    words = ("torch.compile(",)
 
     good = (
         Example(
