@@ -18,6 +18,7 @@ from distlint.analyzer.environment import environment_writes
 from distlint.analyzer.names import Around, Scope, calls_of, expressions_in, expressions_of, placed
 from distlint.analyzer.objects import CallSite, Objects, objects_of
 from distlint.analyzer.project import Imported
+from distlint.catalogue import shipped
 from distlint.source.notebook import SUFFIX
 from distlint.source.requirements import is_beside
 
@@ -54,15 +55,6 @@ _COUNTER = re.compile(r"(?:^|_)(?:steps?|epochs?|iters?|iterations?)(?:_|$)")
 """Words of what counts the training: the same in each process, whatever it was reckoned from."""
 _BUFFER = re.compile(r"BytesIO|buffer|stream|fileobj|bytes", re.IGNORECASE)
 _DEVICE = re.compile(r"gpu|cuda|device|cpu|distrib|world|\bn_?proc|data_?parallel", re.IGNORECASE)
-_SIGNS = frozenset(
-    {
-        "DDP", "DistributedDataParallel", "FSDP", "FullyShardedDataParallel", "LOCAL_RANK", "RANK",
-        "Accelerator", "PartialState", "deepspeed", "distributed", "fully_shard", "horovod",
-        "DistributedSampler", "lightning", "pytorch_lightning", "init_process_group", "get_rank",
-        "is_main_process", "is_master", "rank_zero_only", "is_global_zero", "is_rank_zero",
-        "local_rank", "num_nodes",
-    }
-)  # fmt: skip
 _RANK_PARAM = re.compile(r"^((local|global|proc|process|worker|ddp)_?)?rank$|^gpu$|^local_process")
 _RANK_ITSELF = re.compile(r"^((local|global)_)?rank$|^get_(global_)?rank$|^process_index$")
 _DEVICES = frozenset({"num_nodes", "devices", "strategy"})
@@ -90,7 +82,7 @@ _STARTS = frozenset({"init_process_group", "DistributedDataParallel", "DDP", "FS
 
 def is_distributed(module: Module) -> bool:
     """Does a file have to do with several processes, by its words?"""
-    if not (_SIGNS | _RANK_OPTION).isdisjoint(module.words):
+    if not (shipped.words().signs | _RANK_OPTION).isdisjoint(module.words):
         return True
     return {"save_checkpoint", "tag"} <= module.tokens  # DeepSpeed's engine in other hands
 
@@ -477,7 +469,7 @@ class Guards:
 
         The options that another file is handed may be read there.
         """
-        if not _SIGNS.isdisjoint(self._words_used):
+        if not shipped.words().signs.isdisjoint(self._words_used):
             return False
         parsed = [
             site

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
+from distlint.catalogue.shipped import distributions
 from distlint.source.requirements import asks_for_older
 
 if TYPE_CHECKING:
@@ -33,9 +34,6 @@ _GONE = {"on_keyboard_interrupt": "1.7"}
 """Hooks of Lightning that it calls no more, since when."""
 LIGHTNING = frozenset({"lightning", "pytorch_lightning"})
 """The packages that a Trainer of Lightning comes from."""
-
-_DISTRIBUTIONS = {"lightning": ("pytorch-lightning", "pytorch_lightning", "lightning")}
-"""How requirements name a framework of the catalogue that has other names as well."""
 
 _WITH_BATCH = frozenset({_STEP, "validation_step", "test_step", "predict_step"})
 """Methods that a framework calls with the batch of this rank."""
@@ -94,7 +92,7 @@ def asks_for_older_lightning(module: Module, version: str) -> bool:
 
 def keeps_to_older(module: Module, framework: str, version: str) -> bool:
     """Does the project hold itself to versions of a framework that are older than this one?"""
-    names = _DISTRIBUTIONS.get(framework, (framework,))
+    names = distributions().get(framework, (framework,))
     return any(asks_for_older(module.path, name, version) for name in names)
 
 

@@ -11,7 +11,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.finder import LARGE, Finder, content_of, state_of
 from distlint.analyzer.lower import ParseError, lower, parse
 from distlint.analyzer.screen import worth_following
-from distlint.catalogue import RUNTIME
+from distlint.catalogue import RUNTIME, shipped
 from distlint.catalogue.catalogue import Catalogue, frameworks
 from distlint.source.document import Document, DocumentError
 
@@ -321,14 +321,6 @@ def _collect_functions(nodes: Iterable[object], found: list[ir.Function]) -> Non
             )
 
 
-_TELLING_NAMES = {
-    "accelerator": "accelerate",
-    "zero3_model": "deepspeed",
-    "model_engine": "deepspeed",
-}
-"""Names under which a module is handed the objects of a framework that it need not import."""
-
-
 _path = lru_cache(maxsize=1024)(Path)
 """Modules are asked for by the same few keys, and to take a path apart takes long."""
 
@@ -394,7 +386,8 @@ class Project:
     def catalogue_of(self, module: Module) -> Catalogue:
         """What is known about the frameworks that a module imports, is part of, or is handed
         objects of."""
-        named = frozenset(root for name, root in _TELLING_NAMES.items() if name in module.tokens)
+        variables = shipped.words().variables
+        named = frozenset(root for name, root in variables.items() if name in module.tokens)
         package = module.dotted.partition(".")[0]
         return self.catalogue(module.imported_roots | named | {package})
 

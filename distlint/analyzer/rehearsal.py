@@ -17,6 +17,7 @@ from distlint.analyzer.project import Module, Project
 from distlint.analyzer.reach import Reach
 from distlint.analyzer.state import Cont, Frame, OverBudget
 from distlint.analyzer.values import Value
+from distlint.catalogue import shipped
 from distlint.catalogue.catalogue import IMPLIED_TAGS
 
 if TYPE_CHECKING:
@@ -30,31 +31,6 @@ DEEPEST = 9
 
 STEP_BUDGET = 30_000
 """Work that may go into one root, all its paths together: statements, and states by their size."""
-
-DISTRIBUTED_WORDS = frozenset(
-    {
-        "world_size",
-        "WORLD_SIZE",
-        "RANK",
-        "LOCAL_RANK",
-        "get_rank",
-        "get_world_size",
-        "init_process_group",
-        "local_rank",
-        "DistributedDataParallel",
-        "DDP",
-        "FullyShardedDataParallel",
-        "FSDP",
-        "ddp_model",
-        "barrier",
-        "all_reduce",
-        "DistributedSampler",
-        "deepspeed",
-        "accelerator",
-        "is_main_process",
-    }
-)
-"""A module that mentions none of these has no ranks: a parameter named ``rank`` is another rank."""
 
 
 class Rehearsal:
@@ -275,7 +251,7 @@ class Rehearsal:
 
     def trusts_names(self, module: Module) -> bool:
         """May a name alone say that something is a rank?"""
-        return not DISTRIBUTED_WORDS.isdisjoint(module.tokens)
+        return not shipped.words().rank_signs.isdisjoint(module.tokens)
 
     def unwraps(self, kind: str) -> str | None:
         """The attribute under which a wrapper keeps what it wraps."""

@@ -5,16 +5,15 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from distlint.analyzer.screen import may_diverge, mentions_framework
+from distlint.analyzer.screen import Prefilter, may_diverge, mentions_framework
 from distlint.rules.words import WORDS
 
 
 def worth_analysing(data: bytes) -> bool:
     """Could ranks diverge in a file, or a rule about one file have something to say?"""
-    return mentions_framework(data) and (may_diverge(data) or _declared().search(data) is not None)
+    return mentions_framework(data) and (may_diverge(data) or _declared().passes(data))
 
 
 @lru_cache(maxsize=1)
-def _declared() -> re.Pattern[bytes]:
-    every = sorted({word for words in WORDS.values() for word in words})
-    return re.compile("|".join(map(re.escape, every)).encode())
+def _declared() -> Prefilter:
+    return Prefilter(re.escape(word) for words in WORDS.values() for word in words)
