@@ -331,8 +331,12 @@ class Guards:
         wraps = any(
             _wraps(statement) for scope in self.names.scopes for statement, _ in placed(scope.body)
         )
+        starting = self.objects.catalogue.starting_names
         return wraps and not any(
-            each.star_imports or any(map(_JOINS.search, each.words)) for each in _reached(module)
+            each.star_imports
+            or not starting.isdisjoint(each.words)
+            or any(map(_JOINS.search, each.words))
+            for each in _reached(module)
         )
 
     def is_told_one(self, site: CallSite) -> bool:
@@ -437,7 +441,8 @@ class Guards:
                 return True  # DeepSpeed's, which all ranks call
             if name.endswith("consolidated_16bit_state_dict"):
                 return True  # DeepSpeed's, too
-            is_joining = name in _JOINING or name.endswith("state_dict")
+            joining = self.objects.catalogue.joining_names
+            is_joining = name in _JOINING or name in joining or name.endswith("state_dict")
             if is_joining and not self._on_one_device(call, point):
                 entry = self.names.entry(call.func, scope)
                 if entry is not None and (entry.collective or entry.cls):

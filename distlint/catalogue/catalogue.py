@@ -67,6 +67,7 @@ _RIVALS: Mapping[str, Mapping[str, Row | None]] = {
     for facet in rivals
 }
 _UNDOTTED = ("env", "name")
+_JOINING_KINDS = ("init", "barrier", "wrap")
 _SPECIAL_METHODS = ("__call__", "__iter__", "__enter__", "__exit__", "__init__")
 
 
@@ -109,6 +110,10 @@ class Catalogue:
         self.event_names: frozenset[str] = frozenset()
         self.event_hints: frozenset[str] = frozenset()
         """Those of them that variables go by: what is called so communicates when it is run."""
+        self.starting_names: frozenset[str] = frozenset()
+        """Those that make the processes a group."""
+        self.joining_names: frozenset[str] = frozenset()
+        """Those that only a process of a group calls: it is set up, waits or wraps a model."""
         self.rank_names: frozenset[str] = frozenset()
         self.local_names: frozenset[str] = frozenset()
         self.steady_names: frozenset[str] = frozenset()
@@ -390,6 +395,8 @@ class Catalogue:
 
     def _index(self) -> None:
         events: set[str] = set()
+        starting: set[str] = set()
+        joining: set[str] = set()
         hints: set[str] = set()
         ranks: set[str] = set()
         local: set[str] = set()
@@ -400,6 +407,10 @@ class Catalogue:
             for name, entry in table.items():
                 if entry.collective or entry.first or (entry.guard and entry.guard.communicates):
                     events.add(_last(name))
+                if entry.collective and entry.collective.kind in _JOINING_KINDS:
+                    joining.add(_last(name))
+                    if entry.collective.kind == "init":
+                        starting.add(_last(name))
                 if entry.rank or entry.guard:
                     ranks.add(_last(name))
                 if entry.local:
@@ -420,11 +431,13 @@ class Catalogue:
             if call is not None and call.collective is not None and "_" in hint:
                 hints.add(hint)
         for alias, name in self._aliases.items():
-            for names in (events, ranks, local, steady):
+            for names in (events, starting, joining, ranks, local, steady):
                 if _last(name) in names:
                     names.add(_last(alias))
         self.event_names = frozenset(events | hints)
         self.event_hints = frozenset(hints)
+        self.starting_names = frozenset(starting)
+        self.joining_names = frozenset(joining)
         self.rank_names = frozenset(ranks)
         self.local_names = frozenset(local)
         self.steady_names = frozenset(steady)

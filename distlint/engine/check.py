@@ -249,7 +249,7 @@ class Session:
 
     def _has_askers(self, document: Document, settings: Settings) -> bool:
         """Is there a rule that could speak about a script, to judge by its bytes?"""
-        return _may_part(document, settings) or bool(_own_rules(document, settings))
+        return passes_prefilter(document, settings) or bool(_own_rules(document, settings))
 
     def _settings_in(
         self, document: Document, settings: Settings, *, proving: bool = False
@@ -309,7 +309,7 @@ class Session:
             self.project(settings),
             own,
             off=off,
-            distributed=not own or _may_part(document, settings),
+            distributed=not own or passes_prefilter(document, settings),
         )
 
     def _no_python(
@@ -557,8 +557,8 @@ def _resting(settings: Settings) -> frozenset[str]:
     return preview_codes() - settings.selection.explicit
 
 
-def _may_part(document: Document, settings: Settings) -> bool:
-    """Could ranks part in a document, to judge by its bytes?"""
+def passes_prefilter(document: Document, settings: Settings) -> bool:
+    """Could a rule of distlint have something to say about a script, to judge by its bytes?"""
     own = settings.own_packages
     return worth_analysing(document.code) or any(each.encode() in document.code for each in own)
 

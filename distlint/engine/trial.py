@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from distlint.engine.check import Session
+from distlint.engine.check import Session, passes_prefilter
 from distlint.engine.errors import ConfigError
 from distlint.engine.fix import Repairman
 from distlint.engine.selection import Selection
 from distlint.engine.settings import Settings
-from distlint.rules.base import Example, Rule
+from distlint.rules.base import Example, Rule, SettingsRule, SourceRule
 from distlint.rules.registry import RegistryError, own_rules
 from distlint.source.document import Document, DocumentError
 from distlint.source.finding import Finding
@@ -131,7 +131,9 @@ class _Trying:
         found = sorted((f.place.span.row, f.code) for f in family)
         problems = [*self.failures]
         problems += [f"line {row}: {other} is marked" for row, other in wanted if other != code]
-        problems += [f"line {row}: {each} is expected" for row, each in _less(wanted, found)]
+        missed = _less(wanted, found)
+        problems += [f"line {row}: {each} is expected" for row, each in missed]
+        problems += self._prefiltered() if missed else []
         problems += [f"line {row}: {each} is not expected" for row, each in _less(found, wanted)]
         repaired, left = self._repaired()
         return Trial(
@@ -142,6 +144,31 @@ class _Trying:
             offered=frozenset(f.fix.applicability for f in self.own if f.fix is not None),
             repaired=repaired,
         )
+
+    def _prefiltered(self) -> list[str]:
+        """Why the rule was not asked about the script, if it was not."""
+        rule = self.rule
+        if issubclass(rule, SettingsRule) or rule.code.startswith("DST0"):
+            return []
+        words = rule.words if issubclass(rule, SourceRule) else ()
+        declared = [word for word in words if word in self.text]
+        if rule.code in self.settings.own_rules():
+            none = "the prefilter skips the script: it holds none of the `words` of the rule"
+            return [none] if words and not declared else []
+        try:
+            document = Document.from_bytes(self.text.encode(), self.path)
+        except DocumentError:
+            return []
+        if passes_prefilter(document, self.settings):
+            return []
+        if declared:
+            advice = "write the `words` of the rule down: python -m scripts.generate_words"
+        else:
+            advice = (
+                "the script holds neither a word of a distributed framework nor one of the `words`"
+                " of a rule; declare some"
+            )
+        return [f"the prefilter skips the script: {advice}"]
 
     def _found(self) -> list[Finding]:
         if self.path.suffix == ".py" and not self.rule.code.startswith("DST0"):

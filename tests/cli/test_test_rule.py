@@ -61,6 +61,10 @@ def test_a_rule_of_distlint(distlint: Run) -> None:
         (('"timeout",\n ', '"store",\n '), "it would leave LAB001 in line 4"),
         (("import torch.distributed as dist\n", "import as dist\n"), "it is no Python"),
         (("if call.argument", "if call.nothing"), "raised AttributeError"),
+        (
+            ('words = ("init_process_group",)', 'words = ("nothing",)'),
+            "the prefilter skips the script: it holds none of the `words` of the rule",
+        ),
     ],
 )
 def test_what_is_wrong_is_told(
