@@ -51,7 +51,7 @@ def seals() -> Mapping[str, Seal]:
 class Words:
     """What the text of a file says about the frameworks that it uses, before it is parsed.
 
-    All but ``variables`` and ``signs`` are regular expressions.
+    ``mentions``, ``collectives`` and ``imports`` are regular expressions.
     """
 
     mentions: tuple[str, ...]
