@@ -22,6 +22,14 @@ INTERVAL = 0.4
 _SHARE = 10  # of the time that may go into looking: one part in so many
 _CLEAR = "\033[2J\033[3J\033[H"
 
+_START = f"""\
+import sys
+sys.path[:] = [*filter(None, sys.path), {str(Path(__file__).parents[2])!r}]
+from distlint.cli import main
+sys.exit(main())
+"""
+"""As the script, which imports nothing from the working directory, unlike ``python -m``."""
+
 State = dict[Path, tuple[int, int] | None]
 """When each file was last written, and its size; None for one that is not there."""
 
@@ -29,7 +37,7 @@ State = dict[Path, tuple[int, int] | None]
 def watch(chosen: argparse.Namespace, arguments: Sequence[str]) -> int:
     """Run the same command without ``--watch`` after every change, until the user has enough."""
     _refuse_missing(chosen.paths)
-    command = [sys.executable, "-m", "distlint", "check"]
+    command = [sys.executable, "-c", _START, "check"]
     command += [each for each in arguments if each != "--watch"]
     state: State | None = None
     while True:

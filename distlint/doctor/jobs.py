@@ -164,6 +164,7 @@ def _bounded(
             stdout=output,
             stderr=subprocess.STDOUT,
             env=dict(environment),
+            cwd=Path(__file__).resolve().parents[2],  # no torch.py of the working one is imported
             start_new_session=True,
             text=True,
         )

@@ -123,8 +123,9 @@ KEYS = (
     Key(
         "rules",
         "",
-        "Rules of your own: Python files below the folder of this file, which are executed, or "
-        "names under which installed packages offer some; see [rules of your own](own-rules.md).",
+        "Rules of your own: Python files below the directory of this file, which `check`, `fix`, "
+        "`trace` and editors run, or names under which installed packages offer some; see "
+        "[rules of your own](own-rules.md) and [security](security.md).",
         "[]",
         _STRINGS,
     ),

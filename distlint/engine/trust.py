@@ -56,7 +56,8 @@ def user_configuration() -> Path | None:
 
 
 def announcement(files: tuple[Path, ...], packages: tuple[str, ...]) -> str:
-    return f"running rules of the project: {_named(files, packages)}; --isolated skips them"
+    how = f"--isolated or {VARIABLE}=1 skips them"
+    return f"running rules of the project: {_named(files, packages)}; {how}"
 
 
 def omission(files: tuple[Path, ...], packages: tuple[str, ...], why: str) -> str:

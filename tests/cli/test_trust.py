@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -40,7 +43,10 @@ def ran(lab: Path) -> bool:
     return (lab / "tools" / "ran").exists()
 
 
-SAID = "distlint: running rules of the project: tools/lab.py; --isolated skips them\n"
+SAID = (
+    "distlint: running rules of the project: tools/lab.py; "
+    "--isolated or DISTLINT_NO_PROJECT_RULES=1 skips them\n"
+)
 
 
 @pytest.mark.parametrize(
@@ -209,3 +215,34 @@ def test_rule_files_that_declare_nothing(lab: Path, distlint: Run, text: str) ->
     assert distlint("check", "--show-settings").returncode == 0
     assert distlint("rule", "DST101").returncode == 0
     assert "internal error" not in distlint("rule", "LAB001").stderr
+
+
+MODULES = ("json", "re", "typing", "torch", "libcst", "rich", "distlint", "multiprocessing")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *(("check", "."), ("check", "-j", "2", "."), ("trace", "train.py"), ("doctor",)),
+        ("check", "--watch", "train.py"),
+        pytest.param(("doctor", "--smoke"), marks=pytest.mark.campaign),
+    ],
+    ids=" ".join,
+)
+def test_no_module_of_the_working_directory_is_imported(
+    project: Path, command: tuple[str, ...]
+) -> None:
+    (project / "train.py").write_text(CLEAN)
+    for name in MODULES:
+        (project / f"{name}.py").write_text("open('ran', 'w').close()\nraise SystemExit(3)\n")
+    script = Path(sys.executable).with_name("distlint")
+    started = subprocess.Popen(
+        [script, *command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    assert started.stdout is not None
+    if "--watch" in command:
+        while "Watching" not in started.stdout.readline():
+            assert started.poll() is None
+        started.send_signal(signal.SIGINT)
+    started.communicate(timeout=60)
+    assert not (project / "ran").exists()

@@ -443,6 +443,22 @@ def test_own_catalogue_files_are_watched(script: Path) -> None:
         assert codes(editor.diagnostics(script)) == ["DST101"], editor.messages
 
 
+def test_rules_of_a_project_can_be_switched_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DISTLINT_NO_PROJECT_RULES", "1")
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools" / "lab.py").write_text("raise SystemExit(1)\n")
+    (tmp_path / "distlint.toml").write_text(CONFIG)
+    script = tmp_path / "train.py"
+    script.write_text(BUGGY)
+    with Editor(tmp_path) as editor:
+        editor.open(script)
+        assert codes(editor.diagnostics(script)) == ["DST101"]
+        (said,) = editor.messages
+        assert "rules are not run: " in said
+
+
 def test_rules_of_the_projects_own_are_asked_and_watched(tmp_path: Path) -> None:
     (tmp_path / "tools").mkdir()
     rule = tmp_path / "tools" / "lab.py"
@@ -455,6 +471,9 @@ def test_rules_of_the_projects_own_are_asked_and_watched(tmp_path: Path) -> None
         editor.open(script)
         (found,) = editor.diagnostics(script)
         assert found["code"] == "LAB001"
+        (said,) = editor.messages
+        assert "running rules of the project: " in said
+        assert "lab.py" in said
         assert "holds its nodes" in editor.hover(script, 2, 1)
         rule.write_text(FILE.replace("LAB001", "LAB0042"))
         editor.notify("workspace/didChangeWatchedFiles", changes=[changed])
