@@ -26,6 +26,31 @@ COMMANDS = {
     "run": "start a script on several processes, with a watch over its collectives",
 }
 
+SYNONYMS = {
+    synonym: command
+    for command, synonyms in {
+        "check": "analyse analyze lint scan",
+        "check --watch": "watch",
+        "fix": "repair",
+        "trace": "simulate",
+        "rule": "describe doc docs explain info show",
+        "rule ALL": "list rules",
+        "config": "configuration options settings",
+        "init": "new setup",
+        "clean": "cache clear",
+        "server": "language-server lsp",
+        "completion": "complete completions",
+        "vendor": "bundle",
+        "doctor": "env environment",
+        "diagnose": "debug log logs",
+        "run": "launch torchrun",
+        "run --watch": "run-watch",
+        "--version": "version",
+    }.items()
+    for synonym in synonyms.split()
+}
+"""What other programs call these commands; names a hint and nothing else."""
+
 USAGE = """\
 usage: distlint <command> [options]
 
@@ -93,6 +118,8 @@ def _dispatch(arguments: list[str]) -> int:
     if first in ("-V", "--version"):
         print(f"distlint {__version__}")
         return OK
+    if first == "help" and arguments[1:] and arguments[1] in COMMANDS:
+        return _dispatch([arguments[1], "--help"])
     if first in ("-h", "--help", "help"):
         print(_usage(), end="")
         return OK
@@ -115,14 +142,29 @@ def _no_command(word: str) -> int:
     if not word:
         print(_usage(), end="", file=sys.stderr)
         return FAILED
+    what = "option" if word.startswith("-") else "command"
+    print(f"distlint: unknown {what} `{word}`{_hint(word)}", file=sys.stderr)
+    return FAILED
+
+
+def _hint(word: str) -> str:
+    """What was probably meant by a word that is no command."""
+    if os.path.exists(word):
+        return f"; did you mean `distlint check {word}`?"
+    if word.startswith("-"):
+        from distlint.cli.parser import command_with
+
+        option = word.partition("=")[0]
+        command = command_with(option)
+        return f"; did you mean `distlint {command} {option}`?" if command else ""
+    if word.lower() in SYNONYMS:
+        return f"; did you mean `distlint {SYNONYMS[word.lower()]}`?"
+    from distlint.cli.rule import is_rule
     from distlint.engine.errors import did_you_mean
 
-    what = "option" if word.startswith("-") else "command"
-    hint = did_you_mean(word, COMMANDS) if what == "command" else "; commands come first"
-    if os.path.exists(word):
-        hint = f"; did you mean `distlint check {word}`?"
-    print(f"distlint: unknown {what} `{word}`{hint}", file=sys.stderr)
-    return FAILED
+    if is_rule(word):
+        return f"; did you mean `distlint rule {word}`?"
+    return did_you_mean(word, COMMANDS)
 
 
 def _crashed(error: Exception, *, verbose: bool) -> int:

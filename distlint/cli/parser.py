@@ -36,16 +36,34 @@ class Parser(argparse.ArgumentParser):
             raise argparse.ArgumentError(action, error.message + hint) from None
 
     def _meant(self, word: str) -> str:
-        """An option that is spelt much like this one, or the command that has just this one."""
+        """The command or the key of the configuration with this name, or a similar option."""
         option = word.partition("=")[0]
         if not option.startswith("-"):
             return ""
-        for command in COMMANDS:
-            if option in _options_of(command):
-                return f"; it is an option of `distlint {command}`"
-        from distlint.engine.errors import did_you_mean
+        if option in ("-V", "--version"):
+            return "; it is an option of `distlint`"
+        command = command_with(option)
+        if command is not None:
+            return f"; it is an option of `distlint {command}`"
+        from distlint.engine.config_file import KEYS
+        from distlint.engine.errors import nearest
 
-        return did_you_mean(option, self._option_string_actions)
+        keys = {f"--{key}": key for key in KEYS} if "--config" in self._options else {}
+        meant = nearest(option, [*keys, *self._options])
+        if meant is None:
+            return ""
+        if meant in self._options:
+            return f"; did you mean `{meant}`?"
+        return f"; `{keys[meant]}` is a key of the configuration: `distlint config {keys[meant]}`"
+
+    @property
+    def _options(self) -> Iterable[str]:
+        return self._option_string_actions
+
+
+def command_with(option: str) -> str | None:
+    """The first command that has this option."""
+    return next((command for command in COMMANDS if option in _options_of(command)), None)
 
 
 def _options_of(command: str) -> Iterable[str]:

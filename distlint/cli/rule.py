@@ -92,6 +92,11 @@ def _several(
         return frozenset(found)
 
 
+def is_rule(word: str) -> bool:
+    """Is it the code or the name of one of our rules?"""
+    return _code(word) is not None
+
+
 def _settings(chosen: argparse.Namespace) -> Settings:
     resolver = options.resolver(chosen)
     return resolver.of_folder(resolver.cwd)

@@ -21,6 +21,11 @@ TABLE = "tool.distlint"
 
 MAX_RANKS = 64
 
+_AT_THE_END = " (at end of document)"
+"""Where the parser of TOML places the mistake if a statement does not end."""
+_SHORT = 50_000
+_NEAR = 200
+
 
 class _InvalidError(Exception):
     """What is wrong with a value; the reader adds the key and the file."""
@@ -398,11 +403,32 @@ def parsed(text: str, path: Path) -> dict[str, object]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{display(path)}: is not valid TOML: {error}") from None
+        what = str(error)
+        row = _unfinished(text, tomllib.loads) if what.endswith(_AT_THE_END) else None
+        if row is not None:
+            what = f"{what.removesuffix(_AT_THE_END)} (the statement begins at line {row})"
+        raise ConfigError(f"{display(path)}: is not valid TOML: {what}") from None
     except RecursionError:
         raise ConfigError(f"{display(path)}: cannot be read: nested too deeply") from None
     except ValueError:  # of Python, for numbers of thousands of digits
         raise ConfigError(f"{display(path)}: cannot be read: a number is too large") from None
+
+
+def _unfinished(text: str, loads: Callable[[str], object]) -> int | None:
+    """The row of the statement that runs up to the end of a text which is not valid TOML.
+
+    None if finding it would take long: the text is read anew for each row.
+    """
+    if len(text) > _SHORT:
+        return None
+    lines = text.splitlines(keepends=True)
+    for row in range(len(lines), max(0, len(lines) - _NEAR), -1):
+        try:
+            loads("".join(lines[: row - 1]))
+        except (ValueError, RecursionError):
+            continue
+        return row
+    return None
 
 
 def _catalogue_keys(raw: Mapping[str, object]) -> tuple[str, ...]:
