@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import IO
 
+from distlint.catalogue import RUNTIME
 from distlint.cli import FINDINGS, OK, check, options
 from distlint.cli.parser import Parser
 from distlint.engine.settings import Resolver
-from distlint.source.paths import STDIN
+from distlint.source.paths import STDIN, display
 from distlint.source.report import Fixed, Report
 
 
@@ -96,7 +97,17 @@ def _say(files: Sequence[Fixed], chosen: argparse.Namespace) -> None:
     from distlint.output.summary import fixed
 
     plain = chosen.diff or STDIN in chosen.paths or chosen.output_format != "full"
-    print(fixed(files, would=chosen.diff), file=sys.stderr if plain else sys.stdout)
+    stream = sys.stderr if plain else sys.stdout
+    print(fixed(files, would=chosen.diff), file=stream)
+    importing = [file for file in files if RUNTIME in file.after and RUNTIME not in file.before]
+    if importing:
+        which = display(importing[0].path) if len(importing) == 1 else f"{len(importing):,} files"
+        now = "now import" + ("s" if len(importing) == 1 else "")
+        print(
+            f"{which} {'would import' if chosen.diff else now} {RUNTIME}: install distlint where "
+            "training runs, or let `distlint vendor` write a copy into the project.",
+            file=stream,
+        )
 
 
 def _status(report: Report, files: Sequence[Fixed], chosen: argparse.Namespace) -> int:

@@ -7,7 +7,7 @@ to the byte: comments, quotes, tabs, the newlines of each line.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Literal, TypeVar
@@ -18,6 +18,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.names import Names, Scope
 from distlint.analyzer.positions import Locator
 from distlint.analyzer.project import Module
+from distlint.catalogue import RUNTIME
 from distlint.catalogue.catalogue import Catalogue, Collective
 from distlint.source.comments import Comment, Scan
 from distlint.source.document import NEWLINE
@@ -25,6 +26,9 @@ from distlint.source.finding import Edit, Fix, Span
 
 Node = TypeVar("Node", bound=cst.CSTNode)
 Applicability = Literal["safe", "unsafe", "displayonly"]
+
+
+_NEED = "; needs distlint at run time, or a copy by `distlint vendor`"
 
 
 class Doubt(Exception):
@@ -273,7 +277,15 @@ class Draft:
             if one[1] > other[0]:
                 raise Doubt("two edits overlap")
         edits = tuple(Edit(self._span(start, end), text) for start, end, text in _joined(ordered))
-        return Fix(applicability, message, edits)
+        return Fix(applicability, message + self._need(edits), edits)
+
+    def _need(self, edits: Iterable[Edit]) -> str:
+        """What a script needs from now on, where it imports the runtime and did not before.
+
+        A module of the project's own, which the configuration names, is no such need.
+        """
+        adds = any(RUNTIME in edit.content for edit in edits) and RUNTIME not in self.source
+        return _NEED if adds else ""
 
     def _span(self, start: int, end: int) -> Span:
         row, end_row = self.row_of(start), self.row_of(end)

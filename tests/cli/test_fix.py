@@ -259,3 +259,52 @@ def test_a_path_that_does_not_exist(project: Path, distlint: Run) -> None:
         assert "missing.py: no such file" in result.stderr
         assert "ixed nothing" not in result.stdout + result.stderr
         assert "ould fix nothing" not in result.stdout + result.stderr
+
+
+STOPS_ALONE = """\
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+x = torch.rand(1)
+for step in range(9):
+    dist.all_reduce(x)
+    if torch.rand(1) > 0.5:
+        break
+"""
+NEED = "needs distlint at run time, or a copy by `distlint vendor`"
+
+
+def test_a_fix_that_imports_the_runtime_says_that_it_is_needed(
+    project: Path, distlint: Run
+) -> None:
+    script = project / "train.py"
+    script.write_text(STOPS_ALONE)
+    shown = " ".join(distlint("check").stdout.split())
+    assert NEED in shown
+    (entry,) = json.loads(distlint("check", "--output-format", "json").stdout)
+    assert entry["fix"]["message"].endswith(NEED)
+    result = distlint("fix", "--unsafe-fixes", "--diff")
+    assert "train.py would import distlint.runtime: install distlint" in result.stderr
+    result = distlint("fix", "--unsafe-fixes")
+    assert "from distlint.runtime import any_rank" in script.read_text()
+    assert "train.py now imports distlint.runtime: install distlint" in result.stdout
+    assert "`distlint vendor`" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("config", "script"),
+    [
+        ('runtime = "mine.ranks"\n', STOPS_ALONE),
+        ("", STOPS_ALONE.replace("import torch\n", "import torch\nimport distlint.runtime\n", 1)),
+        ("", BUGGY),
+    ],
+)
+def test_other_fixes_need_nothing_new(
+    project: Path, distlint: Run, config: str, script: str
+) -> None:
+    (project / "distlint.toml").write_text(config)
+    (project / "train.py").write_text(script)
+    (entry,) = json.loads(distlint("check", "--output-format", "json").stdout)
+    assert "vendor" not in entry["fix"]["message"]
+    assert "vendor" not in distlint("fix", "--unsafe-fixes").stdout
