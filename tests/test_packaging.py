@@ -54,6 +54,16 @@ def test_few_dependencies_and_no_upper_bounds() -> None:
     assert project["requires-python"] == ">=3.10"
 
 
+def test_to_see_the_docs_needs_no_torch() -> None:
+    """The README names the extra that holds what the site needs and little else."""
+    project = pyproject()["project"]
+    assert isinstance(project, dict)
+    docs = {r.split(">")[0] for r in project["optional-dependencies"]["docs"]}
+    assert docs == {"mkdocs", "mkdocs-material"}
+    readme = (ROOT / "README.md").read_text("utf-8")
+    assert 'python -m pip install -e ".[docs]" && mkdocs serve' in readme
+
+
 @pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
 def test_no_page_installs_from_an_index_what_lies_in_none(page: Path) -> None:
     assert not re.search(r"pip install [^`\n]*['\" ]distlint\b(?![.-])", page.read_text("utf-8"))

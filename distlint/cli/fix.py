@@ -50,7 +50,7 @@ def repair(chosen: argparse.Namespace) -> int:
     else:
         check.tell(report, chosen, resolver)
     if report.checked or not report.failed:
-        _say(repairs.files, chosen)
+        _say(report, repairs.files, chosen, resolver)
     return _status(report, repairs.files, chosen)
 
 
@@ -79,7 +79,7 @@ def _repair_stdin(chosen: argparse.Namespace, resolver: Resolver) -> int:
     else:
         check.tell(report, chosen, resolver, sys.stderr)
     if report.checked or not report.failed:
-        _say(repairs.files, chosen)
+        _say(report, repairs.files, chosen, resolver)
     return _status(report, repairs.files, chosen)
 
 
@@ -90,7 +90,9 @@ def show(files: Sequence[Fixed], stream: IO[str], chosen: argparse.Namespace) ->
         patch(fixed, stream, color=options.colored(chosen.color, stream))
 
 
-def _say(files: Sequence[Fixed], chosen: argparse.Namespace) -> None:
+def _say(
+    report: Report, files: Sequence[Fixed], chosen: argparse.Namespace, resolver: Resolver
+) -> None:
     """How much was fixed; on standard error, where something else may read the output."""
     if chosen.quiet:
         return
@@ -98,16 +100,32 @@ def _say(files: Sequence[Fixed], chosen: argparse.Namespace) -> None:
 
     plain = chosen.diff or STDIN in chosen.paths or chosen.output_format != "full"
     stream = sys.stderr if plain else sys.stdout
-    print(fixed(files, would=chosen.diff), file=stream)
+    risky = _left_out(report, resolver) if chosen.diff and chosen.unsafe_fixes is None else 0
+    print(fixed(files, would=chosen.diff, risky=risky), file=stream)
     importing = [file for file in files if RUNTIME in file.after and RUNTIME not in file.before]
     if importing:
-        which = display(importing[0].path) if len(importing) == 1 else f"{len(importing):,} files"
-        now = "now import" + ("s" if len(importing) == 1 else "")
-        print(
-            f"{which} {'would import' if chosen.diff else now} {RUNTIME}: install distlint where "
-            "training runs, or let `distlint vendor` write a copy into the project.",
-            file=stream,
-        )
+        print(_needed(importing, would=chosen.diff), file=stream)
+
+
+def _needed(importing: Sequence[Fixed], *, would: bool) -> str:
+    """What is needed where the fixed files run."""
+    one = len(importing) == 1
+    which = display(importing[0].path) if one else f"{len(importing):,} files"
+    verb = "would import" if would else "now imports" if one else "now import"
+    return (
+        f"{which} {verb} {RUNTIME}: install distlint where training runs, or let "
+        "`distlint vendor` write a copy into the project."
+    )
+
+
+def _left_out(report: Report, resolver: Resolver) -> int:
+    """How many findings have a fix that the configuration does not allow."""
+    return sum(
+        finding.fix is not None
+        and finding.fix.applicability == "unsafe"
+        and not resolver.of_file(finding.place.path).unsafe_fixes
+        for finding in report.findings
+    )
 
 
 def _status(report: Report, files: Sequence[Fixed], chosen: argparse.Namespace) -> int:

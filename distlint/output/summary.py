@@ -63,13 +63,15 @@ def fixable(report: Report, *, unsafe: bool) -> str:
     return f"{risky:,} fixable with `distlint fix --unsafe-fixes`." if risky else ""
 
 
-def fixed(files: Iterable[Fixed], *, would: bool) -> str:
-    """How much was fixed, or would be."""
+def fixed(files: Iterable[Fixed], *, would: bool, risky: int = 0) -> str:
+    """How much was fixed, or would be; ``risky`` more could be by unsafe fixes."""
     files = list(files)
+    verb = "Would fix" if would else "Fixed"
+    more = f" ({risky:,} more with `--unsafe-fixes`)" if risky else ""
     if not files:
-        return "Would fix nothing." if would else "Fixed nothing."
+        return f"{verb} nothing{more}."
     count = counted(sum(len(file.applied) for file in files), "finding")
-    return f"{'Would fix' if would else 'Fixed'} {count} in {counted(len(files), 'file')}."
+    return f"{verb} {count} in {counted(len(files), 'file')}{more}."
 
 
 def statistics(report: Report, out: Printer) -> None:

@@ -261,6 +261,18 @@ def test_a_path_that_does_not_exist(project: Path, distlint: Run) -> None:
         assert "ould fix nothing" not in result.stdout + result.stderr
 
 
+def test_a_diff_names_the_fixes_that_it_leaves_out(project: Path, distlint: Run) -> None:
+    (project / "train.py").write_text(BUGGY)
+    result = distlint("fix", "--diff")
+    assert (result.stdout, result.stderr) == (
+        "",
+        "Would fix nothing (1 more with `--unsafe-fixes`).\n",
+    )
+    assert "more with" not in distlint("fix", "--diff", "--unsafe-fixes").stderr
+    (project / "distlint.toml").write_text("unsafe-fixes = true\n")
+    assert distlint("fix", "--diff").stderr == "Would fix 1 finding in 1 file.\n"
+
+
 STOPS_ALONE = """\
 import torch
 import torch.distributed as dist
