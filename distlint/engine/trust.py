@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping
-from hashlib import sha256
 from pathlib import Path
 
 from distlint.engine.errors import ConfigError, did_you_mean
@@ -91,6 +90,8 @@ def is_news(directory: Path, files: tuple[Path, ...], packages: tuple[str, ...])
 
 
 def _digest(directory: Path, files: tuple[Path, ...], packages: tuple[str, ...]) -> str:
+    from hashlib import sha256  # takes its time to import, and few projects have rules
+
     digest = sha256(os.fsencode(os.path.realpath(directory)))
     for file in files:
         try:
