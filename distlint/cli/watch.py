@@ -12,7 +12,7 @@ from pathlib import Path
 
 from distlint.cli import options
 from distlint.engine.config_file import FILE_NAME, PYPROJECT
-from distlint.engine.discovery import discover, reason
+from distlint.engine.discovery import discover, meant, reason
 from distlint.engine.errors import ConfigError
 from distlint.source.paths import display
 
@@ -56,7 +56,8 @@ def _refuse_missing(paths: Sequence[Path]) -> None:
         try:
             os.stat(path)
         except (OSError, ValueError) as error:
-            raise ConfigError(f"{display(Path(os.path.abspath(path)))}: {reason(error)}") from None
+            why = reason(error) + meant(path)
+            raise ConfigError(f"{display(Path(os.path.abspath(path)))}: {why}") from None
 
 
 def _changed(chosen: argparse.Namespace, before: State | None) -> State:

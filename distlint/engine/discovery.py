@@ -11,6 +11,7 @@ from pathlib import Path
 
 from distlint.engine.gitignore import Ignored
 from distlint.engine.patterns import Pattern
+from distlint.engine.selection import exact
 from distlint.engine.settings import Resolver
 from distlint.source.notebook import SUFFIX
 from distlint.source.report import Notice
@@ -63,6 +64,19 @@ def discover(
     return found
 
 
+def meant(given: Path) -> str:
+    """What was probably meant by a path that cannot be used, as the end of a message."""
+    name = str(given)
+    file, mark, _ = name.partition("::")
+    if mark and os.path.isfile(file):
+        return f"; only `distlint trace` takes a function, did you mean `{file}`?"
+    if exact(name) is not None:
+        return f"; separate rules by commas: `--select DST101,{name}`"
+    if os.path.isfile(f"{name}.py"):
+        return f"; did you mean `{name}.py`?"
+    return ""
+
+
 def reason(error: OSError | ValueError) -> str:
     """Why a path cannot be used, without errno numbers and paths."""
     if isinstance(error, OSError):
@@ -86,7 +100,7 @@ class _Search:
         try:
             mode = path.stat().st_mode
         except (OSError, ValueError) as error:
-            self._fail(path, reason(error))
+            self._fail(path, reason(error) + meant(given))
             return
         if stat.S_ISDIR(mode):
             self.resolver.named.append(path)

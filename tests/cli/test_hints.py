@@ -66,6 +66,25 @@ def test_in_place_of_an_option(
     assert hint in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (["train"], "; did you mean `train.py`?"),
+        (["train.py::main"], "; only `distlint trace` takes a function, did you mean `train.py`?"),
+        (["--select", "DST101", "DST102", "train.py"], "; separate rules by commas: `--select "),
+        (["trial.py::main"], ""),
+        (["gone"], ""),
+    ],
+    ids=" ".join,
+)
+def test_in_place_of_a_path(project: Path, distlint: Run, arguments: list[str], hint: str) -> None:
+    (project / "train.py").write_text("")
+    for command in ("check", "fix"):
+        errors = distlint(command, *arguments).stderr
+        assert f"no such file or folder{hint}" in errors
+        assert (";" in errors) == bool(hint)
+
+
 @pytest.mark.parametrize("key", KEYS)
 def test_a_key_of_the_configuration_is_never_taken_for_another_option(
     project: Path, distlint: Run, key: str
