@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import re
 import sys
 from pathlib import Path
 
@@ -12,25 +12,28 @@ from distlint.rules.registry import rules
 FILE = Path(__file__).parent.parent / "distlint" / "rules" / "words.py"
 
 HEAD = '''\
-"""The words that rules declare, by code. Written by ``python -m scripts.generate_words``.
+"""The words that rules declare, by code, as regular expressions.
 
-They are kept here because the prefilter must not import the rules.
+Written by ``python -m scripts.generate_words``. They are kept here because the prefilter must not import the rules.
 """
 
-WORDS: dict[str, tuple[str, ...]] = {
+WORDS: dict[str, list[str]] = {
 '''
 
 
 def text() -> str:
     """The module, as it should be."""
-    rows = [
-        f"    {json.dumps(code)}: ({', '.join(map(json.dumps, rule.words))},),\n"
-        if len(rule.words) == 1
-        else f"    {json.dumps(code)}: ({', '.join(map(json.dumps, rule.words))}),\n"
-        for code, rule in rules().items()
-        if issubclass(rule, SourceRule) and rule.words
-    ]
+    rows = []
+    for code, rule in rules().items():
+        if issubclass(rule, SourceRule) and (rule.words or rule.patterns):
+            every = ", ".join(map(_literal, (*map(re.escape, rule.words), *rule.patterns)))
+            rows.append(f'    "{code}": [{every}],\n')
     return f"{HEAD}{''.join(rows)}}}\n"
+
+
+def _literal(pattern: str) -> str:
+    raw = f'r"{pattern}"' if "\\" in pattern else f'"{pattern}"'
+    return raw if '"' not in pattern else repr(pattern)
 
 
 def main() -> int:

@@ -150,8 +150,9 @@ class _Trying:
         rule = self.rule
         if issubclass(rule, SettingsRule) or rule.code.startswith("DST0"):
             return []
-        words = rule.words if issubclass(rule, SourceRule) else ()
-        declared = [word for word in words if word in self.text]
+        words, patterns = (rule.words, rule.patterns) if issubclass(rule, SourceRule) else ((), ())
+        declared = any(word in self.text for word in words)
+        declared |= any(re.search(pattern, self.text) for pattern in patterns)
         if rule.code in self.settings.own_rules():
             none = "the prefilter skips the script: it holds none of the `words` of the rule"
             return [none] if words and not declared else []

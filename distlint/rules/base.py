@@ -113,6 +113,8 @@ class SourceRule(Rule):
     framework are analysed as well if they hold a word of a rule. A rule of the user's own is asked
     about files that hold one of its words; () for all.
     """
+    patterns: ClassVar[tuple[str, ...]] = ()
+    """Of a rule of distlint: the same as regular expressions, where a word would be too common."""
 
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators

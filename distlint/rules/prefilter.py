@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
 from distlint.analyzer.screen import Prefilter, may_diverge, mentions_framework
@@ -16,4 +15,4 @@ def worth_analysing(data: bytes) -> bool:
 
 @lru_cache(maxsize=1)
 def _declared() -> Prefilter:
-    return Prefilter(re.escape(word) for words in WORDS.values() for word in words)
+    return Prefilter(word for words in WORDS.values() for word in words)

@@ -54,7 +54,7 @@ class ProcessDependentHash(SourceRule):
     code = "DST215"
     name = "process-dependent-hash"
     severity = Severity.WARNING
-    words = ("hash(",)
+    patterns = (r"\bhash\(.*\) *%",)
 
     good = (
         Example(
