@@ -14,7 +14,8 @@ FILE = Path(__file__).parent.parent / "distlint" / "rules" / "words.py"
 HEAD = '''\
 """The words that rules declare, by code, as regular expressions.
 
-Written by ``python -m scripts.generate_words``. They are kept here because the prefilter must not import the rules.
+Written by ``python -m scripts.generate_words``. They are kept here because the
+prefilter must not import the rules.
 """
 
 WORDS: dict[str, list[str]] = {

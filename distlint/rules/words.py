@@ -1,6 +1,7 @@
 """The words that rules declare, by code, as regular expressions.
 
-Written by ``python -m scripts.generate_words``. They are kept here because the prefilter must not import the rules.
+Written by ``python -m scripts.generate_words``. They are kept here because the
+prefilter must not import the rules.
 """
 
 WORDS: dict[str, list[str]] = {
