@@ -17,12 +17,12 @@ import torch
 import torch.distributed as dist
 from torch._C._distributed_c10d import PrefixStore, Store
 
+from distlint.runtime._store import post
 from distlint.runtime._world import (
     Member,
     forget,
     groups_here,
     member,
-    post,
 )
 
 SETTLE = 2.0  # seconds for the ranks to tell each other their connections

@@ -16,9 +16,9 @@ import secrets
 import socket
 import sys
 import threading
-import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from multiprocessing.util import Finalize
 from types import FrameType
@@ -30,6 +30,8 @@ import torch.distributed as dist
 from torch._C._distributed_c10d import PrefixStore, Store
 from torch.distributed import distributed_c10d
 
+from distlint.runtime._liveness import Presence
+from distlint.runtime._store import Interrupted, delete, put, read, take, wait_until
 from distlint.runtime.errors import (
     CollectiveError,
     DistributedError,
@@ -39,6 +41,7 @@ from distlint.runtime.errors import (
     OrderError,
     PeerFailedError,
     StoreError,
+    in_words,
 )
 
 Group: TypeAlias = "dist.ProcessGroup | None"
@@ -46,8 +49,8 @@ Timeout: TypeAlias = "float | timedelta | None"
 AnyError = TypeVar("AnyError", bound=DistributedError)
 
 LONG = 2 * 3600.0  # seconds; work on one rank that the others wait for may well take that
-FIRST_PAUSE, LONGEST_PAUSE = 0.0005, 0.1  # seconds between two looks at the store
 LINGER = 5.0  # seconds that the owner of the store stays at the end for those that still read
+FAILED_LINGER = 2.0  # the same where it ends by a failure
 FAREWELL = 30.0  # seconds that a failed rank stays for those which have not come yet
 SWEEP = 64  # one-sided rounds after which all ranks meet, so that old keys can be deleted
 ROUND_TRIP = 1 << 20  # bytes up to which a value is unpickled at home before it travels
@@ -75,6 +78,7 @@ class Member:
         self.timeout = float("inf") if pg is None else _timeout_of(pg)
         self._channel: Channel | None = None
         self._nodes: list[str] | None = None
+        self._presence = None if pg is None else _presence(pg, self.global_rank, self.ranks)
 
     @property
     def pg(self) -> dist.ProcessGroup | None:
@@ -147,8 +151,24 @@ class Member:
         if isinstance(error, DistributedError):  # of the watch
             raise error
         first = (str(error).strip() or type(error).__name__).splitlines()[0]
-        message = f"{kind} failed in its collective: {first}"
-        raise failure(CollectiveError, self, message) from error
+        missing, who = self._who_is_missing()
+        message = f"{kind} failed in its collective: {who}{first}"
+        raise failure(CollectiveError, self, message, missing=missing) from error
+
+    def _who_is_missing(self) -> tuple[tuple[int, ...], str]:
+        """The ranks for which a collective has failed, and a text that says so."""
+        if self._presence is None:
+            return (), ""
+        try:
+            ended, elsewhere = self._presence.missing()
+        except Interrupted:  # a rank that ran out of memory has ended it
+            return (), ""
+        except RuntimeError:
+            return (), "the store cannot be reached either, so the process that held it has ended; "
+        ranks = tuple(ended or elsewhere)
+        if ended:
+            return ranks, f"the process of {in_words(ranks)} has ended; "
+        return ranks, f"{in_words(ranks)} did not take part; " if ranks else ""
 
     def _usable_pg(self, kind: str) -> dist.ProcessGroup:
         """The group, which must not have gone: torch would take the world in its place."""
@@ -246,20 +266,16 @@ def _timeout_of(pg: dist.ProcessGroup) -> float:
     return float(limit.total_seconds())
 
 
+def _presence(pg: dist.ProcessGroup, rank: int, ranks: Sequence[int]) -> Presence | None:
+    store = store_of(distributed_c10d.GroupMember.WORLD)
+    if store is None or len(ranks) < 2:
+        return None
+    return Presence(store, pg.group_name, rank, ranks)
+
+
 def store_of(pg: dist.ProcessGroup | None) -> Store | None:
     entry = distributed_c10d._world.pg_map.get(pg) if pg is not None else None
     return None if entry is None else entry[1]
-
-
-class Interrupted(Exception):
-    """A wait was ended from outside: another rank has asked everybody to come back."""
-
-
-class _Interruption(threading.local):
-    event: threading.Event | None = None
-
-
-interruption = _Interruption()
 
 
 class Channel:
@@ -273,12 +289,13 @@ class Channel:
     def __init__(self, me: Member, store: Store, kind: str, timeout: Timeout) -> None:
         self.me = me
         self._rounds = [0]  # shared with the farewell, which outlives the channel
-        self._own: list[str] = []
+        self._own: list[list[str]] = []  # the keys of each message of this rank
         self._unmet = 0
         self._lobby = store
         self._limit = me.seconds(timeout)
         mine = prefix = secrets.token_hex(8)
         self._absent = [*range(1, me.size)] if me.rank == 0 else []
+        self._lost: set[int] = set()  # shared with the farewell, too
         self._roster = [mine, *[""] * (me.size - 1)]
         self._listed = False
         self.farewell: finalize[Any, Any] | None = None
@@ -288,8 +305,8 @@ class Channel:
                 prefix = self._join(kind, mine, self._limit)
         self.store: Store = PrefixStore(prefix, store)
         if me.global_rank == 0 and me.pg is not None:
-            rounds = self._rounds
-            self.farewell = finalize(me.pg, _farewell, self.store, me.size, rounds, os.getpid())
+            what = _Unread(self.store, me.size, self._rounds, self._lost, os.getpid())
+            self.farewell = finalize(me.pg, _farewell, what)
             Finalize(None, self.farewell, exitpriority=100)  # in children of multiprocessing
 
     @property
@@ -368,10 +385,8 @@ class Channel:
                 self._sweep()
             found = [value]
             for rank, key in enumerate(keys, 1):
-                payload = self.store.get(key) if self.store.check([key]) else None
+                payload = take(self.store, key) if self.store.check([key]) else None
                 found.append(None if payload is None else unpack(self.me, kind, rank, payload))
-                if payload is not None:
-                    delete(self.store, key)
         return found
 
     def post_failure(self, number: int, kind: str, error: BaseException) -> None:
@@ -384,7 +399,7 @@ class Channel:
         """The value that a rank gives in this round."""
         with store_errors(self.me, kind):
             self._await(kind, number, [root], self.me.seconds(timeout))
-            payload = self.store.get(f"{number}/{root}")
+            (payload,) = read(self.store, [f"{number}/{root}"])
             if posted_kind(payload) != kind:
                 self._post(number, pack(kind, None))  # so that the root hears of it
             self._done(number)
@@ -396,20 +411,20 @@ class Channel:
             self.store.set(f"done/{self.me.rank}", str(number))
 
     def _post(self, number: int, payload: bytes) -> None:
-        key = f"{number}/{self.me.rank}"
-        self.store.set(key, payload)  # type: ignore[arg-type]
-        self._own.append(key)
+        self._own.append(put(self.store, f"{number}/{self.me.rank}", payload))
 
     def _await(self, kind: str, number: int, ranks: Sequence[int], seconds: float) -> None:
         keys = [f"{number}/{rank}" for rank in ranks]
         if not wait_until(lambda: (self._welcome(), self.store.check(keys))[1], seconds):
             absent = [r for r in ranks if not self.store.check([f"{number}/{r}"])]
+            self._lost.update(absent)
+            self._done(number)  # whoever holds the store need not stay for this rank
             raise missing_ranks(self.me, kind, absent)
 
     def _sweep(self) -> None:
         """All have come to this round, so all have read whatever was posted before it."""
         *old, last = self._own
-        for key in old:
+        for key in (key for keys in old for key in keys):
             delete(self.store, key)
         self._own = [last]
 
@@ -435,6 +450,7 @@ class Channel:
     def _await_all(self, kind: str, seconds: float) -> None:
         """On rank 0: stay until the others know where to look."""
         if not wait_until(self._welcome, seconds):
+            self._lost.update(self._absent)
             raise missing_ranks(self.me, kind, self._absent)
 
     def _join(self, kind: str, mine: str, seconds: float) -> str:
@@ -454,28 +470,44 @@ class Channel:
         return found[0]
 
 
-def _farewell(store: Store, size: int, rounds: list[int], process: int) -> None:
+@dataclass(frozen=True)
+class _Unread:
+    """What tells whether the other ranks have read all that the owner of the store has posted."""
+
+    store: Store
+    size: int
+    rounds: list[int]
+    lost: set[int]
+    process: int
+
+    def all_read(self) -> bool:
+        """Are all ranks that have not been given up through the last round?"""
+        ranks = (rank for rank in range(1, self.size) if rank not in self.lost)
+        keys = [f"done/{rank}" for rank in ranks]
+        if not keys:
+            return True
+        return self.store.check(keys) and all(
+            int(done) >= self.rounds[0] for done in read(self.store, keys)
+        )
+
+
+def _farewell(unread: _Unread) -> None:
     """When the group ends on rank 0, which may own the store: stay until the others have read.
 
     Called when the process group is destroyed or the process ends.
     """
-    keys = [f"done/{rank}" for rank in range(1, size)]
-
-    def all_done() -> bool:
-        return store.check(keys) and all(int(done) >= rounds[0] for done in read(store, keys))
-
-    forked = os.getpid() != process  # it shares the parent's connection, and must not use it
-    if rounds[0] and not forked and not _leaving_at_once.is_set():
+    forked = os.getpid() != unread.process  # it shares the parent's connection: not to be used
+    if unread.rounds[0] and not forked:
         with contextlib.suppress(RuntimeError, Interrupted):
-            wait_until(all_done, LINGER)
+            wait_until(unread.all_read, FAILED_LINGER if _failed.is_set() else LINGER)
 
 
-_leaving_at_once = threading.Event()
+_failed = threading.Event()
 
 
-def leave_at_once() -> None:
-    """This process ends by a failure: it does not stay for the others."""
-    _leaving_at_once.set()
+def ends_by_failure() -> None:
+    """This process ends by a failure: it does not stay for the others for long."""
+    _failed.set()
 
 
 class store_errors:  # noqa: N801 - reads as a statement
@@ -495,44 +527,6 @@ class store_errors:  # noqa: N801 - reads as a statement
                 self.me,
                 f"{self.kind}: the store cannot be reached, its owner has probably died ({first})",
             ) from error
-
-
-def wait_until(ready: Callable[[], bool], seconds: float) -> bool:
-    """Look until it is so, ever less often; False when the time is up.
-
-    Raises:
-        Interrupted: if another rank asks this one to come back.
-    """
-    end = time.monotonic() + seconds
-    pause = FIRST_PAUSE
-    while not ready():
-        if interruption.event is not None and interruption.event.is_set():
-            raise Interrupted
-        left = end - time.monotonic()
-        if left <= 0:
-            return False
-        time.sleep(min(pause, left))
-        pause = min(LONGEST_PAUSE, pause * 1.5)
-    return True
-
-
-def post(store: Store, key: str, value: object) -> None:
-    """Leave a value of this package's own under a key."""
-    store.set(key, pickle.dumps(value))  # type: ignore[arg-type]
-
-
-def read(store: Store, keys: Sequence[str]) -> list[bytes]:
-    """The values of keys that are there."""
-    several: Any = store
-    if len(keys) > 2 and several.has_extended_api():
-        return [bytes(value) for value in several.multi_get(list(keys))]
-    return [store.get(key) for key in keys]
-
-
-def delete(store: Store, key: str) -> None:
-    """Forget a key, where the store can."""
-    with contextlib.suppress(RuntimeError, NotImplementedError):
-        store.delete_key(key)
 
 
 def exchange(kind: str, value: object, group: Group, timeout: Timeout = None) -> list[Any]:
@@ -579,13 +573,21 @@ class Report:
     @staticmethod
     def of(error: BaseException) -> Report:
         """What can be told about an exception."""
-        summary = "".join(traceback.format_exception_only(error)).strip()
-        trace = "".join(traceback.format_exception(error))
+        summary = _shortened("".join(traceback.format_exception_only(error)).strip(), 2_000)
+        trace = _shortened("".join(traceback.format_exception(error)), 50_000)
         try:
             bare = pickle.loads(pickle.dumps(error))
         except Exception:
             bare = None
         return Report(bare if isinstance(bare, BaseException) else None, summary, trace)
+
+
+def _shortened(text: str, most: int) -> str:
+    """A text that every rank is about to print, without its middle if it is long."""
+    if len(text) <= most:
+        return text
+    half = most // 2
+    return f"{text[:half]} [... {len(text) - 2 * half:,} characters ...] {text[-half:]}"
 
 
 def peer_failed(me: Member, kind: str, rank: int, report: Report) -> PeerFailedError:
@@ -686,16 +688,22 @@ def call_site() -> str:
     return ""
 
 
+def foreign_data(me: Member, kind: str, values: object) -> OrderError:
+    """The error for a reduction whose result cannot come from this call alone."""
+    return failure(
+        OrderError,
+        me,
+        f"{kind}: the reduction returned {values}, which {kind} never sends: another rank was in a "
+        "different collective of the same size, and has received wrong data too; every rank has "
+        "to make the same calls in the same order",
+    )
+
+
 def missing_ranks(me: Member, kind: str, ranks: Sequence[int]) -> MissingRanksError:
     """The error that names ranks of the group which did not come."""
     missing = tuple(me.ranks[rank] for rank in ranks)
     message = f"{kind}: {in_words(missing)} did not come within the timeout"
     return failure(MissingRanksError, me, message, missing=missing)
-
-
-def in_words(ranks: Sequence[int]) -> str:
-    """``rank 3`` or ``ranks 1, 3``."""
-    return ("rank " if len(ranks) == 1 else "ranks ") + ", ".join(map(str, ranks))
 
 
 def node_name() -> str:

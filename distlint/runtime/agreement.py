@@ -25,6 +25,7 @@ from distlint.runtime._world import (
     agree,
     exchange,
     failure,
+    foreign_data,
     hand_out,
     member,
 )
@@ -58,8 +59,9 @@ def any_rank(flag: object, group: Group = None) -> bool:
         group: the ranks that take part; all of them by default.
 
     Raises:
-        CollectiveError: if the reduction fails or times out.
+        CollectiveError: if the reduction fails or times out; ``missing`` has the ranks that ended.
         GroupError: if the group is unknown or does not hold this rank.
+        OrderError: if the result is neither 0 nor 1, since another rank is in another collective.
         PeerFailedError: on the other ranks, if the flag of one has no truth value; that one raises
             what it raised.
 
@@ -106,6 +108,8 @@ def _reduced(flag: object, op: Any, kind: str, group: Group) -> bool:
     answer = me.all_reduce(tensor, op, kind).item()
     if answer == _FAILED[op]:
         agree(kind, error, group)
+    if answer not in (0, 1):
+        raise foreign_data(me, kind, answer)
     return bool(answer)
 
 
@@ -195,6 +199,7 @@ class EarlyStopper:
 
         Raises:
             CollectiveError: if the reduction fails or times out.
+            OrderError: if the result shows that another rank is in another collective.
             PeerFailedError: on the other ranks, if the value of one is no number; that one raises
                 TypeError, ValueError or RuntimeError.
         """
@@ -229,6 +234,8 @@ class EarlyStopper:
             error, row[2] = caught, 1.0
         sums = torch.tensor(row, dtype=torch.float64, device=me.device)
         total, count, failed = me.all_reduce(sums, dist.ReduceOp.SUM, kind).tolist()
+        if count != me.size:
+            raise foreign_data(me, kind, [total, count, failed])
         if failed:
             agree(kind, error, self._group)
         return float(total / count)

@@ -22,6 +22,7 @@ from distlint.runtime._world import (
     Timeout,
     agree,
     failure,
+    foreign_data,
     member,
 )
 from distlint.runtime.agreement import agreed_seed
@@ -71,6 +72,7 @@ def equal_steps(
         DistributedError: on all ranks with "cycle", if one of them has nothing to begin anew with.
         ValueError: at once, if the mode is another.
         CollectiveError: if the reduction fails or times out.
+        OrderError: if the result shows that another rank is in another collective.
 
     Example:
         >>> from distlint.runtime import equal_steps
@@ -107,7 +109,10 @@ def _agreed_batches(me: Member, loader: Iterable[T], mode: str) -> Iterator[T]:
             error = caught
         states = (ended, empty, error is not None)
         counts = torch.tensor(states, dtype=torch.int32, device=me.device)
-        at_end, without, failed = me.all_reduce(counts, dist.ReduceOp.SUM, kind).tolist()
+        sums = me.all_reduce(counts, dist.ReduceOp.SUM, kind).tolist()
+        if not all(0 <= each <= me.size for each in sums):
+            raise foreign_data(me, kind, sums)
+        at_end, without, failed = sums
         if failed:
             agree(kind, error, me.pg)
         if (mode == "stop" and at_end) or at_end == me.size:

@@ -5,7 +5,7 @@ Each error carries the rank that raises it and the line of the caller's script.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 
@@ -74,7 +74,17 @@ class PeerFailedError(DistributedError):
 
 
 class CollectiveError(DistributedError):
-    """A collective of torch.distributed failed or timed out; its own error is the cause."""
+    """A collective of torch.distributed failed or timed out; its own error is the cause.
+
+    ``missing`` has the global numbers of ranks whose process has ended, else of those that did not
+    take part; it is empty where neither is known.
+    """
+
+    def __init__(
+        self, message: str, *, rank: int = 0, site: str = "", missing: tuple[int, ...] = ()
+    ) -> None:
+        super().__init__(message, rank=rank, site=site)
+        self.missing = missing
 
 
 class DisagreementError(DistributedError):
@@ -110,3 +120,15 @@ class CheckpointError(DistributedError):
 
 class DeviceError(DistributedError):
     """A rank has no device of its own, or a tensor lies on one that cannot be used."""
+
+
+def in_words(ranks: Iterable[int]) -> str:
+    """``rank 3``, ``ranks 1, 3`` or ``ranks 0, 2-63``."""
+    runs: list[list[int]] = []
+    for rank in sorted(ranks):
+        if runs and rank == runs[-1][-1] + 1:
+            runs[-1].append(rank)
+        else:
+            runs.append([rank])
+    parts = [f"{run[0]}-{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs]
+    return ("rank " if sum(map(len, runs)) == 1 else "ranks ") + ", ".join(parts)

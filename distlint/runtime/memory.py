@@ -23,6 +23,7 @@ import torch.distributed as dist
 from torch._C._distributed_c10d import PrefixStore, Store
 
 from distlint.runtime._renewal import free_ranks, renew
+from distlint.runtime._store import interruption, post, read, wait_until
 from distlint.runtime._world import (
     Group,
     Member,
@@ -30,23 +31,19 @@ from distlint.runtime._world import (
     Timeout,
     failure,
     groups_here,
-    in_words,
-    interruption,
     member,
     missing_ranks,
     peer_failed,
-    post,
-    read,
     rounds_of,
     store_errors,
     store_of,
-    wait_until,
 )
 from distlint.runtime.errors import (
     BatchSizeError,
     MissingRanksError,
     StaleGroupError,
     StoreError,
+    in_words,
 )
 
 R = TypeVar("R")

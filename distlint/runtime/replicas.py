@@ -11,8 +11,8 @@ from weakref import WeakKeyDictionary
 import torch
 from torch import Tensor, nn
 
-from distlint.runtime._world import Group, Member, agree, failure, in_words, member
-from distlint.runtime.errors import DisagreementError
+from distlint.runtime._world import Group, Member, agree, failure, member
+from distlint.runtime.errors import DisagreementError, in_words
 
 Kind = Literal["parameter", "buffer", "gradient"]
 

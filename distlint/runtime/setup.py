@@ -21,7 +21,7 @@ import torch
 import torch.distributed as dist
 from torch._C._distributed_c10d import HashStore
 
-from distlint.runtime._world import Timeout, exchange, failure, leave_at_once, member, node_name
+from distlint.runtime._world import Timeout, ends_by_failure, exchange, failure, member, node_name
 from distlint.runtime.agreement import any_rank
 from distlint.runtime.errors import DeviceError
 
@@ -167,7 +167,7 @@ class distributed:  # noqa: N801 - used as a context manager and as a decorator
             if entered.made and dist.is_initialized():
                 dist.destroy_process_group()
         elif entered.made:
-            leave_at_once()
+            ends_by_failure()
             _report(error)
             _leave(error)
 

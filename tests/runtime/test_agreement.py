@@ -194,16 +194,93 @@ def test_different_calls_are_told_apart(ranks: Ranks) -> None:
     )
 
 
-def test_a_collective_without_its_peer_names_rank_and_line(ranks: Ranks) -> None:
+def test_a_collective_without_its_peer_names_ranks_and_line(ranks: Ranks) -> None:
     ranks(
         """
-        if rank == 0:
-            with raises(rt.CollectiveError) as caught:
-                rt.any_rank(True)
-            assert "[rank 0] at " in str(caught.value) and "any_rank failed" in str(caught.value)
-            assert isinstance(caught.value.__cause__, RuntimeError)
+        import distlint.runtime._liveness as liveness
+        liveness.ROLL_CALL = 0.4
+        if rank == 2:
+            time.sleep(2.2)
         else:
-            time.sleep(2)
+            with raises(rt.CollectiveError, match="any_rank failed") as caught:
+                rt.any_rank(True)
+            assert f"[rank {rank}] at " in str(caught.value)
+            assert "rank 2 did not take part" in str(caught.value)
+            assert caught.value.missing == (2,)
+            assert isinstance(caught.value.__cause__, RuntimeError)
+        """,
+        3,
+    )
+
+
+DYING = {
+    "any_rank": "rt.any_rank(False)",
+    "agreed_step": "rt.agreed_step(True)",
+    "Trigger.check": "rt.Trigger().check()",
+    "EarlyStopper.step": "rt.EarlyStopper(1).step(0.5)",
+    "equal_steps": "list(rt.equal_steps([1]))",
+    "gather_variable": "rt.gather_variable(torch.ones(2))",
+    "reduce_metrics": "rt.reduce_metrics({'loss': 1.0})",
+}
+
+
+@pytest.mark.parametrize("name", DYING)
+def test_a_collective_names_the_rank_that_has_died(ranks: Ranks, name: str) -> None:
+    ranks(
+        f"""
+        rt.any_rank(False)
+        if rank == 1:
+            os.kill(os.getpid(), 9)
+        start = time.monotonic()
+        with raises(rt.CollectiveError, match="the process of rank 1 has ended") as caught:
+            {DYING[name]}
+        assert caught.value.missing == (1,) and f"[rank {{rank}}] at " in str(caught.value)
+        assert time.monotonic() - start < 4
+        """,
+        3,
+        exits=(0, -9, 0),
+    )
+
+
+def test_a_collective_of_a_group_names_the_global_rank(ranks: Ranks, source: str) -> None:
+    ranks(
+        """
+        group = dist.new_group([1, 3])
+        if rank in (1, 3):
+            rt.any_rank(False, group=group)
+            if rank == 3:
+                os.kill(os.getpid(), 9)
+            with raises(rt.CollectiveError) as caught:
+                rt.any_rank(False, group=group)
+            assert caught.value.missing == (3,)
+        """,
+        4,
+        exits=(0, 0, 0, -9),
+    )
+
+
+def test_the_result_of_another_collective_is_refused(ranks: Ranks) -> None:
+    """Ranks that pair different calls get no answer made of the bits of another tensor."""
+    ranks(
+        """
+        calls = {
+            "any_rank": (lambda: rt.any_rank(False), torch.tensor([5.0])),
+            "all_ranks": (lambda: rt.all_ranks(True), torch.tensor([-5.0])),
+            "EarlyStopper.step": (
+                lambda: rt.EarlyStopper(1).step(0.5), torch.ones(3, dtype=torch.float64)
+            ),
+            "equal_steps('stop')": (lambda: list(rt.equal_steps([1])), torch.ones(3)),
+        }
+        for name, (call, other) in calls.items():
+            if rank == 0:
+                if name == "EarlyStopper.step":
+                    other.fill_(7)
+                dist.all_reduce(other, dist.ReduceOp.MIN if name == "all_ranks" else
+                                dist.ReduceOp.MAX if name == "any_rank" else dist.ReduceOp.SUM)
+            else:
+                with raises(rt.OrderError, match="different collective") as caught:
+                    call()
+                assert name in str(caught.value) and "script.py:" in caught.value.site
         """
     )
 

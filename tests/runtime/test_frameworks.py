@@ -148,11 +148,74 @@ from distlint.harness import rank as harness
 rt.named_barrier("start")
 harness._kept.clear()  # it holds groups until the end, which ends without ceremony
 if rank:
-    import distlint.runtime._world as _world
-    _world.FIRST_PAUSE = 0.1 * rank  # looks late
+    import distlint.runtime._store as _store
+    _store.FIRST_PAUSE = 0.1 * rank  # looks late
 {last}
 {end}
 """,
         3,
         init=False,
     )
+
+
+def test_values_of_any_size_arrive(ranks: Ranks, source: str) -> None:
+    """The server of a TCPStore ends a connection over which more than 8 MiB come at once."""
+    ranks(
+        OWN_STORE
+        + """
+for number in (1, 2):
+    found = rt.from_main(bytes([number]) * 9_000_000)
+    assert len(found) == 9_000_000 and found[-1] == number
+with raises(ValueError if rank == 0 else rt.PeerFailedError) as caught:
+    with rt.main_process_first():
+        raise ValueError("x" * 5_000_000)
+if rank:
+    assert len(str(caught.value)) < 100_000 and "characters ...]" in str(caught.value)
+rt.named_barrier("all have read")
+rt.named_barrier("all have deleted their keys")
+if rank == 0:
+    keys = dist.distributed_c10d._get_default_store().num_keys()
+    assert keys < 30, keys
+    time.sleep(0.3)
+""",
+        init=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("call", "kinds"),
+    [
+        (
+            "rt.named_barrier('end', timeout=0.4 + 0.4 * (rank == 1))",
+            ["MissingRanksError", "MissingRanksError"],
+        ),
+        ("rt.main_call(lambda: 1 / 0)", ["ZeroDivisionError"] * 3),
+        ("rt.main_call(lambda: open('x' * 5_000_000))", ["OSError"] * 3),
+    ],
+    ids=["barrier", "exception", "large message"],
+)
+def test_the_cause_arrives_where_the_owner_of_the_store_fails_first(
+    ranks: Ranks, call: str, kinds: list[str]
+) -> None:
+    outcome = ranks(
+        OWN_STORE
+        + f"""
+from distlint.harness import rank as harness
+from distlint.runtime import _world
+
+harness._kept.clear()
+rt.named_barrier("start")
+if rank == {len(kinds)}:
+    time.sleep(1.2)
+    os._exit(0)
+try:
+    {call}
+except Exception as caught:
+    print("kind =", type(caught).__name__)
+_world.ends_by_failure()
+__import__("atexit")._run_exitfuncs()
+""",
+        3,
+        init=False,
+    )
+    assert [rank.values["kind"] for rank in outcome.ranks[: len(kinds)]] == [[k] for k in kinds]

@@ -22,6 +22,7 @@ from typing import Any
 import torch.distributed as dist
 from torch.distributed import distributed_c10d
 
+from distlint.runtime._liveness import is_running
 from distlint.runtime._world import call_site, member
 from distlint.runtime.collective_watch import board as boards
 from distlint.runtime.collective_watch import sites
@@ -480,7 +481,7 @@ class Session:
     def _gone(self, heart: dict[str, Any]) -> bool:
         if heart.get("host") != socket.gethostname():
             return False
-        return not _alive(heart["pid"])
+        return not is_running(heart["pid"])
 
     def _remains(self, rank: int, heart: dict[str, Any]) -> RankReport:
         """What a rank that does not answer had said before."""
@@ -534,22 +535,6 @@ def _only(rank: int, calls: GroupCalls) -> RankReport:
 def _dict(value: object) -> dict[str, Any]:
     assert isinstance(value, dict)
     return value
-
-
-def _alive(pid: int) -> bool:
-    """Is a process of this machine running? One that only waits to be reaped is not."""
-    try:
-        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
-            return file.read().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        pass
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        pass
-    return True
 
 
 def write(text: str) -> None:
