@@ -169,7 +169,7 @@ if rank == 1:
     os._exit(3)
 dist.all_reduce(t)  # B
 """,
-        "rank 1 left before call 2",
+        "rank 1 left before the end of call 2",
         "rank 1: was killed",
         "rank 0: in all_reduce(SUM) float32[4] (call 2)",
         error=GONE,
@@ -185,7 +185,7 @@ if rank == 1:
     os.kill(os.getpid(), signal.SIGKILL)
 dist.all_reduce(t)  # B
 """,
-        "rank 1 left before call 2",
+        "rank 1 left before the end of call 2",
         "rank 1: was killed",
         "rank 0: in all_reduce(SUM) float32[4] (call 2)",
         error=GONE,
@@ -274,7 +274,7 @@ if rank == 1:
     while True: sum(range(100))  # A
 dist.all_reduce(t)  # B
 """,
-        "rank 1 did not come to call 2",
+        "rank 1 did not reach call 2",
         "rank 1: not in a collective since",
         "s, at {A}",
         "rank 0: all_reduce(SUM) float32[4] at {B}",
@@ -293,7 +293,7 @@ if rank == 0:
     wait_for_file()
 dist.all_reduce(t)  # B
 """,
-        "rank 0 did not come to call 2",
+        "rank 0 did not reach call 2",
         "s, at {A} in wait_for_file",
         "rank 1: all_reduce(SUM) float32[4] at {B}",
         error=GONE,
@@ -310,7 +310,7 @@ if rank == 1:
     lock.acquire()  # A
 dist.all_reduce(t)  # B
 """,
-        "rank 1 did not come to call 2",
+        "rank 1 did not reach call 2",
         "s, at {A}",
         error=GONE,
     ),
@@ -412,7 +412,7 @@ else:
 """,
         "swapped payloads: rank 0 calls broadcast(a, 0) and then broadcast(b, 0), "
         "rank 3 the other way round",
-        "ranks 0, 1, 2: broadcast(root 0) float32[1] at {A}",
+        "ranks 0-2: broadcast(root 0) float32[1] at {A}",
         "rank 3: broadcast(root 0) float32[1] at {B}",
         ranks=4,
     ),
@@ -650,7 +650,7 @@ if rank == 1:
 elif rank == 2:
     time.sleep(60)  # B
 """,
-        "rank 2 did not come to call 1",
+        "rank 2 did not reach call 1",
         "(ranks 1, 2)",
         "rank 1: all_reduce(SUM) float32[4] at {A}",
         "s, at {B}",
@@ -697,7 +697,7 @@ if rank == 0:
 else:
     time.sleep(60)  # C
 """,
-        "rank 1 did not come to call 1",
+        "rank 1 did not reach call 1",
         "rank 0: waits for all_reduce(SUM) float32[4] (call 1)",
         "s, at {B}",
         "s, at {C}",
@@ -712,7 +712,7 @@ if rank == 0:
     work = dist.all_reduce(t, async_op=True)  # A
 time.sleep(2)  # B
 """,
-        "rank 1 did not come to call 1",
+        "rank 1 did not reach call 1",
         "rank 0: all_reduce(SUM) float32[4] at {A}",
         "s, at {B}",
         error="",

@@ -52,6 +52,11 @@ def case_of(scenario: Scenario, mode: str) -> Case:
     return Case(label, "scenario", text, scenario.ranks, "", (), "", limit=5)
 
 
+def all_tables(outcome: Outcome) -> list[str]:
+    """What all ranks together have printed."""
+    return [table for rank in outcome.ranks for table in tables(rank.err)]
+
+
 def test_every_choice_is_a_scenario() -> None:
     assert len(WRONG) == sum(map(len, CHOSEN.values()))
     assert len({(s.kind, s.name) for s in SCENARIOS}) == len(SCENARIOS)
@@ -106,11 +111,60 @@ dist.barrier()
     )
     outcome = cluster.run(source(slow, "strict"), name="scenario")
     assert outcome.effect == "finishes", str(outcome)
-    for rank in outcome.ranks:
-        (table,) = tables(rank.err)
-        assert "rank 0 did not come to call 1" in table
-        assert "not in a collective since" in table
-        assert rank.values["sum"] == ["8.0"]
+    (table,) = all_tables(outcome)
+    assert "rank 0 did not reach call 1" in table
+    assert "not in a collective since" in table
+    assert "see `distlint rule DST121` (long-rank0-work)" in table
+    assert [rank.values["sum"] for rank in outcome.ranks] == [["8.0"]] * 2
+
+
+KILLED = Scenario(
+    "early exit",
+    "rank 1 is killed before it has published its last calls",
+    """\
+import os, signal
+for step in range(3):
+    dist.all_reduce(t)
+if rank == 1:
+    os.kill(os.getpid(), signal.SIGKILL)
+dist.all_reduce(t)
+""",
+)
+
+
+@pytest.mark.parametrize("mode", ["watch", "strict"])
+def test_no_call_is_named_that_a_killed_rank_has_made(cluster: Cluster, mode: str) -> None:
+    outcome = cluster.run(source(KILLED, mode).replace("interval=0.1", "interval=0.5"), ranks=3)
+    (table,) = all_tables(outcome)
+    assert re.search("rank 1 left (after call [123] and )?before the end of call 4\n", table), table
+    assert "first difference: call 4\n" in table
+    assert "rank 1: was killed" in table
+    assert "has not reached it" not in table
+
+
+def test_the_next_rank_prints_where_the_lowest_cannot(cluster: Cluster) -> None:
+    script = """\
+import os
+import torch.distributed as dist
+from distlint.runtime import CollectiveMismatch, watch
+from distlint.runtime.collective_watch import session
+
+dist.init_process_group("gloo")
+rank = dist.get_rank()
+session._TURN = 0.3
+if rank == 0:
+    session.write = lambda text: os._exit(9)  # killed at the wrong moment
+try:
+    with watch(strict=True, interval=0.1):
+        dist.barrier() if rank else dist.all_gather_object([None] * 3, rank)
+except CollectiveMismatch as error:
+    print("table =", "different operations" in error.table)
+"""
+    outcome = cluster.run(script, ranks=3)
+    (table,) = all_tables(outcome)
+    assert "seen by rank 1" in table
+    assert [rank.exit for rank in outcome.ranks] == [9, 0, 0]
+    assert outcome.ranks[2].values["table"] == ["True"]
 
 
 def test_a_mismatch_that_is_long_past_is_found(cluster: Cluster) -> None:
@@ -123,10 +177,9 @@ for step in range(700):
 """,
     )
     outcome = cluster.run(source(quick, "watch"), name="scenario")
-    for rank in outcome.ranks:
-        (table,) = tables(rank.err)
-        assert "first difference: call 31\n" in table
-        assert "rank 1: all_reduce(MIN) float32[4]" in table
+    (table,) = all_tables(outcome)
+    assert "first difference: call 31\n" in table
+    assert "rank 1: all_reduce(MIN) float32[4]" in table
 
 
 def test_a_watch_that_begins_late_and_ends_early(cluster: Cluster) -> None:
@@ -182,9 +235,7 @@ with watch(strict=True, timeout=0.6, interval=0.1):
     values = outcome.ranks[0].values
     assert values["waited"] == ["True"]
     (said,) = values["said"]
-    wanted = (
-        r"\[rank 0\] at .*script.py:10 in <module>: rank 1 did not come to call 1 \(rank 0 .*\)"
-    )
+    wanted = r"\[rank 0\] at .*script.py:10 in <module>: rank 1 did not reach call 1 \(rank 0 .*\)"
     assert re.fullmatch(wanted, said), said
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from distlint.runtime.collective_watch.calls import Call, words
 from distlint.runtime.collective_watch.diagnosis import Diagnosis, diagnose
+from distlint.runtime.collective_watch.hints import RULES, hints
 from distlint.runtime.collective_watch.report import (
     GroupCalls,
     Now,
@@ -19,6 +20,7 @@ from distlint.runtime.collective_watch.sites import Site
 from distlint.runtime.collective_watch.table import KnownFinding, table
 
 WORLD = (0, 1)
+KILLED = "was killed (process 7 is gone)"
 
 
 def call(op: str = "all_reduce", line: int = 1, passed: str = "t", **more: str) -> Call:
@@ -170,3 +172,132 @@ def test_words() -> None:
     )
     assert words("broadcast", (), ("group", 1), None, (4, 6))[2] == "root 6"
     assert words("all_reduce", (), None, "RedOpType.MAX", (0,))[1] == "MAX"
+
+
+def lost(*calls: Call, ranks: tuple[int, ...] = WORLD) -> RankReport:
+    """Rank 1, which was killed after it had published these calls."""
+    return report(1, *calls, ranks=ranks, left=KILLED, partial=True)
+
+
+def test_a_rank_that_was_killed_may_have_gone_further_than_it_had_published() -> None:
+    waiting = report(0, *[call(line=n) for n in range(1, 5)], stuck="0", now=inside(4))
+    found = certain(diagnose([waiting, lost(call(line=1))]))
+    assert found.what == "rank 1 left after call 1 and before the end of call 4"
+    assert (found.seq, found.common_seq) == (4, 1)
+    text = table(found, [waiting, lost(call(line=1))], [], rank=0)
+    assert "last collective known to be common: call 1\n" in text
+    assert "first difference: call 4\n" in text
+    assert "  rank 1: is not known to have reached it\n" in text
+    assert f"  rank 1: {KILLED}; it may have gone further than call 1, all_reduce at" in text
+    assert "has not reached" not in text
+
+
+def test_a_rank_that_was_killed_before_the_call_of_the_others() -> None:
+    waiting = report(0, call(), call(), stuck="0", now=inside(2))
+    assert certain(diagnose([waiting, lost(call())])).what == "rank 1 left before the end of call 2"
+
+
+def test_ranks_ahead_of_one_that_was_killed_without_waiting_for_it() -> None:
+    """As with collectives that only enqueue work for a GPU."""
+    ahead = report(0, *[call()] * 9, stuck="0", now=Now("out", 6.0, "", 0, (), None))
+    found = certain(diagnose([ahead, lost(call())]))
+    assert found.what == "rank 1 left after call 1 and before the end of call 9"
+
+
+def test_a_rank_that_was_killed_in_the_call_of_the_others() -> None:
+    waiting = report(0, call(), stuck="0", now=inside(1))
+    assert certain(diagnose([waiting, lost(call())])).what == "rank 1 left during call 1"
+    done = report(0, call(), stuck="0", now=Now("out", 6.0, "", 0, (), None))
+    assert diagnose([done, lost(call())]) is None
+
+
+def test_a_rank_that_left_in_its_own_words_has_published_its_last_call() -> None:
+    waiting = report(0, call(), call(), stuck="0", now=inside(2))
+    left = report(1, call(), left="exited with status 0")
+    assert certain(diagnose([waiting, left])).what == "rank 1 left before call 2"
+
+
+def test_the_table_of_many_ranks_has_one_line_for_those_that_do_the_same() -> None:
+    world = tuple(range(64))
+    times = {rank: replace(inside(2), seconds=5 + rank / 100) for rank in world}
+    reports = [report(0, call(), call(op="barrier", line=9), ranks=world, now=inside(2))]
+    reports += [report(r, call(), call(line=7), ranks=world, now=times[r]) for r in world[1:]]
+    text = table(certain(diagnose(reports)), reports, [], rank=0)
+    assert len(text.splitlines()) < 14
+    assert "group 0 (ranks 0-63)" in text
+    assert "  ranks 0-63: all_reduce(SUM) float32[4] at /train.py:1 in step" in text
+    assert "  ranks 1-63: in all_reduce(SUM) float32[4] (call 2) since 5.0 to 5.6 s" in text
+
+
+def test_ranks_that_do_different_things_have_a_line_each() -> None:
+    reports = [report(r, call(line=r), left=f"raised {r}", ranks=(0, 1, 2)) for r in (0, 1)]
+    reports.append(report(2, call(), call(), ranks=(0, 1, 2), stuck="0", now=inside(2)))
+    text = table(certain(diagnose(reports)), reports, [], rank=2)
+    assert "  rank 0: raised 0; its last collective was call 1" in text
+    assert "  rank 1: raised 1; its last collective was call 1" in text
+    assert "  ranks 0, 1: have not reached it\n" in text
+
+
+STEP, AFTER = call(op="backward", line=3), call(op="barrier", line=9)
+OTHER = call(op="all_gather", line=8)
+A, B = call(passed="a"), call(passed="b")
+
+
+@pytest.mark.parametrize(
+    ("calls", "more", "codes"),
+    [
+        (((STEP, STEP), (STEP,)), {1: {"left": "ended"}}, ["DST113"]),
+        (((call(), call()), (call(),)), {1: {"left": "left the watch"}}, ["DST109"]),
+        (((STEP, STEP), (STEP, AFTER)), {}, ["DST113"]),
+        (((STEP, AFTER), (STEP, STEP)), {}, ["DST101", "DST113"]),
+        (((OTHER,), (STEP,)), {}, ["DST101"]),
+        (((STEP, STEP), (STEP,)), {1: {"left": "exited with status 0 at a.py:3"}}, ["DST104"]),
+        (((STEP, STEP), (STEP,)), {1: {"left": "raised KeyError: 3 at a.py:3"}}, []),
+        (((STEP, STEP), (STEP,)), {1: {"left": KILLED, "partial": True}}, []),
+        (
+            ((call(passed="a"), call(passed="b")), (call(passed="b"), call(passed="a"))),
+            {},
+            ["DST105"],
+        ),
+        (((call(),), (call(shape="[5]"),)), {}, ["DST106"]),
+        (((call(),), (call(reduce="MAX"),)), {}, ["DST111"]),
+        (((call(),), (call(shape="[5]", dtype="int8"),)), {}, ["DST111"]),
+        (((call(op="new_group"),), (call(),)), {}, ["DST114"]),
+        (((STEP,), ()), {}, []),
+        (((), (STEP,)), {0: {"now": Now("out", 6.0, "", 0, (), None)}}, ["DST121"]),
+    ],
+)
+def test_the_rule_that_fits_is_named(
+    calls: tuple[tuple[Call, ...], ...], more: dict[int, dict[str, object]], codes: list[str]
+) -> None:
+    """Rank 2 does what rank 1 does, unless it is said to be elsewhere, where it follows rank 0."""
+    odd = 2 if 1 in more or codes == ["DST113"] else 0
+    reports = []
+    for rank in range(3):
+        side = 0 if rank == 0 or (odd and rank == 2) else 1
+        now = inside(len(calls[side])) if calls[side] else None
+        state = {"now": now, "stuck": "0" if side == (1 if 0 in more else 0) else ""}
+        state |= more.get(rank, {})
+        reports.append(report(rank, *calls[side], ranks=(0, 1, 2), **state))
+    found = diagnose(reports)
+    assert found is not None
+    assert [hint.code for hint in hints(found, reports)] == codes
+    text = table(found, reports, [], rank=0)
+    assert [
+        code for code in RULES if f"see `distlint rule {code}` ({RULES[code]})" in text
+    ] == codes
+
+
+def test_a_known_finding_takes_the_place_of_a_hint() -> None:
+    reports = [report(0, OTHER), report(1, STEP)]
+    found = diagnose(reports)
+    assert found is not None
+    finding = KnownFinding("DST117", "rank-local-skip", "skips", "/train.py", 8)
+    assert "hint:" not in table(found, reports, [finding], rank=0)
+
+
+def test_hints_name_rules_that_exist() -> None:
+    from distlint.rules.registry import rules
+
+    known = rules()
+    assert {code: known[code].name for code in RULES} == RULES

@@ -14,6 +14,7 @@ from typing import Literal
 
 from distlint.runtime.collective_watch.calls import Call
 from distlint.runtime.collective_watch.report import GroupCalls, RankReport
+from distlint.runtime.errors import in_words
 
 Kind = Literal["mismatch", "swapped", "skipped", "left", "missing"]
 CROSSING = 8  # how many calls apart two payloads may be and still be taken to have crossed
@@ -24,7 +25,11 @@ _ASPECTS = ("operation", "reduce op", "root", "dtype", "shape", "argument")
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """The first difference; ``certain`` if no amount of waiting will cure it."""
+    """The first difference; ``certain`` if no amount of waiting will cure it.
+
+    ``common_seq`` is the last call that all are known to have made. It is not the one before
+    ``seq`` where a rank was killed that may have gone further than it had published.
+    """
 
     kind: Kind
     what: str
@@ -34,6 +39,7 @@ class Diagnosis:
     calls: dict[int, Call | None]
     common: dict[int, Call]
     certain: bool
+    common_seq: int = 0
 
     @property
     def message(self) -> str:
@@ -82,8 +88,9 @@ class _Group:
     ) -> Diagnosis:
         at = self.at(seq)
         calls = {rank: at.get(rank) for rank in self.members}
-        before = self.at(seq - 1 if common is None else common)
-        return Diagnosis(kind, what, self.name, self.ranks, seq, calls, before, certain)
+        last = seq - 1 if common is None else common
+        before = self.at(last)
+        return Diagnosis(kind, what, self.name, self.ranks, seq, calls, before, certain, last)
 
     def common_range(self) -> range:
         """The numbers of calls that at least two members know."""
@@ -188,11 +195,11 @@ def _text(call: Call) -> str:
 
 
 def _missing(group: _Group) -> Diagnosis | None:
-    """Somebody waits for, or has finished, a call that others never came to."""
+    """A rank waits for, or has finished, a call that others never reached."""
     last = max(member.count for member in group.members.values())
     behind = {r: member.count for r, member in group.members.items() if member.count < last}
     if not behind:
-        return None
+        return _lost_inside(group, last)
     reports = group.by_rank
     stuck = any(reports[rank].stuck == group.name for rank in group.members)
     gone = [rank for rank in sorted(behind) if reports[rank].left]
@@ -204,16 +211,51 @@ def _missing(group: _Group) -> Diagnosis | None:
     skipped = _skipped(group, behind)
     if skipped is not None:
         rank, number, call = skipped
-        what = f"rank {rank} has skipped {call}"
+        what = f"{in_words([rank])} has skipped {call}"
         return group.result("skipped", what, number, certain=bool(gone) or _circle(reports))
+    if any(reports[rank].partial for rank in gone):
+        return _lost(group, [rank for rank in gone if reports[rank].partial], seq)
     if gone:
-        what = f"{_ranks(gone)} left before call {seq}"
+        what = f"{in_words(gone)} left before call {seq}"
         return group.result("left", what, seq, certain=True)
     certain = _circle(reports)
-    what = f"{_ranks(sorted(behind))} did not come to call {seq}"
+    what = f"{in_words(behind)} did not reach call {seq}"
     if certain:
         what += ", and the ranks wait for one another"
     return group.result("missing", what, seq, certain=certain)
+
+
+def _lost(group: _Group, lost: Sequence[int], seq: int) -> Diagnosis:
+    """Ranks were killed, and may have gone further than the call before ``seq``.
+
+    The others say how far at most: what they are still in, they wait for.
+    """
+    waits = [
+        report.now.seq
+        for rank in group.members
+        if (report := group.by_rank[rank]).now is not None
+        and report.now.state != "out"
+        and report.now.group == group.name
+    ]
+    least = min(group.members[rank].count for rank in lost)
+    until = max(seq, min(waits, default=max(m.count for m in group.members.values())))
+    after = "" if until == seq else f"after call {least} and "
+    what = f"{in_words(lost)} left {after}before the end of call {until}"
+    return group.result("left", what, until, certain=True, common=seq - 1)
+
+
+def _lost_inside(group: _Group, last: int) -> Diagnosis | None:
+    """Was a rank killed in the call in which the others are stuck?"""
+    reports = group.by_rank
+    lost = [rank for rank in group.members if reports[rank].partial and reports[rank].left]
+    stuck = any(
+        report.stuck == group.name and report.now is not None and report.now.seq == last
+        for rank in group.members
+        if not (report := reports[rank]).left
+    )
+    if not last or not lost or not stuck:
+        return None
+    return group.result("left", f"{in_words(lost)} left during call {last}", last, certain=True)
 
 
 def _skipped(group: _Group, behind: Mapping[int, int]) -> tuple[int, int, Call] | None:
@@ -271,7 +313,3 @@ def _awaited(report: RankReport, reports: Mapping[int, RankReport]) -> set[int]:
 
 def _count(report: RankReport, group: str) -> int:
     return report.groups[group].count if group in report.groups else 0
-
-
-def _ranks(ranks: Sequence[int]) -> str:
-    return f"rank{'' if len(ranks) == 1 else 's'} {', '.join(map(str, ranks))}"

@@ -49,7 +49,8 @@ class RankReport:
     """All that is known of one rank.
 
     ``left`` says how it went, and is empty while it runs; ``stuck`` names the group in which it
-    waits for too long, or in which a collective has failed.
+    waits for too long, or in which a collective has failed. ``partial``: it did not answer, and may
+    have made more calls than it had published.
     """
 
     rank: int
@@ -57,6 +58,7 @@ class RankReport:
     stuck: str = ""
     now: Now | None = None
     groups: dict[str, GroupCalls] = field(default_factory=dict)
+    partial: bool = False
 
 
 def pack_groups(groups: list[GroupCalls]) -> dict[str, Any]:

@@ -17,12 +17,10 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import torch.distributed as dist
 from torch.distributed import distributed_c10d
 
-from distlint.runtime._liveness import is_running
 from distlint.runtime._world import call_site, member
 from distlint.runtime.collective_watch import board as boards
 from distlint.runtime.collective_watch import sites
@@ -30,12 +28,12 @@ from distlint.runtime.collective_watch.board import Board
 from distlint.runtime.collective_watch.diagnosis import Diagnosis, diagnose
 from distlint.runtime.collective_watch.errors import CollectiveMismatch, RankMissing, WatchError
 from distlint.runtime.collective_watch.journal import BLOCK, Doing, Entry, GroupLog, Journal
+from distlint.runtime.collective_watch.peers import Peers, as_dict
 from distlint.runtime.collective_watch.report import (
     GroupCalls,
     Now,
     RankReport,
     State,
-    from_json,
     pack_groups,
     to_json,
     unpack_groups,
@@ -47,6 +45,7 @@ _WINDOW = 256  # calls of each group that are compared at each beat
 _MOST_TABLES = 10
 _MOST_KINDS = 10_000
 _FIRST_SIGHTS = 20  # calls of a new kind that are published at once, between two beats
+_TURN = 1.0  # seconds in which a rank has to print, before the next one does
 _LAST_WORD = 1.0  # seconds that a rank waits for the others at its end, so that all can compare
 
 
@@ -85,6 +84,7 @@ class Session:
         attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
         prefix = f"distlint/watch/{attempt}/{generation}/"
         self._board = Board(boards.second_client(store), prefix)
+        self._peers = Peers(self._board, self._rank, self._world, options.interval)
         self._limit = options.timeout or member().timeout
         self.agreement: Agreement | None = None
         self._broom: Board | None = None
@@ -242,7 +242,7 @@ class Session:
         }
         for log in logs:
             log.sum_up()
-            heart["blocks"] = {**_dict(heart["blocks"]), log.name: log.blocks}
+            heart["blocks"] = {**as_dict(heart["blocks"]), log.name: log.blocks}
         counts = {log.name: log.count for log in logs}
         if counts != self._published:
             self._published = counts
@@ -281,7 +281,7 @@ class Session:
         if not self._board.add("left", 0):
             return False
         for rank in doing.log.ranks:
-            heart = self._heart(rank)
+            heart = self._peers.heart(rank)
             if heart.get("left") and heart["counts"].get(doing.log.name, 0) < doing.entry.seq:
                 return True
         return False
@@ -291,7 +291,7 @@ class Session:
         leader = log.ranks[0]
         if leader == self._rank or log.name in self._told.groups:
             return False
-        heart = self._heart(leader)
+        heart = self._peers.heart(leader)
         theirs = heart.get("counts", {}).get(log.name, 0)
         if not theirs or not log.count:
             return self._stalled(log, theirs, bool(heart.get("left")))
@@ -334,10 +334,6 @@ class Session:
             return False
         return now - before[2] > self._options.patience or bool(left and self._left)
 
-    def _heart(self, rank: int) -> dict[str, Any]:
-        text = self._board.get(f"heart/{rank}")
-        return {} if text is None else _dict(json.loads(text))
-
     def _last_word(self) -> None:
         """Publish how this rank went, and compare once more when the others have done so, too."""
         self._publish()
@@ -374,7 +370,7 @@ class Session:
         self._board.add(f"alarm/{self._round}", 1)
         own = self._report()
         self._board.set(f"report/{self._round}/{self._rank}", to_json(own))
-        reports = self._gather(own)
+        reports = self._peers.reports(own, self._round)
         self._round += 1
         for report in reports:
             if report.now is not None and report.now.seconds > self._options.patience / 2:
@@ -408,8 +404,25 @@ class Session:
                 return
             self._told.news |= news
         self._told.tables += 1
-        if self._told.tables <= _MOST_TABLES:
+        key = f"printed/{diagnosis.kind}/{diagnosis.group}/{diagnosis.seq}"
+        if self._told.tables <= _MOST_TABLES and self._is_my_turn(key, reports):
             write(text)
+            with contextlib.suppress(RuntimeError):
+                self._board.set(key, "1")
+
+    def _is_my_turn(self, key: str, reports: Sequence[RankReport]) -> bool:
+        """Is it this rank that prints? The lowest that has answered, or the next if it cannot."""
+        answered = [report.rank for report in reports if not report.left]
+        place = answered.index(self._rank) if self._rank in answered else len(answered)
+        deadline = time.monotonic() + _TURN * min(place, 3)
+        try:
+            while self._board.get(key) is None:
+                if time.monotonic() >= deadline:
+                    return not place or self._board.add(f"{key}/late", 1) == 1
+                time.sleep(0.02)
+        except RuntimeError:  # the store is gone, and ranks cannot take turns
+            return True
+        return False
 
     def _position(self) -> tuple[str, int]:
         """Where this rank stands: at one place it tells one table."""
@@ -454,49 +467,6 @@ class Session:
             site = doing.log.call(doing.entry).site or site
         return Now(state, round(now - doing.since, 1), doing.log.name, doing.entry.seq, stack, site)
 
-    def _gather(self, own: RankReport) -> list[RankReport]:
-        """The reports of all ranks; of those that do not answer, what is known of them."""
-        found = {self._rank: own}
-        began = time.monotonic()
-        longest = 2.0 + 2 * self._options.interval
-        while len(found) < self._world and time.monotonic() - began < longest:
-            waiting = False
-            for rank in range(self._world):
-                if rank in found:
-                    continue
-                text = self._board.get(f"report/{self._round}/{rank}")
-                if text is not None:
-                    found[rank] = from_json(text)
-                elif (heart := self._heart(rank)) and self._gone(heart):
-                    found[rank] = self._remains(rank, heart)
-                else:
-                    waiting = True
-            if waiting:
-                time.sleep(0.02)
-        for rank in range(self._world):
-            if rank not in found:
-                found[rank] = self._remains(rank, self._heart(rank))
-        return [found[rank] for rank in sorted(found)]
-
-    def _gone(self, heart: dict[str, Any]) -> bool:
-        if heart.get("host") != socket.gethostname():
-            return False
-        return not is_running(heart["pid"])
-
-    def _remains(self, rank: int, heart: dict[str, Any]) -> RankReport:
-        """What a rank that does not answer had said before."""
-        groups: dict[str, GroupCalls] = {}
-        for key in ("calls", "newest"):
-            text = self._board.get(f"{key}/{rank}")
-            for name, group in ({} if text is None else unpack_groups(json.loads(text))).items():
-                groups[name] = _joined(groups.get(name), group)
-        left = heart.get("left", "")
-        if not left and heart and self._gone(heart):
-            left = f"was killed (process {heart['pid']} is gone)"
-        elif not left:
-            left = "gives no sign of life (killed, or its node cannot be reached)"
-        return RankReport(rank, left, "", None, groups)
-
     def _alone(self) -> None:
         """The board is gone. Say what this rank was doing, if it was doing anything."""
         doing = self._journal.doing()
@@ -508,7 +478,7 @@ class Session:
         assumed = {log.name: GroupCalls(log.name, log.ranks, doing.entry.seq - 1, ())}
         left = "cannot be asked: the store is gone, and with it the rank that held it"
         reports = [
-            own if rank == self._rank else RankReport(rank, left, groups=known or {})
+            own if rank == self._rank else RankReport(rank, left, groups=known or {}, partial=True)
             for rank in range(self._world)
             if (known := self._latest.get(rank, assumed if rank == 0 else None)) is not None
             or rank == self._rank
@@ -518,23 +488,8 @@ class Session:
             self._tell(diagnosis, reports)
 
 
-def _joined(before: GroupCalls | None, newest: GroupCalls) -> GroupCalls:
-    """What was published at a beat, and a later call; the calls between are not known."""
-    if before is None or newest.count > before.count + 1:
-        return newest
-    if newest.count <= before.count:
-        return before
-    calls = (*before.calls, *newest.calls)
-    return GroupCalls(before.name, before.ranks, newest.count, calls)
-
-
 def _only(rank: int, calls: GroupCalls) -> RankReport:
     return RankReport(rank, groups={calls.name: calls})
-
-
-def _dict(value: object) -> dict[str, Any]:
-    assert isinstance(value, dict)
-    return value
 
 
 def write(text: str) -> None:

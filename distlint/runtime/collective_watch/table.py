@@ -1,15 +1,18 @@
-"""The one table that every rank prints."""
+"""The table that one of the ranks prints for all. :mod:`distlint.diagnose.watch` reads it back."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from distlint.runtime.collective_watch.calls import Call
 from distlint.runtime.collective_watch.diagnosis import Diagnosis
+from distlint.runtime.collective_watch.hints import hints
 from distlint.runtime.collective_watch.report import RankReport
 from distlint.runtime.collective_watch.sites import Site, shown
+from distlint.runtime.errors import in_words
 
 _MOST_RULES = 3
 
@@ -48,30 +51,39 @@ def _lines(
     rank: int,
 ) -> Iterator[str]:
     yield f"== distlint watch, seen by rank {rank}: {diagnosis.what}"
-    yield f"group {diagnosis.group or 'of all'} ({_ranks(diagnosis.ranks)})"
+    yield f"group {diagnosis.group or 'of all'} ({in_words(diagnosis.ranks)})"
+    partial = {report.rank for report in reports if report.partial}
     if diagnosis.common:
-        yield f"last common collective: call {diagnosis.seq - 1}"
-        yield from _calls(diagnosis.common)
+        known = diagnosis.common_seq < diagnosis.seq - 1
+        what = "last collective known to be common" if known else "last common collective"
+        yield f"{what}: call {diagnosis.common_seq}"
+        yield from _calls(diagnosis.common, partial)
     else:
         yield "last common collective: none"
     yield f"first difference: call {diagnosis.seq}"
-    yield from _calls(diagnosis.calls)
+    yield from _calls(diagnosis.calls, partial)
     yield "what each rank is doing:"
-    for report in reports:
-        yield f"  rank {report.rank}: {_doing(report)}"
-    for finding in related(diagnosis, reports, findings):
+    yield from _activities(reports)
+    known_findings = related(diagnosis, reports, findings)
+    for finding in known_findings:
         yield f"{finding.code} {finding.name}, {shown(finding.file)}:{finding.line}: " + (
             finding.message
         )
+    for hint in () if known_findings else hints(diagnosis, reports):
+        yield f"hint: {hint.reason}: see `distlint rule {hint.code}` ({hint.name})"
     yield "=="
 
 
-def _calls(calls: Mapping[int, Call | None]) -> Iterator[str]:
-    together: dict[Call | None, list[int]] = {}
+def _calls(calls: Mapping[int, Call | None], partial: set[int]) -> Iterator[str]:
+    """The ranks by the call that they have made."""
+    together: dict[str, list[int]] = {}
     for rank, call in calls.items():
-        together.setdefault(call, []).append(rank)
-    for each, ranks in together.items():
-        yield f"  {_ranks(ranks)}: {'has not come to it' if each is None else _at(each)}"
+        absent = "is not known to have reached it" if rank in partial else "has not reached it"
+        together.setdefault(absent if call is None else _at(call), []).append(rank)
+    for text, ranks in together.items():
+        if len(ranks) > 1:
+            text = text.replace("has not", "have not").replace("is not", "are not")
+        yield f"  {in_words(ranks)}: {text}"
 
 
 def _at(call: Call) -> str:
@@ -83,20 +95,45 @@ def _at(call: Call) -> str:
     return text
 
 
-def _doing(report: RankReport) -> str:
+class _Activity(NamedTuple):
+    """What a rank is doing; the time differs from rank to rank."""
+
+    before: str
+    seconds: float | None = None
+    after: str = ""
+
+
+def _activities(reports: Sequence[RankReport]) -> Iterator[str]:
+    """One line for all ranks that do the same."""
+    together: dict[tuple[str, str], list[tuple[int, float | None]]] = {}
+    for report in reports:
+        found = _doing(report)
+        together.setdefault((found.before, found.after), []).append((report.rank, found.seconds))
+    for (before, after), members in together.items():
+        times = [f"{seconds:.1f}" for _, seconds in members if seconds is not None]
+        least, most = min(times, key=float, default=""), max(times, key=float, default="")
+        since = f" since {least if least == most else f'{least} to {most}'} s" if times else ""
+        yield f"  {in_words(rank for rank, _ in members)}: {before}{since}{after}"
+
+
+def _doing(report: RankReport) -> _Activity:
     now, last = report.now, _last(report)
     if report.left:
-        return report.left + (f"; its last collective was {last}" if last else "")
+        if not last:
+            return _Activity(report.left)
+        if report.partial:
+            return _Activity(f"{report.left}; it may have gone further than {last}")
+        return _Activity(f"{report.left}; its last collective was {last}")
     if now is None:
-        return "nothing is known of it"
+        return _Activity("nothing is known of it")
     where = f", at {now.site}" if now.site is not None else ""
     if now.state == "out":
-        text = f"not in a collective since {now.seconds:.1f} s{where}"
-        return text + (f"; its last was {last}" if last else "")
+        ending = f"; its last was {last}" if last else ""
+        return _Activity("not in a collective", now.seconds, where + ending)
     call = report.groups[now.group].get(now.seq) if now.group in report.groups else None
     verb = "waits for" if now.state == "waits" else "in"
     group = f" of group {now.group}" if now.group != "0" else ""
-    return f"{verb} {call} (call {now.seq}{group}) since {now.seconds:.1f} s{where}"
+    return _Activity(f"{verb} {call} (call {now.seq}{group})", now.seconds, where)
 
 
 def _last(report: RankReport) -> str:
@@ -112,7 +149,7 @@ def _last(report: RankReport) -> str:
 def related(
     diagnosis: Diagnosis, reports: Sequence[RankReport], findings: Sequence[KnownFinding]
 ) -> list[KnownFinding]:
-    """The findings about the lines where ranks part ways; else about where they are stuck."""
+    """The findings about the lines where ranks diverge; else about where they are stuck."""
     calls = [call for call in diagnosis.calls.values() if call is not None]
     differing = _places(site for call in calls for site in (call.site, call.via))
     found = [each for each in findings if each.places & differing]
@@ -125,7 +162,3 @@ def related(
 
 def _places(sites: Iterator[Site | None] | list[Site]) -> set[tuple[str, int]]:
     return {(os.path.abspath(site.file), site.line) for site in sites if site is not None}
-
-
-def _ranks(ranks: Sequence[int]) -> str:
-    return f"rank{'' if len(ranks) == 1 else 's'} {', '.join(map(str, ranks))}"
