@@ -32,7 +32,8 @@ FOLDER = "DISTLINT_RUN_FOLDER"
 
 _LEVELS = {"on": "1", "strict": "strict"}
 _VALUED = ("-n", "--nproc", "--patience", "--timeout", "--config")
-_GRACE = 3.0  # seconds for the launcher to end once its processes have
+_GRACE = 3.0  # seconds for processes to end by themselves
+_WATCHED_GRACE = 6.0  # the same where they have a table to print
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -62,9 +63,11 @@ def parser() -> Parser:
     group = parser.add_argument_group("watching")
     group.add_argument(
         "--watch",
+        nargs="?",
+        const="on",
         choices=tuple(_LEVELS),
-        metavar="strict",
-        help="say where ranks part ways; --watch=strict checks before each collective and raises "
+        metavar="=strict",
+        help="report where ranks diverge; --watch=strict checks before each collective and raises "
         "on every rank",
     )
     group.add_argument(
@@ -106,7 +109,7 @@ def _launch(chosen: argparse.Namespace, script: Path, folder: Path) -> int:
             environment[name] = str(value)
     if environment.get(WATCH):
         environment[FINDINGS] = str(_write_findings(chosen, script, folder))
-    launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
+    launcher = [sys.executable, "-m", "distlint.runtime.agent", "--standalone"]
     command = [
         *launcher,
         f"--nproc-per-node={chosen.nproc or _gpus() or 2}",
@@ -116,12 +119,14 @@ def _launch(chosen: argparse.Namespace, script: Path, folder: Path) -> int:
         *chosen.arguments,
     ]
     with _terminable():
-        process = subprocess.Popen(command, env=environment)
+        # In a session of its own Ctrl-C reaches it only through this process.
+        process = subprocess.Popen(command, env=environment, start_new_session=True)
         try:
             status = process.wait()
         except BaseException as stop:
-            _end(process, folder)
+            _end(process, folder, _WATCHED_GRACE if environment.get(WATCH) else _GRACE)
             if isinstance(stop, KeyboardInterrupt):
+                print("distlint: interrupted; all processes have ended", file=sys.stderr)
                 return INTERRUPTED
             raise
     return _status(status, folder)
@@ -137,21 +142,34 @@ def _gpus() -> int:
 
 @contextlib.contextmanager
 def _terminable() -> Iterator[None]:
-    """While this lasts, SIGTERM ends the processes, too."""
+    """While this lasts, SIGTERM and the end of the terminal end the processes, too."""
 
     def stop(number: int, _: object) -> None:
         sys.exit(128 + number)
 
-    previous = signal.signal(signal.SIGTERM, stop)
+    names = ("SIGTERM", "SIGHUP")  # there is no SIGHUP on Windows
+    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    previous = {number: signal.signal(number, stop) for number in numbers}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, previous)
+        for number, handler in previous.items():
+            signal.signal(number, handler)
 
 
-def _end(process: subprocess.Popen[bytes], folder: Path) -> None:
-    """End the launcher and what it has started: at once, where it would wait for half a minute."""
+def _end(process: subprocess.Popen[bytes], folder: Path, grace: float) -> None:
+    """End the launcher and what it has started; a second Ctrl-C does not wait for them."""
     process.terminate()
+    try:
+        process.wait(grace)
+    except (subprocess.TimeoutExpired, KeyboardInterrupt):
+        pass
+    finally:
+        _kill(process, folder)
+
+
+def _kill(process: subprocess.Popen[bytes], folder: Path) -> None:
+    """The launcher would wait for half a minute for processes that ignore SIGTERM."""
     for note in folder.glob("*.pid"):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(int(note.stem), signal.SIGKILL)

@@ -33,7 +33,7 @@ class Process:
     findings: object = None
     env: dict[str, str]
 
-    def __init__(self, command: list[str], env: dict[str, str]) -> None:
+    def __init__(self, command: list[str], env: dict[str, str], **more: object) -> None:
         kind = type(self)
         kind.command, kind.env = tuple(command), env
         if run.FINDINGS in env:
@@ -59,7 +59,7 @@ def process(project: Path, monkeypatch: pytest.MonkeyPatch) -> type[Process]:
 def test_the_command(process: type[Process]) -> None:
     assert cli.main(["run", "-n", "3", "train.py", "--watch", "-n", "9"]) == 0
     assert process.command == (
-        *(sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=3"),
+        *(sys.executable, "-m", "distlint.runtime.agent", "--standalone", "--nproc-per-node=3"),
         *("-m", "distlint.runtime.launch", "train.py", "--watch", "-n", "9"),
     )
     assert run.WATCH not in process.env
@@ -83,6 +83,18 @@ def test_the_strict_watch(process: type[Process]) -> None:
     assert cli.main(["run", "--watch=strict", "train.py", "strict"]) == 0
     assert process.env[run.WATCH] == "strict"
     assert process.command[-2:] == ("train.py", "strict")
+
+
+def test_the_help_says_that_a_level_is_optional(capsys: Captured) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        cli.main(["run", "--help"])
+    assert "--watch [=strict] " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("option", ["--watch", "--watch=on"])
+def test_a_level_of_the_watch_may_be_left_out(process: type[Process], option: str) -> None:
+    assert cli.main(["run", option, "train.py"]) == 0
+    assert process.env[run.WATCH] == "1"
 
 
 @pytest.mark.parametrize(

@@ -147,11 +147,11 @@ def test_the_next_rank_prints_where_the_lowest_cannot(cluster: Cluster) -> None:
 import os
 import torch.distributed as dist
 from distlint.runtime import CollectiveMismatch, watch
-from distlint.runtime.collective_watch import session
+from distlint.runtime.collective_watch import session, turns
 
 dist.init_process_group("gloo")
 rank = dist.get_rank()
-session._TURN = 0.3
+turns.TURN = 0.3
 if rank == 0:
     session.write = lambda text: os._exit(9)  # killed at the wrong moment
 try:
@@ -501,6 +501,38 @@ print("worker", worker.exitcode)
     assert (run.stdout, run.returncode) == ("worker -15\n", 0), run.stderr
 
 
+def said_by_distlint(err: str) -> list[str]:
+    """The lines of standard error, without what torchrun says of OMP_NUM_THREADS."""
+    return [line for line in err.splitlines() if not re.match(r"W\d{4} .*/run.py:|$", line)]
+
+
+def test_ctrl_c_shows_where_the_ranks_are(tmp_path: Path) -> None:
+    """Also before anything has lasted long enough to be reported, and only if ranks wait."""
+    pytest.importorskip("torch")
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import os, time\nimport torch, torch.distributed as dist\n"
+        "dist.init_process_group('gloo')\n"
+        "if os.environ['RANK'] == '1':\n"
+        "    time.sleep(1.5)\n    open('there', 'w').close()\n    time.sleep(60)\n"
+        "dist.barrier()\n"
+    )
+    run = start("-n", "3", "--watch", "--patience", "40", str(script), cwd=tmp_path)
+    deadline = time.monotonic() + 40
+    while not (tmp_path / "there").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    run.send_signal(signal.SIGINT)
+    _, err = run.communicate(timeout=30)
+    assert run.returncode == 130
+    (table,) = tables(err)
+    assert "rank 1 did not reach call 1" in table
+    assert "ranks 0, 2: in barrier (call 1)" in table
+    assert re.search(rf"rank 1: not in a collective since .* s, at {script.name}:7", table)
+    lines = said_by_distlint(err.replace(table, ""))
+    assert lines == ["distlint: interrupted; all processes have ended"]
+
+
 def test_ctrl_c_ends_it_at_once(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     script = tmp_path / "script.py"
@@ -516,9 +548,10 @@ def test_ctrl_c_ends_it_at_once(tmp_path: Path) -> None:
         time.sleep(0.05)
     began = time.monotonic()
     run.send_signal(signal.SIGINT)
-    run.communicate(timeout=30)
+    _, err = run.communicate(timeout=30)
     assert time.monotonic() - began < 6
     assert run.returncode == 130
+    assert said_by_distlint(err) == ["distlint: interrupted; all processes have ended"]
     for note in notes:
         with pytest.raises(ProcessLookupError):
             os.kill(int(note.read_text()), 0)

@@ -32,7 +32,7 @@ def watch(
 
     Every collective of torch.distributed is numbered per group, with its operation, shapes,
     dtypes, root, reduce op and call site. When ranks of a group disagree, or one of them is
-    missing for ``patience`` seconds, the lowest rank that is still alive prints one table to standard
+    missing for ``patience`` seconds, the lowest rank that is alive prints a table to standard
     error: what each rank is doing and where, the last common collective, the first difference.
 
     No collective is called: ranks meet on the store of the default group, through a connection of

@@ -40,12 +40,13 @@ from distlint.runtime.collective_watch.report import (
 )
 from distlint.runtime.collective_watch.strict import KEPT, Agreement, Disagreement
 from distlint.runtime.collective_watch.table import KnownFinding, table
+from distlint.runtime.collective_watch.turns import Turns, waited
 
 _WINDOW = 256  # calls of each group that are compared at each beat
 _MOST_TABLES = 10
 _MOST_KINDS = 10_000
 _FIRST_SIGHTS = 20  # calls of a new kind that are published at once, between two beats
-_TURN = 1.0  # seconds in which a rank has to print, before the next one does
+_ANSWER = 0.5  # seconds in which a rank that is ended answers others that are ended, too
 _LAST_WORD = 1.0  # seconds that a rank waits for the others at its end, so that all can compare
 
 
@@ -85,6 +86,7 @@ class Session:
         prefix = f"distlint/watch/{attempt}/{generation}/"
         self._board = Board(boards.second_client(store), prefix)
         self._peers = Peers(self._board, self._rank, self._world, options.interval)
+        self._turns = Turns(self._board, self._rank)
         self._limit = options.timeout or member().timeout
         self.agreement: Agreement | None = None
         self._broom: Board | None = None
@@ -101,6 +103,7 @@ class Session:
         self._told = _Told()
         self._beat = 0
         self.spent = 0.0  # CPU seconds of the thread so far
+        self.ending = False  # by a signal from outside
         self.seen: set[tuple[object, ...]] = set()
         self._first_sights = _FIRST_SIGHTS
         self._published: dict[str, int] = {}
@@ -187,6 +190,15 @@ class Session:
         self._wake.set()
         if self._thread.is_alive():
             self._answered.wait(4.0 + 4 * self._options.interval)
+
+    def stay(self) -> None:
+        """Answer the alarms of other ranks for a moment."""
+        self._answered.clear()
+        deadline = time.monotonic() + _ANSWER
+        while time.monotonic() < deadline and self._thread.is_alive():
+            self._wake.set()
+            if self._answered.wait(0.05):
+                return
 
     def leave(self, how: str, *, clean: bool) -> None:
         self._clean = clean
@@ -385,6 +397,8 @@ class Session:
         self._answered.set()
 
     def _tell(self, diagnosis: Diagnosis, reports: Sequence[RankReport]) -> None:
+        if self.ending and diagnosis.kind == "missing" and waited(reports) < 1.0:
+            return  # a healthy program, ended between two calls
         text = table(diagnosis, reports, self._options.findings, self._rank)
         self._verdict = (diagnosis, text)
         last = max(
@@ -404,25 +418,10 @@ class Session:
                 return
             self._told.news |= news
         self._told.tables += 1
-        key = f"printed/{diagnosis.kind}/{diagnosis.group}/{diagnosis.seq}"
-        if self._told.tables <= _MOST_TABLES and self._is_my_turn(key, reports):
+        key = f"{diagnosis.kind}/{diagnosis.group}/{diagnosis.seq}"
+        if self._told.tables <= _MOST_TABLES and self._turns.is_mine(key, reports):
             write(text)
-            with contextlib.suppress(RuntimeError):
-                self._board.set(key, "1")
-
-    def _is_my_turn(self, key: str, reports: Sequence[RankReport]) -> bool:
-        """Is it this rank that prints? The lowest that has answered, or the next if it cannot."""
-        answered = [report.rank for report in reports if not report.left]
-        place = answered.index(self._rank) if self._rank in answered else len(answered)
-        deadline = time.monotonic() + _TURN * min(place, 3)
-        try:
-            while self._board.get(key) is None:
-                if time.monotonic() >= deadline:
-                    return not place or self._board.add(f"{key}/late", 1) == 1
-                time.sleep(0.02)
-        except RuntimeError:  # the store is gone, and ranks cannot take turns
-            return True
-        return False
+            self._turns.done(key)
 
     def _position(self) -> tuple[str, int]:
         """Where this rank stands: at one place it tells one table."""

@@ -119,10 +119,19 @@ class Watcher:
         self.journal.groups.pop(group, None)
 
     def last_call(self) -> None:
-        """This process is about to be ended from outside: report, if it is in a collective."""
+        """This process is about to be ended from outside: report, if it is in a collective.
+
+        Else answer those that are in one, so that the table says where this rank was.
+        """
         session = self._session
-        if session is not None and (doing := self.journal.doing()) is not None:
+        if session is None:
+            return
+        session.ending = True
+        doing = self.journal.doing()
+        if doing is not None:
             session.ask(doing.log.name)
+        else:
+            session.stay()
 
     # -- life ------------------------------------------------------------------------------------
 
