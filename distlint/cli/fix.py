@@ -110,7 +110,9 @@ def _say(
 def _needed(importing: Sequence[Fixed], *, would: bool) -> str:
     """What is needed where the fixed files run."""
     one = len(importing) == 1
-    which = display(importing[0].path) if one else f"{len(importing):,} files"
+    path = importing[0].path
+    name = "the output" if path == STDIN else display(path)
+    which = name if one else f"{len(importing):,} files"
     verb = "would import" if would else "now imports" if one else "now import"
     return (
         f"{which} {verb} {RUNTIME}: install distlint where training runs, or let "
