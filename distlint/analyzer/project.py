@@ -405,6 +405,10 @@ class Project:
             self._modules[document.path] = module
         return module
 
+    def has_read(self, path: Path) -> bool:
+        """Has anything been made of the text of a file?"""
+        return path in self._modules or path in self._telling
+
     def forget(self, path: Path) -> None:
         """Let go of a module whose text has changed, and of all that was found out with it."""
         self._modules.pop(path, None)

@@ -23,7 +23,9 @@ def run(arguments: Sequence[str]) -> int:
     # what anything else prints must not get between the messages
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as stdout:
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-        make().start_io(stdout=stdout)
+        server = make()
+        server.start_io(stdout=stdout)
+        server.close()
     os._exit(OK)  # an analysis that has begun would keep the editor waiting
 
 

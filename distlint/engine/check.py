@@ -208,6 +208,10 @@ class Session:
         """How much text of modules is kept at hand, in characters."""
         return sum(project.volume for project in self.projects.values())
 
+    def has_read(self, path: Path) -> bool:
+        """Has an analysis looked at a file?"""
+        return any(project.has_read(path) for project in self.projects.values())
+
     def forget(self, path: Path) -> None:
         """Let go of a file whose text has changed."""
         self._begun = None

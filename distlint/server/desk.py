@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from itertools import count
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
@@ -31,7 +31,6 @@ from distlint.source.trace import Trace
 if TYPE_CHECKING:
     from distlint.analyzer.project import Module, Project
 
-_serials = count(1)
 _named: WeakKeyDictionary[Module, tuple[str, ...]] = WeakKeyDictionary()
 
 Content = str | tuple[tuple[int, str], ...]
@@ -40,17 +39,18 @@ Content = str | tuple[tuple[int, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """What was found in one version of an open file."""
+    """What was found in one version of an open file; it can be sent to another process."""
 
     document: Document
     version: int
     settings: Settings | None
-    session: Session | None
+    resolver: Resolver | None
     reported: tuple[Reported, ...] = ()
     notices: tuple[Notice, ...] = ()
     problem: str = ""
     """Why the configuration cannot be used, if so."""
-    serial: int = field(default_factory=lambda: next(_serials))
+    serial: int = 0
+    """Given by the server: what an editor names when it asks again."""
 
     def says_the_same_as(self, other: Analysis) -> bool:
         mine, theirs = (
@@ -66,30 +66,44 @@ class _Open:
     content: Content
 
 
-class Desk:
-    """Open files and the projects that they belong to."""
+class TooLong(BaseException):
+    """An analysis exceeded the limit of its engine; no error, and handled by the server alone."""
 
-    def __init__(self) -> None:
+
+class Desk:
+    """Open files and the projects that they belong to.
+
+    Args:
+        limit: CPU seconds that one analysis may take, if there is a limit.
+        patient: whether an analysis continues when files change that it has not read.
+    """
+
+    def __init__(self, limit: float | None = None, *, patient: bool = False) -> None:
+        self.limit = limit
+        self.patient = patient
         self._lock = threading.Lock()
         self._posted: dict[Path, tuple[Content, int] | None] = {}
         self._stale: set[Path] = set()
         self._reset = False
         self._folders: Mapping[Path, Overrides] = {}
         self._overrides = Overrides(runs_rules=True)
-        self.announcements: list[str] = []
-        """What is to be said about rules of projects that are run."""
+        self._announcements: list[str] = []
         self._open: dict[Path, _Open] = {}
         self._buffers: dict[Path, Document] = {}
         self._sessions: dict[Path, Session] = {}
         self._stamps: dict[Path, dict[Path, Stamp]] = {}
-        self._traces: dict[tuple[int, str, str | None], list[Trace]] = {}
+        self._analyses: dict[Path, Analysis] = {}
+        """What the last whole analysis of each open file has found."""
+        self._traces: dict[tuple[Path, str, str | None], list[Trace]] = {}
+        """By file, text and function; they hold until any file changes."""
+        self._in_hand: tuple[Path, Session, float] | None = None
+        """What is being analysed, and the CPU time at which that began."""
         self._disks: dict[Path, Disk] = {}
         self._noticed = False
         self._lookers: set[Path] = set()
         self._took: dict[Path, float] = {}
         """Seconds that the last whole analysis of a file has taken."""
         self.watched = False
-        """Does the editor tell of files that change on the disk?"""
 
     def post(self, path: Path, content: Content | None, version: int = 0) -> None:
         """A file was opened or edited, or closed (``content`` is None)."""
@@ -99,6 +113,10 @@ class Desk:
     def changed_on_disk(self, path: Path) -> None:
         with self._lock:
             self._stale.add(path)
+
+    def watch(self, watched: bool) -> None:
+        """Does the editor report files that change on the disk?"""
+        self.watched = watched
 
     def is_decided_by(self, path: Path) -> bool:
         """Is it one of the files that decide about the settings of those that are open?"""
@@ -134,12 +152,28 @@ class Desk:
         """
         self._take()
         if path not in self._open:
-            self._took.pop(path, None)
             return None
         start = time.monotonic()
         analysis = self._analysis(path)
         self._took[path] = time.monotonic() - start
+        if analysis is not None:
+            self._analyses[path] = analysis
         return analysis
+
+    def analysis_of(self, path: Path, version: int) -> Analysis:
+        """The findings in a version of an open file, analysed again if they are not at hand.
+
+        Raises:
+            Superseded: if that is not the version of the file.
+        """
+        self._take()
+        if path not in self._open or self._open[path].version != version:
+            raise Superseded
+        known = self._analyses.get(path)
+        found = known if known is not None and known.version == version else self._analysis(path)
+        if found is None:
+            raise Superseded
+        return found
 
     def _analysis(self, path: Path, *, glancing: bool = False) -> Analysis | None:
         opened = self._open[path]
@@ -149,31 +183,35 @@ class Desk:
             if not self.watched and self._is_outdated(session, path):
                 session = self._session(path)
             settings = session.resolver.of_file(path)
-            session.proceed = self._look_up
-            try:
+            with self._working_on(path, session):
                 report = self._report(document, session, settings, glancing=glancing)
-            finally:
-                session.proceed = None
         except ConfigError as error:
             return Analysis(document, version, None, None, problem=str(error))
         if report is None:
             return None
         if not self.watched:
             self._disks[self._folder_of(path)].look_at(session)
-        return Analysis(document, version, settings, session, report.reported, report.notices)
+        resolver = session.resolver
+        return Analysis(document, version, settings, resolver, report.reported, report.notices)
 
     def noticed(self) -> bool:
         """Were files found to have changed on the disk, since this was asked last?"""
         noticed, self._noticed = self._noticed, False
         return noticed
 
-    def concerned(self, path: Path) -> list[Path]:
-        """The other open files that import a file, at any remove."""
+    def announced(self) -> list[str]:
+        """What is to be said about rules of projects that are run, since this was asked last."""
+        announced = list(self._announcements)
+        self._announcements.clear()
+        return announced
+
+    def concerned(self, path: Path, among: Collection[Path]) -> list[Path]:
+        """The other open files, of those named, that import a file, at any remove."""
         found: list[Path] = []
         if path in self._open and not is_python(self._open[path].document):
             return found
-        for other in self._open:
-            if other != path and is_python(self._open[other].document):
+        for other in among:
+            if other in self._open and other != path and is_python(self._open[other].document):
                 try:
                     session = self._session(other)
                     project = session.project(session.resolver.of_file(other))
@@ -183,24 +221,25 @@ class Desk:
                     continue
         return found
 
-    def lookers(self, path: Path) -> list[Path]:
-        """The other open files whose findings rest on what lies beside them, such as a DeepSpeed
-        file that a launch line names."""
-        return [other for other in self._open if other != path and other in self._lookers]
+    def lookers(self, path: Path, among: Collection[Path]) -> list[Path]:
+        """The other open files, of those named, whose findings rest on what lies beside them,
+        such as a DeepSpeed file that a launch line names."""
+        return [other for other in among if other != path and other in self._lookers]
 
     def repaired(self, path: Path) -> tuple[Document, Document, int] | None:
         """An open file before and after all safe fixes that prove right, and its version."""
         from distlint.engine.fix import Repairman
 
         analysis = self._checked(path)
-        if analysis is None or analysis.session is None or analysis.settings is None:
+        if analysis is None or analysis.settings is None:
             return None
-        repairman = Repairman(analysis.session, analysis.settings, frozenset({"safe"}))
+        session = self._session(path)
+        repairman = Repairman(session, analysis.settings, frozenset({"safe"}))
         try:
             proposed = [item.finding for item in analysis.reported]
             after = repairman.repaired(analysis.document, proposed)
         finally:
-            analysis.session.forget(path)
+            session.forget(path)
         return analysis.document, after, analysis.version
 
     def traces(self, analysis: Analysis, cell: int, function: str | None) -> list[Trace]:
@@ -211,34 +250,30 @@ class Desk:
         Raises:
             Superseded: if an edit comes meanwhile.
         """
-        from distlint.engine.tracing import trace_document
-
-        self._take()
-        now = self._buffers.get(analysis.document.path)
-        if now is None or not is_python(now):
+        document = analysis.document
+        if not is_python(document):
             return []
-        if now.text != analysis.document.text:
-            raise Superseded
-        document, session = analysis.document, analysis.session
         if isinstance(document, Notebook):
             document = document.program_with(cell) or document
-            if document.number and session is not None:
-                session = Session(session.resolver, self._buffers)
-        key = (analysis.serial, document.text, function)
+        key = (document.path, document.text, function)
         if key not in self._traces:
             if len(self._traces) > 32:
                 self._traces.clear()
-            found: list[Trace] = []
-            if session is not None:
-                session.proceed = self._look_up
-                try:
-                    found = trace_document(document, function, None, session)
-                except ConfigError:  # it does not parse, or the function is none of the module's
-                    found = []
-                finally:
-                    session.proceed = None
-            self._traces[key] = found
+            self._traces[key] = self._traced(document, function)
         return self._traces[key]
+
+    def _traced(self, document: Document, function: str | None) -> list[Trace]:
+        from distlint.engine.tracing import trace_document
+
+        path = document.path
+        try:
+            session = self._session(path)
+            if isinstance(document, Notebook) and document.number:
+                session = Session(session.resolver, self._buffers)
+            with self._working_on(path, session):
+                return trace_document(document, function, None, session)
+        except ConfigError:  # it does not parse, or the module has no such function
+            return []
 
     def read(self, path: Path) -> Document:
         """A file as it is, saved or not.
@@ -246,6 +281,10 @@ class Desk:
         Raises:
             OSError, DocumentError: if it cannot be read.
         """
+        with self._lock:
+            posted = self._posted.get(path)
+        if posted is not None:
+            return _document(posted[0], path)
         return self._buffers.get(path) or documents.read(path)
 
     def _checked(self, path: Path) -> Analysis | None:
@@ -256,10 +295,37 @@ class Desk:
             except Superseded:
                 continue
 
+    @contextmanager
+    def _working_on(self, path: Path, session: Session) -> Iterator[None]:
+        self._in_hand = path, session, time.thread_time()
+        session.proceed = self._look_up
+        try:
+            yield
+        finally:
+            session.proceed = None
+            self._in_hand = None
+
     def _look_up(self) -> None:
-        """What has changed meanwhile comes first."""
-        if self._posted or self._stale or self._reset:
+        """Called by an analysis again and again: may it continue?
+
+        Raises:
+            Superseded: after a change.
+            TooLong: after the limit.
+        """
+        if self._reset or ((self._posted or self._stale) and self._is_affected()):
             raise Superseded
+        if self.limit is not None and self._in_hand is not None:
+            if time.thread_time() - self._in_hand[2] > self.limit:
+                raise TooLong
+
+    def _is_affected(self) -> bool:
+        """May what has changed affect what is being analysed?"""
+        if not self.patient or self._in_hand is None:
+            return True
+        path, session, _ = self._in_hand
+        with self._lock:
+            changed = {*self._posted, *self._stale}
+        return path in changed or any(session.has_read(each) for each in changed)
 
     def _is_outdated(self, session: Session, path: Path) -> bool:
         """Has the disk changed so that the session has to begin anew? It forgets single files."""
@@ -302,8 +368,8 @@ class Desk:
         for path, content in posted.items():
             known = path in self._open or os.path.exists(path)
             if content is None:
-                self._open.pop(path, None)
-                self._buffers.pop(path, None)
+                for table in (self._open, self._buffers, self._analyses, self._took):
+                    table.pop(path, None)
                 reset |= not os.path.exists(path)
             else:
                 text, version = content
@@ -318,6 +384,8 @@ class Desk:
         if reset:
             self._sessions.clear()
             self._stamps.clear()
+            self._analyses.clear()
+        if reset or stale:
             self._traces.clear()
         for session in self._sessions.values():
             for path in stale:
@@ -330,16 +398,16 @@ class Desk:
             self._noticed = True
         if folder not in self._sessions:
             overrides = self._folders.get(folder, self._overrides)
-            resolver = Resolver(overrides, cwd=folder, announce=self.announcements.append)
+            resolver = Resolver(overrides, cwd=folder, announce=self._announcements.append)
             self._sessions[folder] = Session(resolver, self._buffers, remembering=True)
             self._stamps[folder] = {}
             self._disks[folder] = Disk(self._buffers)
         session = self._sessions[folder]
         stamps = self._stamps[folder]
-        for file in _decisive(path, None):
+        for file in decisive(path, None):
             if file not in stamps:
                 stamps[file] = stamp(file)
-        for file in _decisive(path, session.resolver.of_file(path)):
+        for file in decisive(path, session.resolver.of_file(path)):
             if file not in stamps:
                 stamps[file] = stamp(file)
         return session
@@ -360,8 +428,8 @@ def _document(content: Content, path: Path) -> Document:
     return documents.screened(Notebook.of_cells(path, content))
 
 
-def _decisive(path: Path, settings: Settings | None) -> Iterator[Path]:
-    """The files, there or not, that decide about the settings of a file."""
+def decisive(path: Path, settings: Settings | None) -> Iterator[Path]:
+    """The files, existing or not, that decide about the settings of a file."""
     if settings is None:
         for folder in path.parents:
             yield folder / FILE_NAME

@@ -10,17 +10,46 @@ from pathlib import Path
 from distlint.engine.explain import rule_text
 from distlint.engine.settings import Resolver, Settings
 from distlint.engine.suppression import Suppressions
-from distlint.server.desk import Analysis
+from distlint.server.desk import Analysis, Desk
 from distlint.server.translate import explanation
 from distlint.source.document import Document
-from distlint.source.finding import Place, Span
+from distlint.source.finding import Finding, Span
 from distlint.source.notebook import Notebook
 from distlint.source.trace import Trace
+
+UNFINISHED = "distlint is still analysing this file."
 
 _NAME = re.compile(r"[\w.]+(?=\s*\()")
 
 Tracer = Callable[[str | None], Iterable[Trace]]
 """The traces of a script, or of one of its functions."""
+
+
+def answer(desk: Desk, path: Path, version: int, where: tuple[int, int, int]) -> str:
+    """Markdown about a place (cell, row and column) in an open file, or nothing.
+
+    Raises:
+        Superseded: after an edit.
+    """
+    analysis = desk.analysis_of(path, version)
+    cell = where[0]
+    return text(analysis, *where, lambda function: desk.traces(analysis, cell, function))
+
+
+def hints(desk: Desk, path: Path, version: int, cell: int) -> dict[Span, str]:
+    """The collectives that are traced in an open file, or in a cell, and the ranks of each.
+
+    Raises:
+        Superseded: after an edit.
+    """
+    analysis = desk.analysis_of(path, version)
+    return reached(desk.traces(analysis, cell, None), path, cell)
+
+
+def so_far(analysis: Analysis, cell: int, row: int, column: int) -> str:
+    """Markdown about a place in a file whose analysis is not finished."""
+    found = _findings(analysis, cell, row, column)
+    return "\n\n---\n\n".join([*map(explanation, found), UNFINISHED])
 
 
 def text(analysis: Analysis, cell: int, row: int, column: int, traces: Tracer) -> str:
@@ -33,13 +62,11 @@ def text(analysis: Analysis, cell: int, row: int, column: int, traces: Tracer) -
     in_text = row + (document.first_row(cell) - 1 if isinstance(document, Notebook) else 0)
     parts = [*_ranks(document, cell, row, column, in_text, traces)]
     codes = []
-    for item in analysis.reported:
-        finding = item.finding
-        if _is_in(finding.place, analysis, cell) and _holds(finding.place.span, row, column):
-            parts.append(explanation(finding))
-            codes.append(finding.code)
+    for finding in _findings(analysis, cell, row, column):
+        parts.append(explanation(finding))
+        codes.append(finding.code)
     codes += _commented(document, analysis.settings, in_text, column)
-    resolver = analysis.session.resolver if analysis.session is not None else Resolver()
+    resolver = analysis.resolver or Resolver()
     for code in dict.fromkeys(codes):
         rule = rule_text(code, resolver)
         if rule is not None:
@@ -68,8 +95,13 @@ def _who(lanes: Sequence[str], every: Sequence[str]) -> str:
     return f"{', '.join(lanes)}, not {others}" if others else "all ranks"
 
 
-def _is_in(place: Place, analysis: Analysis, cell: int) -> bool:
-    return place.path == analysis.document.path and place.cell == cell
+def _findings(analysis: Analysis, cell: int, row: int, column: int) -> Iterator[Finding]:
+    """Those reported at a place."""
+    for item in analysis.reported:
+        place = item.finding.place
+        is_here = place.path == analysis.document.path and place.cell == cell
+        if is_here and _holds(place.span, row, column):
+            yield item.finding
 
 
 def _ranks(
@@ -80,7 +112,8 @@ def _ranks(
     name = next((m[0] for m in _NAME.finditer(line) if m.start() < column <= m.end() + 1), None)
     if name is None:
         return
-    for function in (None, _function(document.text, in_text)):
+    inner = _function(document.text, in_text)
+    for function in (None, inner):
         places = reached(traces(function), document.path, cell)
         spans = [span for span in places if _holds(span, row, column)]
         if spans:
@@ -88,7 +121,7 @@ def _ranks(
             where = "the script" if function is None else f"`{function}`"
             yield f"`{name}` is reached by **{places[span]}** as {where} is traced"
             return
-        if function is None and _function(document.text, in_text) is None:
+        if inner is None:
             return
 
 

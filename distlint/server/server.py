@@ -1,8 +1,9 @@
 """The protocol: what the editor tells and asks, and who does it.
 
-Whatever concerns the engine runs in one thread of its own, one job at a time, so that the protocol
-is answered meanwhile. An edit marks its file; when the thread is free it takes the file that was
-edited last, in its newest version. What was found in a version that is no longer there is dropped.
+Analyses run in an engine, one job at a time, so that the protocol is answered meanwhile: in a
+thread, or in a process if they take long. An edit marks its file; an engine that is free takes the
+file that was edited last, in its newest version. What was found in a version that is no longer
+there is dropped.
 """
 
 from __future__ import annotations
@@ -12,14 +13,12 @@ import contextlib
 import gc
 import logging
 import os
-import threading
-import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import count
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from lsprotocol import types
 from pygls import uris
@@ -29,11 +28,13 @@ from pygls.workspace import Workspace
 from distlint import __version__
 from distlint.engine.errors import ConfigError, Superseded
 from distlint.engine.ignores import comments, document_with
+from distlint.engine.settings import Overrides
 from distlint.engine.writing import NotWritten
 from distlint.server import hover, options
 from distlint.server.columns import Columns
 from distlint.server.columns import changed as changed_text
-from distlint.server.desk import Analysis, Desk
+from distlint.server.desk import Analysis, Content, Desk, TooLong, decisive
+from distlint.server.engines import LARGE, Engine, Failure, ProcessEngine, ThreadEngine
 from distlint.server.notebooks import SYNCHRONISED, Sheet
 from distlint.server.options import Options
 from distlint.server.translate import SOURCE, Change, Translator, lines_of, text_edits
@@ -47,14 +48,19 @@ FIX_ALL = f"{types.CodeActionKind.SourceFixAll.value}.distlint"
 FIX_ALL_CELLS = f"notebook.{FIX_ALL}"
 WATCHED = ("**/*.toml", "**/*.py", "**/requirements*.txt", "**/*.json")
 FILES = "distlint-files"
-STACK = 64 * 1024 * 1024
-"""Bytes of address space for the thread of the engine, which recurses as deep as programs nest."""
 COLLECTED_WHEN_IDLE, MOST_UNCOLLECTED = 8, 40
 """Files that are analysed before garbage is collected: with nothing to do, and with work left."""
 PATIENCE = 5.0
 """Seconds that an editor may take to tell its settings."""
+ANSWER_WITHIN = 1.0
+"""Seconds after which what is asked about a file is answered with what is known so far."""
+PAUSE = 0.2
+"""Seconds without an edit after which a file is analysed that takes long."""
 
 T = TypeVar("T")
+
+Question = Callable[[Analysis], Callable[[Desk, Path, int], T]]
+"""What an engine is to do about a version of a file, which can be sent to a process."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,8 +80,10 @@ class Server(LanguageServer):
             text_document_sync_kind=types.TextDocumentSyncKind.Incremental,
             notebook_document_sync=SYNCHRONISED,
         )
-        self.desk = Desk()
-        self.engine = _one_thread()
+        self.in_thread = ThreadEngine()
+        self.in_process = ProcessEngine()
+        self.heavy: set[Path] = set()
+        """Open files that are analysed in the process."""
         self.options: dict[Path | None, Options] = {None: Options()}
         self.initial: object = None
         self.uris: dict[Path, str] = {}
@@ -90,7 +98,13 @@ class Server(LanguageServer):
         """What could be said at once of files whose analysis goes on."""
         self.dirty: dict[Path, Mark] = {}
         """Files to be analysed, the most urgent last."""
-        self.working: asyncio.Task[None] | None = None
+        self.working: dict[Engine, asyncio.Task[None]] = {}
+        self.spreading: set[asyncio.Task[None]] = set()
+        self.unanswered: set[Path] = set()
+        """Files of which more was asked than was known then."""
+        self.background: dict[Path, asyncio.Task[Any]] = {}
+        """Work on questions that were answered before it ended, the last one of each file."""
+        self.serials = count(1)
         self.news = asyncio.Event()
         self.configured = asyncio.Event()
         self.told: set[str] = set()
@@ -111,7 +125,7 @@ class Server(LanguageServer):
         return Translator(
             Columns(self.server_capabilities.position_encoding),
             self.uri_of,
-            self.desk.read,
+            self.in_thread.desk.read,
             related=self.pulls or bool(publish and publish.related_information),
         )
 
@@ -145,7 +159,15 @@ class Server(LanguageServer):
         """A file was opened or changed."""
         self.texts[path] = text
         self.versions[path] = version
-        self.desk.post(path, text, version)
+        self.post(path, text, version)
+
+    def post(self, path: Path, content: Content, version: int) -> None:
+        """Pass the new text of a file on, and analyse it."""
+        size = len(content) if isinstance(content, str) else sum(len(text) for _, text in content)
+        if size > LARGE:
+            self.heavy.add(path)
+        for engine in self.engines:
+            engine.post(path, content, version)
         self.mark(path, own=True)
 
     def arranged(self, path: Path, sheet: Sheet) -> None:
@@ -155,17 +177,13 @@ class Server(LanguageServer):
         self.cells = {uri: owner for uri, owner in self.cells.items() if owner != path}
         self.cells |= dict.fromkeys(sheet.cells, path)
         self.versions[path] = sheet.version
-        self.desk.post(path, sheet.sources, sheet.version)
-        self.mark(path, own=True)
+        self.post(path, sheet.sources, sheet.version)
 
     def put_away(self, path: Path) -> None:
         """A notebook was closed."""
         sheet = self.sheets.pop(path)
-        self.desk.post(path, None)
         self.cells = {uri: owner for uri, owner in self.cells.items() if owner != path}
-        for table in (self.uris, self.versions, self.analyses, self.glances, self.dirty):
-            table.pop(path, None)
-        self.announce()
+        self.drop(path)
         self.clear(sheet.cells)
 
     def clear(self, texts: Iterable[str]) -> None:
@@ -177,16 +195,27 @@ class Server(LanguageServer):
         path = _path(uri)
         if path is None or path not in self.texts:
             return
-        self.desk.post(path, None)
         unsaved = not _on_disk(path, self.texts[path])
-        tables = (self.uris, self.versions, self.texts, self.analyses, self.glances, self.dirty)
-        for table in tables:
-            table.pop(path, None)
-        self.announce()
+        self.drop(path)
         if not self.pulls:
             self.clear([uri])
         if unsaved:  # those who import it get what is on the disk again
             self.mark_all()
+
+    def drop(self, path: Path) -> None:
+        """Forget a file that was closed; the process ends with the last file that needs it."""
+        tables = (self.uris, self.versions, self.texts, self.analyses, self.glances, self.dirty)
+        for table in tables:
+            table.pop(path, None)
+        self.unanswered.discard(path)
+        self.heavy.discard(path)
+        if path in self.background:
+            self.background.pop(path).cancel()
+        for engine in self.engines:
+            engine.post(path, None)
+        if not self.heavy:
+            self.in_process.close()
+        self.announce()
 
     def mark(self, path: Path, *, own: bool) -> None:
         """A file is to be analysed anew: first if its own text has changed, else after others."""
@@ -197,8 +226,12 @@ class Server(LanguageServer):
             self.dirty[path] = mark
         else:
             self.dirty = {path: mark, **self.dirty}
-        if self.working is None or self.working.done():
-            self.working = asyncio.get_running_loop().create_task(self.work())
+        self.start(self.engine_of(path))
+
+    def start(self, engine: Engine) -> None:
+        """Have an engine analyse what is to be analysed, if it does not already."""
+        if engine not in self.working or self.working[engine].done():
+            self.working[engine] = asyncio.get_running_loop().create_task(self.work(engine))
 
     def mark_all(self, but: Path | None = None) -> None:
         for path in self.uris:
@@ -212,43 +245,73 @@ class Server(LanguageServer):
 
     # --- the work
 
-    async def work(self) -> None:
+    @property
+    def engines(self) -> tuple[Engine, ...]:
+        return (self.in_thread, self.in_process)
+
+    def engine_of(self, path: Path) -> Engine:
+        return self.in_process if path in self.heavy else self.in_thread
+
+    async def work(self, engine: Engine) -> None:
         await self.configured.wait()
-        while self.dirty:
-            self.analysed += 1
-            path, mark = next(reversed(self.dirty.items()))
+        while (path := self.next_for(engine)) is not None:
+            self.analysed += engine is self.in_thread
+            mark = self.dirty[path]
             try:
-                await self.analyse(path, mark)
+                await self.analyse(path, mark, engine)
                 if mark.own and path not in self.dirty and path in self.uris:
-                    await self.spread(self.desk.concerned, path)
+                    await self.spread(Desk.concerned, path)
             except Superseded:
                 continue  # the file is still dirty
+            except TooLong:
+                self.move(path)
             except Exception as error:  # a mistake of ours ends one analysis and not the server
                 self.failed(path, error)
                 self.analyses.pop(path, None)
                 self.done(path, mark)
             if self.analysed >= (MOST_UNCOLLECTED if self.dirty else COLLECTED_WHEN_IDLE):
                 self.analysed = 0
-                await self.run(gc.collect)
+                await self.in_thread.run(gc.collect)
 
-    async def analyse(self, path: Path, mark: Mark) -> None:
+    def next_for(self, engine: Engine) -> Path | None:
+        """The file that an engine is to analyse next: the one edited last."""
+        own = (path for path in reversed(self.dirty) if self.engine_of(path) is engine)
+        return next(own, None)
+
+    def move(self, path: Path) -> None:
+        """A file takes too long for the thread."""
+        if path in self.versions:
+            self.heavy.add(path)
+            self.start(self.in_process)
+
+    async def analyse(self, path: Path, mark: Mark, engine: Engine) -> None:
         """Look at a file, unless it is marked anew meanwhile."""
+        if engine is self.in_process:
+            await asyncio.sleep(PAUSE)
+            if self.dirty.get(path) is not mark:
+                return
         patience = self.options_of(path).patience
-        glance = await self.run(lambda: self.desk.glance(path, patience))
+        glance = await engine.ask(Desk.glance, path, patience)
         if self.dirty.get(path) is mark and glance is not None:
-            self.glances[path] = glance
+            self.glances[path] = glance = self.numbered(glance)
             self.publish(path, glance)
             self.announce()
-        analysis = await self.run(lambda: self.desk.check(path))
+        analysis = await engine.ask(Desk.check, path)
+        for text in await engine.ask(Desk.announced):
+            self.inform(text)
         if self.dirty.get(path) is mark and analysis is not None:
-            self.analyses[path] = analysis
+            self.analyses[path] = analysis = self.numbered(analysis)
             if glance is None or not glance.says_the_same_as(analysis):
                 self.publish(path, analysis)
-                if glance is not None:
+                if glance is not None or path in self.unanswered:
                     self.ask_to_pull()
+            self.unanswered.discard(path)
         self.done(path, mark)
-        if self.desk.noticed():
+        if await engine.ask(Desk.noticed):
             self.mark_all(but=path)
+
+    def numbered(self, analysis: Analysis) -> Analysis:
+        return replace(analysis, serial=next(self.serials))
 
     def done(self, path: Path, mark: Mark) -> None:
         if self.dirty.get(path) is mark:
@@ -256,9 +319,27 @@ class Server(LanguageServer):
             self.glances.pop(path, None)
         self.announce()
 
-    async def spread(self, among: Callable[[Path], list[Path]], path: Path) -> None:
-        """Mark the open files that a change of a file concerns, as ``among`` tells."""
-        concerned = await self.run(partial(among, path))
+    async def spread(
+        self, among: Callable[[Desk, Path, Collection[Path]], list[Path]], path: Path
+    ) -> None:
+        """Mark the open files that a change of a file concerns, as ``among`` finds them."""
+        heavy = frozenset(self.heavy)
+        if heavy - {path}:  # the process may be busy for long
+            task = asyncio.get_running_loop().create_task(
+                self.spread_to(self.in_process, among, path, heavy)
+            )
+            self.spreading.add(task)
+            task.add_done_callback(self.spreading.discard)
+        await self.spread_to(self.in_thread, among, path, frozenset(self.versions) - heavy)
+
+    async def spread_to(
+        self,
+        engine: Engine,
+        among: Callable[[Desk, Path, Collection[Path]], list[Path]],
+        path: Path,
+        others: Collection[Path],
+    ) -> None:
+        concerned = await engine.ask(among, path, others)
         for other in concerned:
             if other in self.uris:
                 self.mark(other, own=False)
@@ -266,15 +347,9 @@ class Server(LanguageServer):
             self.ask_to_pull()
 
     def failed(self, path: Path, error: Exception) -> None:
-        self.say(f"{path}: internal error: {type(error).__name__}: {error}")
-        self.log("".join(traceback.format_exception(error)))
-
-    async def run(self, job: Callable[[], T]) -> T:
-        try:
-            return await asyncio.get_running_loop().run_in_executor(self.engine, job)
-        finally:
-            while self.desk.announcements:
-                self.inform(self.desk.announcements.pop(0))
+        kind = error.kind if isinstance(error, Failure) else type(error).__name__
+        self.say(f"{path}: internal error: {kind}: {error}")
+        self.log(error.detail if isinstance(error, Failure) else Failure.of(error).detail)
 
     async def settled(self, uri: str) -> Analysis | None:
         """What was found in the newest version of a file, as soon as it is known."""
@@ -284,6 +359,11 @@ class Server(LanguageServer):
         while path in self.dirty:
             await self.news.wait()
         return self.analyses.get(path)
+
+    def glanced(self, uri: str) -> Analysis | None:
+        """What could be said at once of the newest version of a file."""
+        path = self.path_of(uri)
+        return None if path is None else self.glances.get(path)
 
     async def at_once(self, uri: str) -> Analysis | None:
         """What is known of the newest version of a file, if only by a glance at it.
@@ -297,14 +377,59 @@ class Server(LanguageServer):
             await self.news.wait()
         return self.glances.get(path) or self.analyses.get(path)
 
-    async def told_of(self, uri: str, tell: Callable[[Analysis], T]) -> T | None:
-        """What is to be said of the newest version of a text; an edit meanwhile comes first."""
+    async def due(self, path: Path | None) -> float:
+        """Seconds after which a question about a file is answered with what is known."""
+        await self.configured.wait()
+        return ANSWER_WITHIN if path is None else max(ANSWER_WITHIN, self.options_of(path).patience)
+
+    async def by_now(self, uri: str) -> Analysis | None:
+        """What is known of the newest version of a file when an answer is due."""
+        due = await self.due(self.path_of(uri))
+        try:
+            return await asyncio.wait_for(self.settled(uri), due)
+        except asyncio.TimeoutError:
+            return self.glanced(uri)
+
+    async def answer(self, uri: str, question: Question[T]) -> T | None:
+        """What an engine says of the newest version of a text.
+
+        Raises:
+            asyncio.TimeoutError: when an answer is due; the work continues for the next question.
+        """
+        path = self.path_of(uri)
+        if path is None:
+            return None
+        due = await self.due(path)
+        task = asyncio.get_running_loop().create_task(self.settled_answer(uri, path, question))
+        try:
+            await asyncio.wait({task}, timeout=due)
+        except asyncio.CancelledError:
+            task.cancel()
+            raise
+        if task.done():
+            return task.result()
+        if path not in self.versions:
+            task.cancel()
+            return None
+        earlier = self.background.pop(path, None)
+        if earlier is not None:
+            earlier.cancel()
+        self.background[path] = task
+        self.unanswered.add(path)
+        raise asyncio.TimeoutError
+
+    async def settled_answer(self, uri: str, path: Path, question: Question[T]) -> T | None:
         while True:
             analysis = await self.settled(uri)
             if analysis is None:
                 return None
-            with contextlib.suppress(Superseded):
-                return await self.run(partial(tell, analysis))
+            try:
+                job = question(analysis)
+                return await self.engine_of(path).ask(job, path, analysis.version)
+            except Superseded:
+                continue  # an edit comes first
+            except TooLong:
+                self.move(path)
 
     # --- what is told
 
@@ -389,12 +514,27 @@ class Server(LanguageServer):
                 self.say(str(error))
                 found[folder] = Options()
         self.options = found
-        self.desk.reset(
+        self.reset(
             {folder: each.overrides for folder, each in found.items() if folder is not None},
             found.get(None, Options()).overrides,
         )
         self.configured.set()
         self.mark_all()
+
+    def reset(
+        self, folders: Mapping[Path, Overrides] | None = None, overrides: Overrides | None = None
+    ) -> None:
+        """Settings, or files that tell about settings, have changed."""
+        for engine in self.engines:
+            engine.reset(folders, overrides)
+
+    def decides(self, path: Path) -> bool:
+        """Is it one of the files that decide about the settings of those that are open?"""
+        return self.in_thread.desk.is_decided_by(path) or any(
+            path in decisive(each, self.analyses[each].settings)
+            for each in self.heavy
+            if each in self.analyses
+        )
 
     async def register(self) -> None:
         """Ask to be told of files and settings that change."""
@@ -422,7 +562,8 @@ class Server(LanguageServer):
         if wanted:
             with contextlib.suppress(Exception):
                 await self.client_register_capability_async(types.RegistrationParams(wanted))
-                self.desk.watched = any(each.id == FILES for each in wanted)
+                for engine in self.engines:
+                    engine.watch(any(each.id == FILES for each in wanted))
 
     # --- code actions
 
@@ -485,10 +626,10 @@ class Server(LanguageServer):
             and item.finding.code not in ("DST000", "DST001")
             and item.noqa_row is not None
         ]
-        if not items or analysis.session is None:
+        if not items or analysis.resolver is None:
             return []
         try:
-            edits = comments(document, items[:1], analysis.session.resolver)
+            edits = comments(document, items[:1], analysis.resolver)
             document_with(document, edits)
         except (NotWritten, ConfigError):
             return []
@@ -519,7 +660,7 @@ class Server(LanguageServer):
         path = self.path_of(uri)
         if path is None:
             return None
-        result = await self.run(lambda: self.desk.repaired(path))
+        result = await self.repaired(path)
         if result is None:
             return None
         before, after, version = result
@@ -527,6 +668,21 @@ class Server(LanguageServer):
             return None  # of a text that is no longer there
         edits = list(_differences(before, after))
         return self.edit(version, self.translator.edits(before, edits)) if edits else None
+
+    async def repaired(self, path: Path) -> tuple[Document, Document, int] | None:
+        while True:
+            try:
+                return await self.engine_of(path).ask(Desk.repaired, path)
+            except TooLong:
+                self.move(path)
+
+    def close(self) -> None:
+        """End all work, whatever it is doing."""
+        self.dirty.clear()
+        for task in self.working.values():
+            task.cancel()
+        for engine in self.engines:
+            engine.close()
 
 
 def make() -> Server:
@@ -556,10 +712,7 @@ def _synchronise(server: Server) -> None:
 
     @server.feature(types.SHUTDOWN)
     def shutdown(*_: object) -> None:
-        server.dirty.clear()
-        if server.working is not None:
-            server.working.cancel()
-        server.engine.shutdown(wait=False, cancel_futures=True)
+        server.close()
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     async def opened(params: types.DidOpenTextDocumentParams) -> None:
@@ -583,10 +736,10 @@ def _synchronise(server: Server) -> None:
     async def saved(params: types.DidSaveTextDocumentParams) -> None:
         path = _path(params.text_document.uri)
         if path is not None and path.suffix == ".toml":
-            server.desk.reset()
+            server.reset()
             server.mark_all()
         elif path is not None:
-            await server.spread(server.desk.lookers, path)
+            await server.spread(Desk.lookers, path)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
     async def closed(params: types.DidCloseTextDocumentParams) -> None:
@@ -627,13 +780,14 @@ def _synchronise(server: Server) -> None:
             path = _path(change.uri)
             if path is None:
                 continue
-            if path.suffix == ".json" and not server.desk.is_decided_by(path):
+            if path.suffix == ".json" and not server.decides(path):
                 continue  # jobs write many, and only a baseline matters
             if path.suffix != ".py" or change.type != types.FileChangeType.Changed:
-                server.desk.reset()  # also what imports lead to
+                server.reset()  # also what imports lead to
                 concern = True
             elif path not in server.uris:
-                server.desk.changed_on_disk(path)
+                for engine in server.engines:
+                    engine.changed_on_disk(path)
                 concern = True
         if concern:
             server.told.clear()
@@ -667,14 +821,17 @@ def _explain(server: Server) -> None:
     async def hovered(params: types.HoverParams) -> types.Hover | None:
         uri = params.text_document.uri
 
-        def text_of(analysis: Analysis) -> str:
+        def where(analysis: Analysis) -> tuple[int, int, int]:
             cell = server.cell_of(uri)
             lines = lines_of(analysis.document, cell)
             row, column = server.translator.columns.place(lines, params.position)
-            tracer = partial(server.desk.traces, analysis, cell)
-            return hover.text(analysis, cell, row, column, tracer)
+            return cell, row, column
 
-        text = await server.told_of(uri, text_of)
+        try:
+            text = await server.answer(uri, lambda found: partial(hover.answer, where=where(found)))
+        except asyncio.TimeoutError:
+            found = server.glanced(uri)
+            text = hover.so_far(found, *where(found)) if found else hover.UNFINISHED
         if text is None:
             return None
         markup = types.MarkupContent(types.MarkupKind.Markdown, text)
@@ -684,23 +841,27 @@ def _explain(server: Server) -> None:
     async def hints(params: types.InlayHintParams) -> list[types.InlayHint] | None:
         uri = params.text_document.uri
 
-        def hints_of(analysis: Analysis) -> list[types.InlayHint] | None:
-            path, cell = analysis.document.path, server.cell_of(uri)
-            if not server.options_of(path).inlay_hints:
-                return None
-            lines = lines_of(analysis.document, cell)
-            columns = server.translator.columns
-            reached = hover.reached(server.desk.traces(analysis, cell, None), path, cell)
-            first, last = params.range.start.line + 1, params.range.end.line + 1
-            return [
-                types.InlayHint(
-                    columns.position(lines, span.end_row, span.end_column), who, padding_left=True
-                )
-                for span, who in sorted(reached.items())
-                if first <= span.end_row <= last
-            ]
-
-        return await server.told_of(uri, hints_of)
+        path, cell = server.path_of(uri), server.cell_of(uri)
+        await server.configured.wait()
+        if path is None or not server.options_of(path).inlay_hints:
+            return None
+        try:
+            reached = await server.answer(uri, lambda _: partial(hover.hints, cell=cell))
+        except asyncio.TimeoutError:  # the editor is asked to come back
+            return None
+        analysis = server.analyses.get(path)
+        if reached is None or analysis is None:
+            return None
+        lines = lines_of(analysis.document, cell)
+        columns = server.translator.columns
+        first, last = params.range.start.line + 1, params.range.end.line + 1
+        return [
+            types.InlayHint(
+                columns.position(lines, span.end_row, span.end_column), who, padding_left=True
+            )
+            for span, who in sorted(reached.items())
+            if first <= span.end_row <= last
+        ]
 
 
 def _act(server: Server) -> None:
@@ -713,7 +874,7 @@ def _act(server: Server) -> None:
     )
     async def act(params: types.CodeActionParams) -> list[types.CodeAction] | None:
         uri = params.text_document.uri
-        analysis = await server.settled(uri)
+        analysis = await server.by_now(uri)
         if analysis is None:
             return None
         found = server.actions(params, analysis)
@@ -809,13 +970,3 @@ def _raw(value: object) -> object:
     if isinstance(value, (list, tuple)):
         return [_raw(item) for item in value]
     return value
-
-
-def _one_thread() -> ThreadPoolExecutor:
-    before = threading.stack_size(STACK)
-    try:
-        engine = ThreadPoolExecutor(max_workers=1, thread_name_prefix="distlint")
-        engine.submit(lambda: None).result()  # it is made now, with this stack
-    finally:
-        threading.stack_size(before)
-    return engine

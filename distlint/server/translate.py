@@ -74,16 +74,17 @@ class Translator:
             code=finding.code,
             source=SOURCE,
             tags=[types.DiagnosticTag.Unnecessary] if _idle(finding) else None,
-            related_information=list(self._information(told)) if self.related else None,
+            related_information=list(self._information(told, document)) if self.related else None,
             data=self._data(item, analysis, unsafe),
         )
 
     def _information(
-        self, told: Iterable[tuple[str, Place]]
+        self, told: Iterable[tuple[str, Place]], document: Document
     ) -> Iterator[types.DiagnosticRelatedInformation]:
         for text, place in told:
             try:
-                lines = lines_of(self.read(place.path), place.cell)
+                is_here = place.path == document.path
+                lines = lines_of(document if is_here else self.read(place.path), place.cell)
             except (OSError, DocumentError):
                 continue
             location = types.Location(

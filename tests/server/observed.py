@@ -1,6 +1,12 @@
-"""``distlint server``, which besides tells the texts that it takes to be in the editor."""
+"""``distlint server``, which also reports the texts that it takes to be in the editor.
+
+It answers what is asked once the analysis has ended, and with ``--process`` analyses every file in
+the process for large ones.
+"""
 
 from __future__ import annotations
+
+import sys
 
 from distlint.cli import server as command
 from distlint.server import server as module
@@ -8,6 +14,7 @@ from distlint.server.desk import Desk
 from distlint.server.server import Server
 
 TEXTS = "test/texts"
+PROCESS = "--process"
 
 _make = module.make
 
@@ -24,11 +31,13 @@ def make() -> Server:
 
     @server.feature(TEXTS)
     def texts(*_: object) -> dict[str, object]:
-        return texts_of(server.desk)
+        return texts_of(server.in_thread.desk)
 
     return server
 
 
 if __name__ == "__main__":
     module.make = make
+    module.ANSWER_WITHIN = 1e9
+    module.LARGE = -1 if PROCESS in sys.argv else module.LARGE
     command.run([])

@@ -32,7 +32,7 @@ from distlint.server.translate import Translator
 from distlint.source.document import Document, DocumentError
 from tests.notebooks import notebook
 from tests.server.client import RICH, Editor, notebook_cell
-from tests.server.observed import TEXTS
+from tests.server.observed import PROCESS, TEXTS
 
 ENCODINGS = ("utf-8", "utf-16", "utf-32")
 PATIENCE = 60.0
@@ -170,7 +170,10 @@ class Session:
         self.encoding = ENCODINGS[seed % len(ENCODINGS)]
         self.pulls = self.random.random() < 0.4
         self.watches = self.random.random() < 0.7
-        self.log: list[str] = [f"{self.encoding} pulls={self.pulls} watches={self.watches}"]
+        where = "process" if seed % 2 else "thread"
+        self.log: list[str] = [
+            f"{self.encoding} pulls={self.pulls} watches={self.watches} in a {where}"
+        ]
         self.texts: dict[str, str] = {}
         """The open files."""
         self.cells: list[Cell] | None = None
@@ -185,6 +188,7 @@ class Session:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(text.encode())
         self.errors = (folder / "errors").open("w+b")
+        in_process = [PROCESS] if seed % 2 else []
         self.editor = Editor(
             self.root,
             capabilities=self.capabilities(),
@@ -192,7 +196,7 @@ class Session:
                 "inlayHints": self.random.random() < 0.5,
                 "patience": self.random.choice((0, 1e9)),  # it is told at once, or all together
             },
-            program=(sys.executable, Path(__file__).with_name("observed.py")),
+            program=(sys.executable, Path(__file__).with_name("observed.py"), *in_process),
             errors=self.errors,
         )
 

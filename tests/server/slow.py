@@ -1,0 +1,45 @@
+"""``distlint server`` with an analysis of ``large.py`` that lasts until ``finish`` appears.
+
+That happens in the process for large files, which here are all of that name; with ``--limit``
+nothing else may take any time in the thread, either. The process leaves its number in ``process``.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from distlint.cli import server as command
+from distlint.engine.check import FileResult, Session
+from distlint.engine.settings import Settings
+from distlint.rules.find import Found
+from distlint.server import engines
+from distlint.server import server as module
+from distlint.source.document import Document
+
+LIMIT = "--limit"
+
+_check = Session.check_source
+
+
+def check(
+    session: Session, document: Document, settings: Settings, known: Found | None = None
+) -> FileResult:
+    folder = document.path.parent
+    if document.path.name == "large.py":
+        (folder / "process").write_text(str(os.getpid()))
+        while not (folder / "finish").exists():
+            if session.proceed is not None:
+                session.proceed()
+            time.sleep(0.01)
+    return _check(session, document, settings, known)
+
+
+Session.check_source = check  # type: ignore[method-assign]
+
+if __name__ == "__main__":
+    module.LARGE = 1_000
+    module.ANSWER_WITHIN = 0.3
+    engines.LIMIT = 0.0 if LIMIT in sys.argv else 60.0
+    command.run([])
