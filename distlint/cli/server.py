@@ -6,6 +6,7 @@ import importlib.util
 import os
 import sys
 from collections.abc import Sequence
+from typing import BinaryIO, cast
 
 from distlint.cli import OK
 from distlint.cli.parser import Parser
@@ -18,13 +19,14 @@ def run(arguments: Sequence[str]) -> int:
     parser().read(arguments)
     if importlib.util.find_spec("pygls") is None:
         raise ConfigError(f"`distlint server` needs pygls: pip install {NEEDED}")
+    from distlint.server.input import Input
     from distlint.server.server import make
 
     # what anything else prints must not get between the messages
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as stdout:
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
         server = make()
-        server.start_io(stdout=stdout)
+        server.start_io(cast(BinaryIO, Input(sys.stdin.buffer)), stdout)
         server.close()
     os._exit(OK)  # an analysis that has begun would keep the editor waiting
 

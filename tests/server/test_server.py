@@ -683,3 +683,13 @@ def test_hints_are_those_of_the_newest_text(script: Path) -> None:
             assert editor.answer(before) is not None
             labels = [each["label"] for each in editor.answer(asked)]
             assert labels[0] == expected[0]
+
+
+@pytest.mark.parametrize("length", [b"99999999999", b"9" * 40, b"-1", b"NaN", b"0", b""])
+def test_a_header_that_makes_no_sense_is_skipped(script: Path, length: bytes) -> None:
+    with Editor(script.parent) as editor:
+        stream = editor.process.stdin
+        assert stream is not None
+        stream.write(b"Content-Length: " + length + b"\r\n\r\n" + b"x" * 100_000 + b"\r\n")
+        editor.open(script)
+        assert codes(editor.diagnostics(script)) == ["DST101"]
