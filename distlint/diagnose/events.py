@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from distlint.diagnose.lines import Time
 from distlint.diagnose.signatures import Signature
+
+if TYPE_CHECKING:
+    from distlint.diagnose.watch import Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +114,8 @@ class Collected:
     exits: list[Exit] = field(default_factory=list)
     progressed: list[Progressed] = field(default_factory=list)
     last: dict[Speaker, Last] = field(default_factory=dict)
+    tables: list[Table] = field(default_factory=list)
+    """Those of the collective watch."""
     files: list[Speaker] = field(default_factory=list)
     """The ranks that have a file of their own, though it may be empty."""
     names: list[str] = field(default_factory=list)

@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from distlint.diagnose.diagnosis import Cause, Diagnosis, Doing, Quote, Seen
 from distlint.diagnose.events import Frame
 from distlint.diagnose.lines import Time, ranks_text
 from distlint.diagnose.recorder import Group
 from distlint.diagnose.run import Answer, Checked, named_rules
-from distlint.diagnose.verdict import Cause, Diagnosis, Doing, Quote, Seen
 from distlint.output.style import Printer, visible
 from distlint.output.table import DIM, Row, table
 from distlint.rules.table import RESERVED
@@ -26,7 +26,8 @@ def write(answer: Answer, out: Printer, width: int, *, verbose: bool, quiet: boo
     """The answer for people; ``verbose`` shows every message and every rank."""
     diagnosis = answer.diagnosis
     if diagnosis.cause is not None:
-        _headline(out, "error", diagnosis.cause.title, "" if diagnosis.cause.sure else " (likely)")
+        cause = diagnosis.cause
+        _headline(out, cause.level, cause.title, "" if cause.sure else " (likely)")
         _rows(out, list(_cause_rows(answer, verbose)), width)
         out.line()
     for each in diagnosis.also:
@@ -83,6 +84,7 @@ def _next(answer: Answer, cause: Cause) -> Iterator[Row]:
     codes = named_rules(answer.diagnosis)
     if codes:
         yield Row("rules", ", ".join(f"{code} {RESERVED[code]}" for code in codes))
+        yield Row("rule page", f"distlint rule {codes[0]}")
     if cause.utilities:
         names = ", ".join(f"distlint.runtime.{name}" for name in cause.utilities)
         yield Row("utilities", names)

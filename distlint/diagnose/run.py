@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from distlint.diagnose import recorder
+from distlint.diagnose.diagnosis import Cause, Diagnosis, Doing
 from distlint.diagnose.scan import Scanner
 from distlint.diagnose.sources import Progress, find
-from distlint.diagnose.verdict import Cause, Diagnosis, Doing, judge
+from distlint.diagnose.verdict import judge
 from distlint.engine.selection import Layer
 from distlint.engine.settings import Overrides, Resolver
 from distlint.source.finding import Finding

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from distlint.diagnose import watch
 from distlint.diagnose.events import Collected, Event, Exit, Frame, Last, Progressed, Speaker
 from distlint.diagnose.lines import Line, parsed
 from distlint.diagnose.signatures import Signature, needles, signatures
@@ -27,8 +28,10 @@ _MARKS = (
     b"last enqueued ",
     b"srun: error: ",
     b" nranks ",
+    watch.HEAD.encode(),
 )
 _MOST_EVENTS = 50_000
+_MOST_TABLES = 1000
 _MOST_LINES = 400  # of one traceback
 _MOST_OTHERS = 20_000  # lines of others before a block is given up,
 _FOR_EACH = 100  # and so many more for each writer that is at it
@@ -83,6 +86,8 @@ class _Block:
     """Whose lines belong to it; that of a launcher, where it quotes a process."""
     since: int = 0
     lines: list[str] = field(default_factory=list)
+    table: bool = False
+    """Is it one of the collective watch?"""
     base: int | None = None
     frames: list[Frame] = field(default_factory=list)
 
@@ -224,6 +229,11 @@ class Scanner:
     def _marked(self, line: Line, speaker: Speaker, number: int) -> None:
         """What no signature says: tracebacks, summaries, how far a rank has come."""
         text = line.text
+        if text.startswith(watch.HEAD):
+            most = watch.MOST_LINES
+            block = _Block(None, speaker, line, number, most, speaker, table=True)
+            block.lines.append(text)
+            self._open(block)
         if TRACEBACK in text:
             owner = speaker
             if "traceback :" in text and self._summary:
@@ -277,7 +287,9 @@ class Scanner:
         """Collect the lines of a writer from here on."""
         mine = self._blocks.setdefault(block.writer, [])
         for other in [each for each in mine if each.signature is block.signature is None]:
-            if other.frames:
+            if other.table and not block.table:
+                continue
+            if other.frames or other.table:
                 self._close(other)
             else:  # two processes without prefixes, at the same time
                 mine.remove(other)
@@ -292,6 +304,10 @@ class Scanner:
             if block.signature is not None:
                 block.lines.append(line.text)
                 if block.left <= 1:
+                    self._close(block)
+            elif block.table:
+                block.lines.append(line.text)
+                if line.text.strip() == watch.END or block.left <= 0:
                     self._close(block)
             elif self._traced(block, line) or block.left <= 0:
                 block.number = number
@@ -331,8 +347,11 @@ class Scanner:
         if block.signature is not None:
             text = "\n".join(block.lines)
             self._matched(block.signature, text, block.head, block.speaker, block.number)
-            return
-        self._raised(block)
+        elif not block.table:
+            self._raised(block)
+        elif len(self.found.tables) < _MOST_TABLES:
+            table = watch.table(block.lines, self._index, block.number)
+            self.found.tables += [] if table is None else [table]
 
     def _raised(self, block: _Block) -> None:
         """A traceback is complete: its exception is an event unless a signature names it."""

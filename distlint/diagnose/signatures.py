@@ -20,7 +20,7 @@ FORMAT = 1
 WINDOW = 8192
 """Characters of a message that patterns look at."""
 
-Role = Literal["cause", "wait", "echo", "summary", "notice", "invented"]
+Role = Literal["cause", "wait", "echo", "ended", "summary", "notice", "invented"]
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,8 @@ class Signature:
     """One message and what it means.
 
     ``role`` is *cause* for what went wrong on the rank that says it, *wait* for a rank that waited
-    in vain, *echo* for what follows a failure elsewhere, *summary* for what a launcher tells of its
+    in vain, *echo* for what follows a failure elsewhere, *ended* for a job that a person or a
+    scheduler has ended, *summary* for what a launcher tells of its
     processes, *notice* for what ends nothing, *invented* for what no software prints. ``broad``
     yields to any other cause of the same rank, which says more.
     """

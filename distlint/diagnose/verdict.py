@@ -4,11 +4,27 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 
-from distlint.diagnose.events import Collected, Event, Exit, Frame, Progressed, Speaker
-from distlint.diagnose.lines import Time, parsed, ranks_text
-from distlint.diagnose.signatures import Signature, signatures
+from distlint.diagnose import interruptions, watch
+from distlint.diagnose.diagnosis import Cause, Diagnosis, Doing, Quote, Seen, Waiting
+from distlint.diagnose.events import Collected, Event, Exit, Progressed, Speaker
+from distlint.diagnose.lines import parsed, ranks_text
+from distlint.diagnose.signatures import signatures
+from distlint.diagnose.timeline import (
+    as_signature,
+    broken_off,
+    ended_a_hang,
+    happened_after,
+    merged,
+    name_of,
+    ordered,
+    ranks_named,
+    ranks_of,
+    role_of,
+    survived,
+    was_killed,
+)
+from distlint.diagnose.words import called, elements, short_place, subject, verb
 
 EXIT_MEANING = {
     -9: "killed (SIGKILL): mostly the host ran out of memory, or the scheduler ended it",
@@ -19,105 +35,10 @@ EXIT_MEANING = {
     -2: "interrupted (SIGINT)",
 }
 _DEADLY = (-9, -11, -7, -6)
-_HARMLESS = ("KeyboardInterrupt", "SystemExit", "SignalException", "GeneratorExit")
 _HANG_RULES = ("DST101", "DST102", "DST103", "DST104", "DST105", "DST109", "DST113")
 _ENDED_RULES = ("DST104", "DST109", "DST113", "DST101", "DST201")
 _MISMATCH_RULES = ("DST101", "DST105", "DST106", "DST111", "DST103")
 _HANG_UTILITIES = ("any_rank", "equal_steps", "watch")
-
-
-@dataclass(frozen=True)
-class Quote:
-    """A line of a log, and where it stands."""
-
-    text: str
-    source: str
-    line: int
-    rank: int | None = None
-
-
-@dataclass(frozen=True)
-class Waiting:
-    """Ranks that stand in the same collective."""
-
-    what: str
-    ranks: tuple[int, ...]
-    group: str = ""
-    number: int | None = None
-    place: Frame | None = None
-
-
-@dataclass(frozen=True)
-class Doing:
-    """What a rank was doing, as far as the logs tell."""
-
-    rank: int
-    last: Quote | None = None
-    time: Time | None = None
-    place: Frame | None = None
-    said: str = ""
-
-
-@dataclass(frozen=True)
-class Seen:
-    """A message that is not the cause, and on which ranks."""
-
-    id: str
-    title: str
-    meaning: str
-    ranks: tuple[int, ...]
-    count: int
-    quote: Quote
-    level: str
-    advice: str = ""
-    rules: tuple[str, ...] = ()
-    instead: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Cause:
-    """What it is all about."""
-
-    id: str
-    title: str
-    ranks: tuple[int, ...] = ()
-    meaning: str = ""
-    advice: str = ""
-    quotes: tuple[Quote, ...] = ()
-    place: Frame | None = None
-    sure: bool = True
-    rules: tuple[str, ...] = ()
-    utilities: tuple[str, ...] = ()
-    checks: tuple[str, ...] = ()
-
-
-@dataclass
-class Diagnosis:
-    """The answer."""
-
-    cause: Cause | None = None
-    waiting: tuple[Waiting, ...] = ()
-    doing: tuple[Doing, ...] = ()
-    also: tuple[Seen, ...] = ()
-    consequences: tuple[Seen, ...] = ()
-    notices: tuple[Seen, ...] = ()
-    invented: tuple[Seen, ...] = ()
-    exits: tuple[tuple[int, str], ...] = ()
-    size: int = 0
-    notes: tuple[str, ...] = ()
-    lines: int = 0
-    bytes: int = 0
-    names: tuple[str, ...] = ()
-    frames: tuple[Frame, ...] = field(default=())
-    """The user's own lines that are named, for the rules to be compared with."""
-
-    @property
-    def level(self) -> str:
-        """The gravest thing found: ``error``, ``warning``, ``info`` or nothing."""
-        if self.cause is not None:
-            return "error"
-        levels = {each.level for each in (*self.notices, *self.invented)}
-        return next((level for level in ("error", "warning", "info") if level in levels), "")
 
 
 def judge(found: Collected, size: int = 0) -> Diagnosis:
@@ -129,7 +50,7 @@ class _Judge:
     def __init__(self, found: Collected, size: int) -> None:
         self.found = found
         self._resolve()
-        self.events = _merged(found.events)
+        self.events = merged(found.events)
         told = [int(e.groups["want"]) for e in self.events if e.groups.get("want", "").isdecimal()]
         self.seen = self._all_seen()
         least = max(self.seen, default=-1) + 1
@@ -152,7 +73,8 @@ class _Judge:
     def _all_seen(self) -> set[int]:
         spoken = {e.rank for e in self.events} | {e.rank for e in self.found.exits}
         spoken |= {self._rank(speaker) for speaker in (*self.found.last, *self.found.files)}
-        spoken |= {rank for e in self.events for rank in _named(e)}
+        spoken |= {rank for e in self.events for rank in ranks_named(e)}
+        spoken |= {rank for table in self.found.tables for rank in table.ranks}
         return {rank for rank in spoken if rank is not None and rank < 1_000_000}
 
     # -- the decision ------------------------------------------------------------------------
@@ -160,12 +82,22 @@ class _Judge:
     def diagnosis(self) -> Diagnosis:
         by_role: dict[str, list[Event]] = defaultdict(list)
         for event in self.events:
-            harmless = event.exception.rpartition(".")[2] in _HARMLESS
-            by_role["echo" if harmless else event.role].append(event)
-        waits, causes = by_role["wait"], by_role["cause"]
+            by_role[role_of(event)].append(event)
+        waits, causes, ended = by_role["wait"], by_role["cause"], by_role["ended"]
+        if ended:  # of tracebacks that processes wrote into each other
+            by_role["echo"] += [e for e in causes if broken_off(e)]
+            causes = [e for e in causes if not broken_off(e)]
         causes = [e for e in causes if not self._broad(e, causes)]
-        on_time = [e for e in causes if not _after(e, waits) and not _survived(e, waits)]
-        answer = self._crash(on_time, by_role) or self._hang(waits, by_role) or Diagnosis()
+        stops = [*waits, *ended]
+        on_time = [e for e in causes if not happened_after(e, stops) and not survived(e, waits)]
+        table = watch.main_table(self.found.tables)
+        answer = (
+            self._crash_beside(table, on_time, by_role)
+            or self._watched(table)
+            or (None if ended and not waits else self._hang(waits, by_role))
+            or self._ended(ended)
+            or Diagnosis()
+        )
         if answer.cause is None and causes:
             answer = self._blame(causes[0], causes)
         if answer.cause is None:
@@ -173,12 +105,13 @@ class _Judge:
         if answer.cause is None and by_role["echo"]:
             answer = self._blame(by_role["echo"][0], by_role["echo"], sure=False)
         blamed = answer.cause.id if answer.cause else ""
-        answer.also = tuple(
-            self._group([e for e in causes if _id(e) != blamed and not _after(e, waits)])
-        )
-        later = [e for e in causes if _after(e, waits) and _id(e) != blamed]
+        others = [e for e in causes if name_of(e) != blamed]
+        later = [e for e in others if happened_after(e, stops)]
+        answer.also = tuple(self._group([e for e in others if e not in later]))
         told = [e for e in by_role["summary"] if e.signature and e.signature.id != "root-cause"]
-        rest = [e for e in (*waits, *by_role["echo"], *later, *told) if _id(e) != blamed]
+        stopped = [] if blamed == interruptions.ID else ended
+        rest = [*waits, *stopped, *by_role["echo"], *later, *told]
+        rest = [e for e in rest if name_of(e) != blamed]
         answer.consequences = tuple(self._group(rest)) if answer.cause else ()
         answer.notices = tuple(self._group(by_role["notice"]))
         answer.invented = tuple(self._group(by_role["invented"]))
@@ -191,12 +124,42 @@ class _Judge:
         if found.dropped:
             notes.append(f"{found.dropped:,} more messages were too many to keep")
         if answer.cause and not self.seen:
-            notes.append("no line tells its rank, so nothing can be said about who is missing")
+            notes.append("no line identifies its rank, so missing ranks cannot be determined")
         answer.size, answer.notes = self.size if self.seen else 0, tuple(notes)
         answer.lines, answer.bytes, answer.names = found.lines, found.bytes, tuple(found.names)
         places = [e.place for e in self.events if e.place is not None]
+        places += [frame for table in found.tables for frame in table.frames()]
         answer.frames = tuple(dict.fromkeys(place for place in places if place is not None))
         return answer
+
+    def _crash_beside(
+        self, table: watch.Table | None, causes: list[Event], by_role: dict[str, list[Event]]
+    ) -> Diagnosis | None:
+        """An error that is the cause although the watch has printed a table, or without one."""
+        if table is None or table.stall:  # ranks that were late may have come
+            return self._crash(causes, by_role)
+        gone = table.gone
+        if not gone:
+            return None
+        return self._crash([e for e in causes if e.rank is None or e.rank in gone], by_role)
+
+    def _watched(self, table: watch.Table | None) -> Diagnosis | None:
+        """The answer that the collective watch has given while the job ran."""
+        if table is None:
+            return None
+        quote = Quote(table.head, self.found.names[table.source], table.line, table.speaker)
+        return table.diagnosis(quote)
+
+    def _ended(self, ended: Sequence[Event]) -> Diagnosis | None:
+        """A person or a scheduler has ended the job, and nothing had failed before."""
+        if not ended:
+            return None
+        first = ordered(ended)[0]
+        spoken = {e.rank for e in ended} | {self._rank(speaker) for speaker in self.found.last}
+        doing = self._doing(sorted(rank for rank in spoken if rank is not None)[:8])
+        standing = tuple(d for d in doing if d.place is not None or d.last is not None)
+        cause = interruptions.cause(first, self._quote(first), known=bool(standing))
+        return Diagnosis(cause, doing=standing)
 
     def _broad(self, event: Event, causes: Sequence[Event]) -> bool:
         """Does another message of the same rank say the same more exactly?"""
@@ -209,10 +172,10 @@ class _Judge:
     def _crash(self, causes: list[Event], by_role: dict[str, list[Event]]) -> Diagnosis | None:
         first = next((e for e in self.found.exits if e.first and e.code in _DEADLY), None)
         waits = by_role["wait"]
-        deaths = (e for e in self.found.exits if _was_killed(e) and not _ended_a_hang(e, waits))
+        deaths = (e for e in self.found.exits if was_killed(e) and not ended_a_hang(e, waits))
         killed = first or next(deaths, None)
         silent = killed is not None and not any(
-            (e.rank == killed.rank and e.role in ("cause", "wait")) or _id(e) == "python-fatal"
+            (e.rank == killed.rank and e.role in ("cause", "wait")) or name_of(e) == "python-fatal"
             for e in self.events
         )
         if killed is not None and killed.code == -6 and self._left(by_role):
@@ -222,27 +185,27 @@ class _Judge:
         if not causes:
             return None
         told = next((e.rank for e in self.found.exits if e.first), None)
-        order = _ordered(causes)
+        order = ordered(causes)
         best = next((e for e in order if e.rank == told and told is not None), order[0])
         if best.time and order[0].time and order[0].time < best.time:
             best = order[0]
         return self._blame(best, causes)
 
     def _blame(self, best: Event, causes: Sequence[Event], *, sure: bool = True) -> Diagnosis:
-        alike = [e for e in causes if _id(e) == _id(best)]
-        ranks = _ranks(alike) or self._failed()
+        alike = [e for e in causes if name_of(e) == name_of(best)]
+        ranks = ranks_of(alike) or self._failed()
         signature = best.signature
         place = best.place or next((e.place for e in alike if e.place), None)
-        named = sorted({rank for e in alike for rank in _named(e)} - {*ranks})
+        named = sorted({rank for e in alike for rank in ranks_named(e)} - {*ranks})
         if signature is None:
             kind = best.exception or "an exception"
             cause = Cause(
-                _id(best),
-                f"{_subject(ranks, self.size)} raised {kind}",
+                name_of(best),
+                f"{subject(ranks, self.size)} raised {kind}",
                 ranks,
                 "An error of this script or of what it calls; everything else follows from it.",
-                "Mend it as on one process. If only some ranks raise it, see what differs there: "
-                "data, files, memory.",
+                "Fix it as you would in a single-process run. If only some ranks raise it, compare "
+                "their data, files and memory with those of the others.",
                 (self._quote(best),),
                 place,
             )
@@ -265,7 +228,7 @@ class _Judge:
 
     def _left(self, by_role: dict[str, list[Event]]) -> bool:
         """Was it only at its exit that a process aborted, with nothing left to do?"""
-        return any(_id(event) == "abort-at-exit" for event in by_role["notice"])
+        return any(name_of(event) == "abort-at-exit" for event in by_role["notice"])
 
     def _failed(self) -> tuple[int, ...]:
         """The ranks that ended by an exception of their own, if lines do not tell who raised it."""
@@ -281,7 +244,7 @@ class _Judge:
         quotes = (Quote(killed.text, name, killed.line, killed.rank),) if killed.text else ()
         cause = Cause(
             f"exit{killed.code}" if killed.code is not None else "killed",
-            f"{_subject(ranks, self.size)} ended without a message: {words}",
+            f"{subject(ranks, self.size)} ended without a message: {words}",
             ranks,
             "The launcher saw it end. A process that is killed prints nothing, and the others lose "
             "their connection to it.",
@@ -301,13 +264,13 @@ class _Judge:
             return None
         waiting = self._waiting(waits, echoes)
         standing = {rank for each in waiting for rank in each.ranks}
-        named = {rank for e in waits for rank in _named(e)}
-        main = _ordered(waits or echoes)[0]
+        named = {rank for e in waits for rank in ranks_named(e)}
+        main = ordered(waits or echoes)[0]
         waiting.sort(key=lambda row: (main.group != row.group, -len(row.ranks)))
         odd = _odd_ones([row for row in waiting if row.group == waiting[0].group])
         lagging = self._lagging(main)
         missing = named or (self.world - standing) or odd or lagging
-        quotes = tuple(self._quote(e) for e in _ordered(waits or echoes)[:1])
+        quotes = tuple(self._quote(e) for e in ordered(waits or echoes)[:1])
         if not waits and not missing and not self._all_lost_another(echoes):
             return None
         cause = self._hang_cause(main, waiting, missing, odd if missing == odd else set(), quotes)
@@ -331,7 +294,7 @@ class _Judge:
             others = next(w for w in waiting if not odd.issuperset(w.ranks))
             theirs = next(w for w in waiting if odd.intersection(w.ranks))
             title = (
-                f"{ranks_text(odd)} {_s(odd, 'stands', 'stand')} in {theirs.what}, "
+                f"{ranks_text(odd)} {verb(odd, 'stands', 'stand')} in {theirs.what}, "
                 f"the others in {others.what}"
             )
             meaning = "Ranks have parted ways before this point: each waits for the others in a "
@@ -340,11 +303,11 @@ class _Judge:
         elif ranks:
             gone = {e.rank for e in self.found.exits if e.code == 0} & set(ranks)
             ended = main.role == "echo"
-            verb = "ended before" if ended or gone else "did not come to"
+            happened = "ended before" if ended or gone else "did not come to"
             there = sorted({r for w in waiting for r in w.ranks} - {*ranks})
-            title = f"{ranks_text(list(ranks))} {verb} {what}"
+            title = f"{ranks_text(list(ranks))} {happened} {what}"
             if there:
-                title += f", where {ranks_text(there)} {_s(there, 'waits', 'wait')}"
+                title += f", where {ranks_text(there)} {verb(there, 'waits', 'wait')}"
             rules = _ENDED_RULES if ended else rules
         elif waiting and self.size > 1 and not self.world - {r for w in waiting for r in w.ranks}:
             title = f"all ranks came to {what}, and it did not finish"
@@ -356,7 +319,7 @@ class _Judge:
             )
         elif main.role == "echo" and waiting:
             title = f"another rank ended before {what}, where "
-            title += f"{ranks_text(waiting[0].ranks)} {_s(waiting[0].ranks, 'waits', 'wait')}"
+            title += f"{ranks_text(waiting[0].ranks)} {verb(waiting[0].ranks, 'waits', 'wait')}"
             rules = _ENDED_RULES
         else:
             title = signature.title
@@ -382,7 +345,7 @@ class _Judge:
         """Ranks by the collective in which they stand; most of them first."""
         groups: dict[tuple[str, str, int | None, str], list[Event]] = defaultdict(list)
         placed: set[int] = set()
-        for event in _ordered([*waits, *echoes]):
+        for event in ordered([*waits, *echoes]):
             if event.rank is None or event.rank in placed:
                 continue
             if event.role == "echo" and event.place is None and waits:
@@ -394,13 +357,13 @@ class _Judge:
             if op:
                 count = event.groups.get("nin", "")
                 what = op + (f" number {number}" if number is not None else "")
-                what += f" ({_elements(count)})" if count else ""
+                what += f" ({elements(count)})" if count else ""
             else:
-                what = f"{_call(place)} at {_short(place)}" if place else "a collective"
+                what = f"{called(place)} at {short_place(place)}" if place else "a collective"
             groups[event.group, what, number, where].append(event)
             placed.add(event.rank)
         rows = [
-            Waiting(what, _ranks(events), group, number, events[0].place)
+            Waiting(what, ranks_of(events), group, number, events[0].place)
             for (group, what, number, _), events in groups.items()
         ]
         return sorted(rows, key=lambda row: -len(row.ranks))
@@ -451,7 +414,7 @@ class _Judge:
         if first is not None:
             words = EXIT_MEANING.get(first.code or 0, f"ended with exit code {first.code}")
             words = words if first.code is not None else first.words
-        title = f"{_subject(ranks, self.size)} {words}" if words else "a process failed"
+        title = f"{subject(ranks, self.size)} {words}" if words else "a process failed"
         return Cause(
             "exit",
             title,
@@ -471,17 +434,17 @@ class _Judge:
 
     def _group(self, events: Sequence[Event]) -> Iterable[Seen]:
         alike: dict[str, list[Event]] = defaultdict(list)
-        for event in _ordered(events):
-            alike[_id(event)].append(event)
+        for event in ordered(events):
+            alike[name_of(event)].append(event)
         for name, group in alike.items():
             first = group[0]
-            signature = first.signature or _unknown(first)
+            signature = first.signature or as_signature(first)
             meaning, advice = signature.explained(first.groups)
             yield Seen(
                 name,
                 signature.title,
                 meaning,
-                _ranks(group),
+                ranks_of(group),
                 sum(event.count for event in group),
                 self._quote(first),
                 signature.level,
@@ -503,76 +466,6 @@ class _Judge:
         return tuple(sorted(told.items()))
 
 
-def _merged(events: Iterable[Event]) -> list[Event]:
-    """One event for each message of each rank, be it in several files or told twice."""
-    kept: dict[tuple[str, int | None, str, str], Event] = {}
-    for event in events:
-        seq = event.groups.get("seq", "")
-        key = (_id(event), event.rank, seq, event.group if seq else "")
-        known = kept.get(key)
-        if known is None:
-            kept[key] = event
-            continue
-        known.count += event.count
-        known.frames = known.frames or event.frames
-        known.exception = known.exception or event.exception
-    return list(kept.values())
-
-
-def _id(event: Event) -> str:
-    if event.signature is not None:
-        return event.signature.id
-    return event.exception or event.text[:80]
-
-
-def _unknown(event: Event) -> Signature:
-    title = f"{event.exception or 'an exception'} was raised"
-    return Signature(_id(event), "cause", (), "", title, "")
-
-
-def _ordered(events: Iterable[Event]) -> list[Event]:
-    """By time where all tell it, else as they were read."""
-    listed = list(events)
-    if listed and all(event.time is not None for event in listed):
-        return sorted(listed, key=lambda event: (event.time or (), event.order))
-    return sorted(listed, key=lambda event: event.order)
-
-
-def _after(event: Event, waits: Sequence[Event]) -> bool:
-    """Did this happen after a rank had waited in vain, so that it may come from the clearing up?"""
-    same = [w for w in waits if w.rank == event.rank and w.source == event.source]
-    if any(wait.order < event.order for wait in same):
-        return True
-    timed = [w.time for w in waits if w.time is not None]
-    return bool(event.time is not None and timed and min(timed) < event.time)
-
-
-def _survived(event: Event, waits: Sequence[Event]) -> bool:
-    """Did the rank go on after an exception, to wait in vain later?"""
-    same = [w for w in waits if w.rank == event.rank and w.source == event.source]
-    return event.rank is not None and any(wait.order > event.order for wait in same)
-
-
-def _was_killed(each: Exit) -> bool:
-    return each.code in (-9, -11, -7) or "Out Of Memory" in each.words
-
-
-def _ended_a_hang(each: Exit, waits: Sequence[Event]) -> bool:
-    """Was a process of unknown rank killed only after others had waited in vain?"""
-    here = [w for w in waits if w.source == each.speaker.source]
-    return each.rank is None and any(wait.line < each.line for wait in here)
-
-
-def _ranks(events: Iterable[Event]) -> tuple[int, ...]:
-    return tuple(sorted({event.rank for event in events if event.rank is not None}))
-
-
-def _named(event: Event) -> set[int]:
-    """The ranks that a message says are missing."""
-    text = event.groups.get("missing", "")
-    return {int(part) for part in text.replace(",", " ").split() if part.isdecimal()}
-
-
 def _odd_ones(waiting: Sequence[Waiting]) -> set[int]:
     """Those who stand where the fewest do; of two that are alone, the second."""
     counts = Counter({index: len(row.ranks) for index, row in enumerate(waiting)})
@@ -580,32 +473,3 @@ def _odd_ones(waiting: Sequence[Waiting]) -> set[int]:
         return set()
     most = counts[0]
     return {rank for row in waiting[1:] if len(row.ranks) <= most for rank in row.ranks}
-
-
-def _subject(ranks: Sequence[int], size: int) -> str:
-    if not ranks:
-        return "a process"
-    if size > 1 and len(ranks) == size:
-        return "every rank"
-    return ranks_text(list(ranks))
-
-
-def _s(ranks: Iterable[int], one: str, several: str) -> str:
-    return one if len(list(ranks)) == 1 else several
-
-
-def _elements(count: str) -> str:
-    number = int(count)
-    return f"{number:,} element{'s' if number != 1 else ''}"
-
-
-def _call(place: Frame) -> str:
-    """The line of source in which a rank stands, if it fits into a sentence."""
-    return f"`{place.code}`" if 0 < len(place.code) <= 60 else "a collective"
-
-
-def _short(place: Frame | None) -> str:
-    if place is None:
-        return ""
-    name = place.file.rsplit("/", 1)[-1]
-    return f"{name}:{place.line}"

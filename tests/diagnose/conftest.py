@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from distlint.diagnose.diagnosis import Diagnosis
 from distlint.diagnose.run import Answer, diagnose
-from distlint.diagnose.verdict import Diagnosis
 
 
 class Logs:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from distlint import runtime
+from distlint.diagnose import interruptions
 from distlint.diagnose.signatures import FOLDER, WINDOW, Signature, fewest, needles, signatures
 from distlint.rules.table import RESERVED
 from tests.diagnose.conftest import Logs
@@ -45,6 +46,10 @@ def test_its_excerpt_is_diagnosed(signature: Signature, logs: Logs) -> None:
         assert found.cause is not None
         assert found.cause.id == "exit"
         assert not found.cause.sure
+    elif signature.role == "ended":
+        assert found.cause is not None
+        assert found.cause.id == interruptions.ID
+        assert found.level == "warning"
     else:
         assert found.cause is not None
         assert found.cause.id == signature.id

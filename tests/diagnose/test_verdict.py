@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from distlint.diagnose import interruptions
 from tests.diagnose.conftest import Logs
 from tests.diagnose.test_formats import TRACE, watchdog
 
@@ -265,9 +266,64 @@ def test_ordinary_logs_say_nothing(logs: Logs) -> None:
     assert found.cause is None
 
 
-def test_an_interrupt_is_no_bug(logs: Logs) -> None:
-    found = logs.read(by(0, TRACE.replace("KeyError: 'labels'", "KeyboardInterrupt")))
-    assert found.cause is None or found.cause.id == "KeyboardInterrupt"
+AGENT = "W1125 02:29:14.361000 11911 torch/distributed/elastic/agent/server/api.py:753] "
+SIGNAL = "torch.distributed.elastic.multiprocessing.api.SignalException: Process 7 got signal: "
+ENDED = {
+    "Ctrl-C": (by(0, TRACE.replace("KeyError: 'labels'", "KeyboardInterrupt")), "SIGINT"),
+    "torchrun": (f"{AGENT}Received 2 death signal, shutting down workers\n", "SIGINT"),
+    "older torchrun": (
+        f"{AGENT}Received Signals.SIGTERM death signal, shutting down workers\n",
+        "SIGTERM",
+    ),
+    "its exception": (TRACE.replace("KeyError: 'labels'", f"{SIGNAL}15"), "SIGTERM"),
+    "its older exception": (
+        TRACE.replace("KeyError: 'labels'", f"{SIGNAL}Signals.SIGHUP"),
+        "SIGHUP",
+    ),
+    "distlint": ("^Cdistlint: interrupted; all processes have ended\n", "SIGINT"),
+    "scancel": (
+        "slurmstepd: error: *** JOB 7 ON gpu-1 CANCELLED AT 2026-11-22T04:50:11 ***\n",
+        "scancel",
+    ),
+    "mixed tracebacks": (
+        TRACE.partition("KeyError")[0]
+        + "  Traceback (most recent call last):\n"
+        + TRACE.replace("KeyError: 'labels'", f"{SIGNAL}2"),
+        "SIGINT",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ENDED)
+def test_a_job_that_was_ended_from_outside_has_no_bug(name: str, logs: Logs) -> None:
+    text, word = ENDED[name]
+    found = logs.read(by(1, "step 7 loss 2.1") + text + by(0, PEER))
+    assert found.cause is not None
+    assert (found.cause.id, found.level) == (interruptions.ID, "warning")
+    assert word in found.cause.title
+    assert not found.also
+    assert not found.cause.rules
+    assert "step 7 loss 2.1" in {doing.last.text for doing in found.doing if doing.last}
+
+
+@pytest.mark.parametrize("name", ENDED)
+def test_what_failed_before_the_job_was_ended_is_the_cause(name: str, logs: Logs) -> None:
+    found = logs.read(by(3, TRACE) + ENDED[name][0])
+    assert found.cause is not None
+    assert (found.cause.id, found.cause.ranks, found.level) == ("KeyError", (3,), "error")
+    waiting = logs.read("".join(by(r, watchdog(r)) for r in (0, 1, 3)) + ENDED[name][0])
+    assert waiting.cause is not None
+    assert (waiting.cause.id, waiting.cause.ranks) == ("nccl-watchdog-timeout", (2,))
+
+
+def test_ctrl_c_says_where_the_ranks_were(logs: Logs) -> None:
+    found = logs.read(
+        "".join(by(r, TRACE.replace("KeyError: 'labels'", "KeyboardInterrupt")) for r in (0, 1))
+    )
+    assert [(doing.rank, doing.place and doing.place.line) for doing in found.doing] == [
+        (0, 12),
+        (1, 12),
+    ]
 
 
 def test_watchdogs_of_older_versions_tell_no_number(logs: Logs) -> None:

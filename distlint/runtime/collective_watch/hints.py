@@ -77,8 +77,14 @@ def _of_different_calls(diagnosis: Diagnosis, by_rank: dict[int, RankReport]) ->
     if diagnosis.kind == "mismatch" and len(operations) == 1:
         return [_of_arguments(calls)]
     found = []
-    alone = next((ranks for ranks in sides.values() if ranks == [0]), None)
-    if alone is not None and len(sides) == 2:
+    first = diagnosis.calls.get(0)
+    peers = [report for rank, report in by_rank.items() if rank]
+    if (
+        [0] in sides.values()
+        and len(sides) == 2
+        and first is not None
+        and not any(_made(report, diagnosis, first) for report in peers)
+    ):
         found.append(Hint("DST101", "rank 0 and the other ranks call different collectives"))
     if diagnosis.kind == "mismatch":
         for ranks in sides.values():
