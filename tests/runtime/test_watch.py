@@ -517,7 +517,7 @@ def test_ctrl_c_shows_where_the_ranks_are(tmp_path: Path) -> None:
         "    time.sleep(1.5)\n    open('there', 'w').close()\n    time.sleep(60)\n"
         "dist.barrier()\n"
     )
-    run = start("-n", "3", "--watch", "--patience", "40", str(script), cwd=tmp_path)
+    run = start("-n", "2", "--watch", "--patience", "40", str(script), cwd=tmp_path)
     deadline = time.monotonic() + 40
     while not (tmp_path / "there").exists():
         assert time.monotonic() < deadline
@@ -527,7 +527,7 @@ def test_ctrl_c_shows_where_the_ranks_are(tmp_path: Path) -> None:
     assert run.returncode == 130
     (table,) = tables(err)
     assert "rank 1 did not reach call 1" in table
-    assert "ranks 0, 2: in barrier (call 1)" in table
+    assert "rank 0: in barrier (call 1)" in table
     assert re.search(rf"rank 1: not in a collective since .* s, at {script.name}:7", table)
     lines = said_by_distlint(err.replace(table, ""))
     assert lines == ["distlint: interrupted; all processes have ended"]
