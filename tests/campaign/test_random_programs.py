@@ -8,7 +8,7 @@ from benchmarks.random_programs.campaign import check, run
 
 SEED = 1
 PROGRAMS = 2000
-CHUNK = 100
+CHUNK = 50
 OVER_BUDGET = frozenset({82, 456})
 """Scripts that exceed the analysis budget without a finding: one in a thousand."""
 MISSED = {

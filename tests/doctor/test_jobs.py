@@ -30,6 +30,7 @@ def test_a_real_all_reduce() -> None:
 
 
 @needs_torch
+@pytest.mark.campaign
 def test_the_ranks_of_a_job(tmp_path: Path) -> None:
     """Rank 1 has another variable; only rank 0 speaks, and both end alike."""
     script = tmp_path / "rank.py"

@@ -11,6 +11,8 @@ import pytest
 
 from tests.executed.cases import Case, examples
 
+pytestmark = pytest.mark.campaign
+
 HERE = "an interpreter of its own"
 ALONE = {
     "RANK": "0",

@@ -29,6 +29,7 @@ def test_the_severity_says_which_kind_it_is() -> None:
     assert [finding.severity for finding in found] == [Severity.ERROR, Severity.WARNING]
 
 
+@pytest.mark.campaign
 def test_a_long_chain_of_branches() -> None:
     """Longer than the recursion limit; positions are not asked for."""
     chain = "".join(f"    elif k == {n}:\n        y = {n}\n" for n in range(1, 1500))

@@ -223,6 +223,7 @@ def _spawned(rank: int, port: int) -> None:
 
 
 @needs_torch
+@pytest.mark.campaign
 def test_under_spawn(capfd: pytest.CaptureFixture[str]) -> None:
     import torch.multiprocessing as mp
 

@@ -65,7 +65,16 @@ def test_every_choice_is_a_scenario() -> None:
 
 @pytest.mark.parametrize(
     ("scenario", "mode", "case"),
-    [pytest.param(s, mode, case_of(s, mode), id=case_of(s, mode).label) for s, mode in RUNS],
+    [
+        pytest.param(
+            scenario,
+            mode,
+            case_of(scenario, mode),
+            id=case_of(scenario, mode).label,
+            marks=pytest.mark.campaign if mode == "strict" and scenario.correct else (),
+        )
+        for scenario, mode in RUNS
+    ],
 )
 def test_scenario(scenario: Scenario, mode: str, case: Case, outcome: Outcome) -> None:
     assert problems(scenario, mode, outcome) == [], str(outcome)
@@ -302,6 +311,7 @@ def start(*arguments: str, cwd: Path = ROOT) -> subprocess.Popen[str]:
     )
 
 
+@pytest.mark.campaign
 def test_run_names_the_rule_and_the_line() -> None:
     pytest.importorskip("torch")
     run = start("-n", "2", "--watch=strict", "examples/nanogpt_style/buggy.py")
@@ -315,6 +325,7 @@ def test_run_names_the_rule_and_the_line() -> None:
     assert re.search(r"CollectiveMismatch: \[rank 1\] at .*buggy.py:\d+ in .*: different oper", err)
 
 
+@pytest.mark.campaign
 def test_run_hands_on_arguments_and_the_exit_status(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     script = tmp_path / "script.py"
@@ -334,6 +345,7 @@ def test_run_hands_on_arguments_and_the_exit_status(tmp_path: Path) -> None:
     assert "rank 1: exited with status 7 at script.py:10; its last" in tables(err)[0]
 
 
+@pytest.mark.campaign
 def test_a_table_is_printed_before_the_launcher_ends_the_others(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     script = tmp_path / "script.py"
@@ -506,6 +518,7 @@ def said_by_distlint(err: str) -> list[str]:
     return [line for line in err.splitlines() if not re.match(r"W\d{4} .*/run.py:|$", line)]
 
 
+@pytest.mark.campaign
 def test_ctrl_c_shows_where_the_ranks_are(tmp_path: Path) -> None:
     """Also before anything has lasted long enough to be reported, and only if ranks wait."""
     pytest.importorskip("torch")
