@@ -127,7 +127,8 @@ class Search:
     ) -> Found:
         """The bindings in a block (as far as the index ``end``) that reach its end."""
         found: list[Binding] = []
-        for index in range((len(block) if end is None else end) - 1, -1, -1):
+        last = len(block) if end is None else end
+        for index in self.scope.binders(block, self.path[0], last, leaving=self.leaving):
             statement = block[index]
             if isinstance(statement, ir.Raise) or (
                 isinstance(statement, ir.Return) and not self.leaving

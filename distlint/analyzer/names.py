@@ -6,8 +6,9 @@ here, and neither does one that a parameter or an assignment hides.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +19,9 @@ from distlint.catalogue.catalogue import Catalogue, Entry
 _ALIAS_DEPTH = 5
 """How often a name may stand for another name: ``dist = torch.distributed``."""
 
+_SHORT = 8
+"""Statements of a block that is read through each time."""
+
 
 @dataclass(slots=True, eq=False)
 class Scope:
@@ -27,6 +31,17 @@ class Scope:
     function: ir.Function | None = None
     outer: Scope | None = None
     _imports: dict[str, list[str]] | None = None
+    _binders: dict[int, Binders] = field(default_factory=dict)
+
+    def binders(self, block: ir.Block, name: str, end: int, *, leaving: bool) -> Iterable[int]:
+        """The statements of a block of the scope, before an index and the last first, that may
+        bind a name or leave the block; also others, where that is cheaper."""
+        if len(block) <= _SHORT:
+            return range(end - 1, -1, -1)
+        found = self._binders.get(id(block))
+        if found is None:
+            found = self._binders[id(block)] = Binders(block)
+        return found.before(name, end, leaving=leaving)
 
     @property
     def imports(self) -> dict[str, list[str]]:
@@ -38,6 +53,77 @@ class Scope:
                     for name, dotted, attr in statement.bindings:
                         self._imports.setdefault(name, []).append(_joined(dotted, attr))
         return self._imports
+
+
+class Binders:
+    """The statements of a block by what they, or blocks in them, may bind."""
+
+    def __init__(self, block: ir.Block) -> None:
+        self.block = block  # which goes by its identity and so has to stay
+        self._by_name: dict[str, list[int]] = {}
+        self._raising: list[int] = []
+        self._returning: list[int] = []
+        for index, statement in enumerate(block):
+            self._add(index, statement)
+
+    def _add(self, index: int, statement: ir.Stmt) -> None:
+        names: set[str] = set()
+        kinds: set[type[ir.Stmt]] = set()
+        stack = [statement]
+        while stack:
+            each = stack.pop()
+            names.update(names_given(each))
+            kinds.add(type(each))
+            for inner in blocks_of(each):
+                stack.extend(inner)
+        for name in names:
+            self._by_name.setdefault(name, []).append(index)
+        if ir.Raise in kinds:
+            self._raising.append(index)
+        if ir.Return in kinds:
+            self._returning.append(index)
+
+    def before(self, name: str, end: int, *, leaving: bool) -> Iterator[int]:
+        """The last first; where ``leaving``, a ``return`` ends nothing."""
+        tables = [self._by_name.get(name, []), self._raising]
+        if not leaving:
+            tables.append(self._returning)
+        left = [bisect_left(table, end) for table in tables]
+        while any(left):
+            last = max(table[n - 1] for table, n in zip(tables, left, strict=True) if n)
+            yield last
+            left = [
+                n - 1 if n and table[n - 1] == last else n
+                for table, n in zip(tables, left, strict=True)
+            ]
+
+
+def names_given(statement: ir.Stmt) -> Iterator[str]:
+    """The variables that a statement itself gives a value, or an attribute of theirs."""
+    if isinstance(statement, ir.Define):
+        yield statement.function.name
+    elif isinstance(statement, ir.DefineClass):
+        yield statement.cls.name
+    elif isinstance(statement, ir.Import):
+        yield from (name for name, _, _ in statement.bindings)
+    elif isinstance(statement, (ir.Assign, ir.Delete)):
+        for target in statement.targets:
+            yield from _roots_of(target)
+    elif isinstance(statement, (ir.AugAssign, ir.For, ir.With)):
+        yield from _roots_of(statement.target)
+
+
+def _roots_of(target: ir.Expr | None) -> Iterator[str]:
+    if isinstance(target, ir.Display):
+        for item in target.items:
+            yield from _roots_of(item)
+    elif isinstance(target, ir.Starred):
+        yield from _roots_of(target.value)
+    else:
+        while isinstance(target, ir.Attribute):
+            target = target.value
+        if isinstance(target, ir.Name):
+            yield target.id
 
 
 @dataclass(frozen=True, slots=True)

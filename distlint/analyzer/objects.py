@@ -15,7 +15,7 @@ finds nothing where nothing is known.
 from __future__ import annotations
 
 import builtins
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -121,15 +121,34 @@ class Objects:
         self._cuts = 0
         self._attribute_nodes: dict[tuple[int, str], ir.Attribute] = {}
         self._unknowns: dict[tuple[int, Path], Origin] = {}
+        self._assigned: dict[tuple[ir.Class, Path], tuple[Binding, ...]] = {}
         self._callers: dict[ir.Function, list[CallSite]] = {}
 
     # ---- what is there
 
     def calls(self, names: Collection[str]) -> Iterator[CallSite]:
         """The calls whose callee has one of these last names, also under an import alias."""
-        wanted = [alias for alias, name in self.module.aliases.items() if name in names]
-        for name in dict.fromkeys((*sorted(names), *sorted(wanted))):
+        for name in self._with_aliases(names):
             yield from self._calls.get(name, ())
+
+    def calls_in(self, scope: Scope, names: Collection[str]) -> Iterator[CallSite]:
+        """The same in one function, or in the module's body."""
+        return (site for name in self._with_aliases(names) for site in self._in(scope, name))
+
+    def _with_aliases(self, names: Collection[str]) -> Iterable[str]:
+        wanted = [alias for alias, name in self.module.aliases.items() if name in names]
+        return dict.fromkeys((*sorted(names), *sorted(wanted)))
+
+    def _in(self, scope: Scope, name: str) -> Sequence[CallSite]:
+        return self._calls_by_scope.get((id(scope), name), ())
+
+    @cached_property
+    def _calls_by_scope(self) -> dict[tuple[int, str], list[CallSite]]:
+        table: dict[tuple[int, str], list[CallSite]] = {}
+        for name, sites in self._calls.items():
+            for site in sites:
+                table.setdefault((id(site.point.scope), name), []).append(site)
+        return table
 
     @property
     def called_names(self) -> Collection[str]:
@@ -351,13 +370,35 @@ class Objects:
 
     def passed_to(self, made: ir.Call) -> Iterator[tuple[CallSite, ir.Argument]]:
         """The calls that get the object which another call made, and the argument that it is."""
+        for site, argument in self._passed.get(made, ()):
+            if site.call is not made:
+                yield site, argument
+
+    @cached_property
+    def _passed(self) -> dict[ir.Call, list[tuple[CallSite, ir.Argument]]]:
+        """The arguments of all calls, by the call that made the object."""
+        table: dict[ir.Call, list[tuple[CallSite, ir.Argument]]] = {}
         for sites in self._calls.values():
             for site in sites:
-                if site.call is made:
-                    continue
                 for argument in site.call.args:
-                    if self.is_made_by(made, argument.value, site.point):
-                        yield site, argument
+                    made = (o.call for o in self.origins(argument.value, site.point))
+                    for call in dict.fromkeys(each for each in made if each is not None):
+                        table.setdefault(call, []).append((site, argument))
+        return table
+
+    def assigned_to(self, name: str, scope: Scope) -> Sequence[Point]:
+        """The assignments of a function to a variable, as they are placed in it."""
+        return self._assignments.get((id(scope), name), ())
+
+    @cached_property
+    def _assignments(self) -> dict[tuple[int, str], list[Point]]:
+        table: dict[tuple[int, str], list[Point]] = {}
+        for point in self.points:
+            if isinstance(point.statement, ir.Assign):
+                for target in point.statement.targets:
+                    if isinstance(target, ir.Name):
+                        table.setdefault((id(point.scope), target.id), []).append(point)
+        return table
 
     def methods_on(self, made: ir.Call, names: Collection[str]) -> Iterator[CallSite]:
         """The calls of these methods on the object that a call made."""
@@ -582,12 +623,11 @@ class Objects:
         for binding in bindings:
             yield from self._bound(binding)
         if scope.function is None:
-            for writer in self.names.scopes:
-                if writer.function is not None and path[0] in writer.function.outer:
-                    written = Search(path, writer, leaving=True).in_block(writer.body)[0]
-                    bindings += written
-                    for binding in written:
-                        yield from self._bound(binding)
+            for writer in self._writers.get(path[0], ()):
+                written = Search(path, writer, leaving=True).in_block(writer.body)[0]
+                bindings += written
+                for binding in written:
+                    yield from self._bound(binding)
         if scope.function is not None and not complete:
             start = Point(scope, (Around(scope.body, 0, None),))
             yield from self._at_start(path, node, start)
@@ -595,6 +635,15 @@ class Objects:
             yield from self._shorter(path, node, point)
         elif not bindings:
             yield self._unknown(self.module, path, node, point)
+
+    @cached_property
+    def _writers(self) -> dict[str, list[Scope]]:
+        """The functions that declare a variable of the module global."""
+        table: dict[str, list[Scope]] = {}
+        for scope in self.names.scopes:
+            for name in scope.function.outer if scope.function is not None else ():
+                table.setdefault(name, []).append(scope)
+        return table
 
     def _given(
         self, function: ir.Function, param: ir.Param, rest: Path, node: ir.Expr, point: Point
@@ -712,13 +761,8 @@ class Objects:
     def _class_attribute(self, cls: ir.Class, rest: Path) -> Iterator[Origin]:
         """What the methods of a class assign to an attribute of its objects."""
         for each in self._with_bases(cls):
-            for method in each.methods.values():
-                scope = self.scope_of(method)
-                if scope is None or not method.params or rest[0] not in method.tokens:
-                    continue
-                path = (method.params[0].name, *rest)
-                for binding in Search(path, scope, leaving=True).in_block(method.body)[0]:
-                    yield from self._bound(binding)
+            for binding in self._assigned_by_methods(each, rest):
+                yield from self._bound(binding)
             if rest[0] in each.attributes and len(rest) == 1:
                 yield from self.origins(each.attributes[rest[0]], self._point_of_class[each])
             getter = each.methods.get(rest[0])
@@ -727,6 +771,18 @@ class Objects:
                 for name in rest[1:]:
                     found = [part for origin in found for part in self._attribute(origin, name)]
                 yield from found
+
+    def _assigned_by_methods(self, cls: ir.Class, rest: Path) -> tuple[Binding, ...]:
+        known = self._assigned.get((cls, rest))
+        if known is None:
+            found: list[Binding] = []
+            for method in cls.methods.values():
+                scope = self.scope_of(method)
+                if scope is not None and method.params and rest[0] in method.tokens:
+                    path = (method.params[0].name, *rest)
+                    found += Search(path, scope, leaving=True).in_block(method.body)[0]
+            known = self._assigned[cls, rest] = tuple(found)
+        return known
 
     @cached_property
     def _scopes(self) -> dict[ir.Function, Scope]:

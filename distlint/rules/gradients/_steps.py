@@ -12,11 +12,13 @@ from distlint.analyzer.objects import CallSite, Objects
 
 if TYPE_CHECKING:
     from distlint.analyzer.bindings import Point
+    from distlint.analyzer.names import Scope
 
 _CLIPS = tuple(
     f"torch.nn.utils.{name}" for name in ("clip_grad_norm_", "clip_grad_value_", "clip_grad_norm")
 )
 CLIP_NAMES = frozenset(name.rpartition(".")[2] for name in _CLIPS)
+_BACKWARD = frozenset({"backward", "manual_backward"})
 _ACCELERATOR = "accelerate.Accelerator."
 
 
@@ -29,9 +31,12 @@ class Backward:
     scaler: Path | None = None
 
 
-def backwards(objects: Objects) -> Iterator[Backward]:
-    """``loss.backward()``, ``scaler.scale(loss).backward()``, ``accelerator.backward(loss)``."""
-    for site in objects.calls({"backward", "manual_backward"}):
+def backwards(objects: Objects, scope: Scope | None = None) -> Iterator[Backward]:
+    """``loss.backward()``, ``scaler.scale(loss).backward()``, ``accelerator.backward(loss)``: in
+    the module, or in one function.
+    """
+    every = objects.calls(_BACKWARD) if scope is None else objects.calls_in(scope, _BACKWARD)
+    for site in every:
         func = site.call.func
         if not isinstance(func, ir.Attribute):
             continue

@@ -255,10 +255,11 @@ def _switch(scaled: Backward, clip: CallSite, step: CallSite) -> ir.If | None:
 
 def _scaled_before(objects: Objects, clip: CallSite) -> tuple[Backward, CallSite] | None:
     """The backward pass whose scaled gradients a call clips, and the step that follows."""
-    for backward in backwards(objects):
+    scope = clip.point.scope
+    for backward in backwards(objects, scope):
         if backward.scaler is None or exclude(backward.site.point, clip.point):
             continue
-        for step in objects.calls({"step"}):
+        for step in objects.calls_in(scope, {"step"}):
             func = step.call.func
             if (
                 isinstance(func, ir.Attribute)

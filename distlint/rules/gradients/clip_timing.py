@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -216,8 +217,9 @@ class Net(L.LightningModule):
             return
         objects = objects_of(module, catalogue)
         locator = locators.of(module.key)
+        steps = _Steps(objects)
         for clip in torch_clips(objects):
-            step = _step_of_window(objects, clip)
+            step = None if _at_the_end(objects, clip.point) else steps.of_window(clip)
             if step is not None:
                 yield self.finding(
                     message="the gradients are clipped after each backward pass, but stepped with "
@@ -280,33 +282,55 @@ def _moved(clip: CallSite, step: CallSite, draft: Draft) -> Fix:
     return draft.fix("unsafe", "Clip once, right before the step")
 
 
-def _step_of_window(objects: Objects, clip: CallSite) -> CallSite | None:
-    """The step that is taken once in several turns, while the clip is made in each."""
-    if _at_the_end(objects, clip.point) or not any(
-        _same_turn(backward.site.point, clip.point) for backward in backwards(objects)
-    ):
+class _Steps:
+    """The steps of optimizers in a module, by the loop of each and by the tests it depends on."""
+
+    def __init__(self, objects: Objects) -> None:
+        self._passes = {_turn(backward.site.point) for backward in backwards(objects)}
+        self._steps: dict[tuple[int, int], list[tuple[int, list[ir.If], CallSite]]] = {}
+        self._exits: dict[int, tuple[list[int], list[int]]] = {}
+        for step in objects.calls({"step"}):
+            if _is_optimizer(step):
+                counting = [each for each in conditions(step.point) if _counts(each.test)]
+                entry = (step.point.statement.site, counting, step)
+                self._steps.setdefault(_turn(step.point), []).append(entry)
+
+    def of_window(self, clip: CallSite) -> CallSite | None:
+        """The step that is made once in several iterations, while the clip is made in each."""
+        turn, mine = _turn(clip.point), list(conditions(clip.point))
+        if turn not in self._passes:
+            return None
+        start, exit_ = clip.point.statement.site, self._exit_after(clip.point)
+        for site, counting, step in self._steps.get(turn, ()):
+            if site > start and (
+                (exit_ is not None and site > exit_) or any(each not in mine for each in counting)
+            ):
+                return step
         return None
-    for step in objects.calls({"step"}):
-        if (
-            _same_turn(clip.point, step.point)
-            and clip.point.statement.site < step.point.statement.site
-            and _is_optimizer(step)
-            and _only_sometimes(clip.point, step.point)
-        ):
-            return step
-    return None
+
+    def _exit_after(self, clip: Point) -> int | None:
+        """The site of the next statement of the block that skips the rest of some iterations."""
+        here = clip.around[-1]
+        if id(here.block) not in self._exits:
+            found = [
+                (index, statement.site)
+                for index, statement in enumerate(here.block)
+                if isinstance(statement, ir.If)
+                and _leaves(statement.body)
+                and _counts(statement.test)
+            ]
+            self._exits[id(here.block)] = [index for index, _ in found], [site for _, site in found]
+        indexes, sites = self._exits[id(here.block)]
+        after = bisect_right(indexes, here.index)
+        return sites[after] if after < len(sites) else None
 
 
-def _same_turn(one: Point, two: Point) -> bool:
-    """Are two statements of one function in the same loop, or both in none?"""
-    return one.scope is two.scope and _loop(one) is _loop(two)
-
-
-def _loop(point: Point) -> ir.Stmt | None:
+def _turn(point: Point) -> tuple[int, int]:
+    """What statements share that are in the same loop of one function, or in none of its loops."""
     for here in reversed(point.around):
         if isinstance(here.owner, (ir.For, ir.While)):
-            return here.owner
-    return None
+            return id(point.scope), id(here.owner)
+    return id(point.scope), 0
 
 
 def _is_optimizer(step: CallSite) -> bool:
@@ -314,20 +338,6 @@ def _is_optimizer(step: CallSite) -> bool:
     name = getattr(func, "value", None)
     last = getattr(name, "attr", None) or getattr(name, "id", "")
     return re.search(r"opt|scaler|amp|trainer", str(last).lower()) is not None
-
-
-def _only_sometimes(clip: Point, step: Point) -> bool:
-    """Is the step behind a test of the turn's number that the clip is not behind?"""
-    mine = list(conditions(clip))
-    if any(_counts(owner.test) for owner in conditions(step) if owner not in mine):
-        return True
-    here = clip.around[-1]
-    for statement in here.block[here.index + 1 :]:
-        if statement.site >= step.statement.site:
-            break
-        if isinstance(statement, ir.If) and _counts(statement.test) and _leaves(statement.body):
-            return True
-    return False
 
 
 def _leaves(block: ir.Block) -> bool:

@@ -268,8 +268,14 @@ accelerator.wait_for_everyone()
             return
         objects = objects_of(module, catalogue)
         told: set[Wrapper] = set()
+        called: dict[int, list[tuple[CallSite, Wrapper, bool]]] = {}
         for backward in backwards(objects):
-            for call, wrapper in _bypasses(objects, backward):
+            scope = backward.site.point.scope
+            if evaluates(backward.site.point):
+                continue
+            if id(scope) not in called:
+                called[id(scope)] = list(_model_calls(objects, scope))
+            for call, wrapper in _bypasses(called[id(scope)], backward):
                 if wrapper not in told:
                     told.add(wrapper)
                     draft = Draft(locators.of(module.key), module, catalogue)
@@ -304,12 +310,10 @@ def _through_wrapper(call: CallSite, draft: Draft) -> Fix:
     return draft.fix("unsafe", "Call the wrapper")
 
 
-def _bypasses(objects: Objects, backward: Backward) -> Iterator[tuple[CallSite, Wrapper]]:
+def _bypasses(
+    called: Iterable[tuple[CallSite, Wrapper, bool]], backward: Backward
+) -> Iterator[tuple[CallSite, Wrapper]]:
     """The calls of bare modules that a loss comes from, where the wrapper is never called."""
-    scope = backward.site.point.scope
-    if evaluates(backward.site.point):
-        return
-    called = list(_model_calls(objects, scope))
     armed = {wrapper for _, wrapper, bare in called if not bare}
     for call, wrapper, bare in called:
         if (

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from distlint.analyzer.bindings import Path
+    from distlint.analyzer.names import Scope
     from distlint.analyzer.objects import Objects
     from distlint.analyzer.positions import Locators
     from distlint.analyzer.project import Module
@@ -291,7 +292,8 @@ assert loop.total.grad_fn is None, "the graphs of all steps are held"
             if loss is None or not loops:
                 continue
             loop, *outer = _up_to_step(loops)
-            kept_here = (*_keepers(loop, loss), *_kept_by_methods(objects, loop, loss))
+            scope = backward.site.point.scope
+            kept_here = (*_keepers(loop, loss), *_kept_by_methods(objects, scope, loop, loss))
             for statement, kept in kept_here:
                 if kept in summed or statement.site in told:
                     continue
@@ -358,10 +360,10 @@ def _adds(statement: ir.Stmt, loss: Path) -> Iterator[Path]:
 
 
 def _kept_by_methods(
-    objects: Objects, loop: ir.For | ir.While, loss: Path
+    objects: Objects, scope: Scope, loop: ir.For | ir.While, loss: Path
 ) -> Iterator[tuple[ir.Stmt, Path]]:
     """The statements of a loop that hand a loss to a method which adds it up, as a meter's does."""
-    for point in objects.points:
+    for point in objects.points_in(scope):
         statement = point.statement
         if not isinstance(statement, ir.Evaluate) or not isinstance(statement.value, ir.Call):
             continue

@@ -67,10 +67,10 @@ def meant(objects: Objects, test: ir.Expr, point: Point) -> Iterator[ir.Expr]:
     """A condition, and what its function assigned to the variables in it before."""
     yield test
     names = {node.id for node in expressions_in(test) if isinstance(node, ir.Name)}
-    for earlier in objects.points_in(point.scope) if names else ():
-        statement = earlier.statement
-        if isinstance(statement, ir.Assign) and statement.site < point.statement.site:
-            if any(isinstance(each, ir.Name) and each.id in names for each in statement.targets):
+    for name in sorted(names):
+        for earlier in objects.assigned_to(name, point.scope):
+            statement = earlier.statement
+            if isinstance(statement, ir.Assign) and statement.site < point.statement.site:
                 yield statement.value
 
 
