@@ -17,7 +17,7 @@ from distlint.engine.suppression import Complaint, Suppressions
 from distlint.rules.prefilter import worth_analysing
 from distlint.rules.table import RESERVED, SYNTAX_ERROR, UNUSED_SUPPRESSION
 from distlint.source.document import Document, DocumentError, digest
-from distlint.source.edits import apply, changed_lines
+from distlint.source.edits import preview
 from distlint.source.finding import Finding, Place, Severity, Span
 from distlint.source.moves import Moves
 from distlint.source.nesting import too_deep
@@ -618,8 +618,7 @@ def _proposed(finding: Finding, document: Document) -> tuple[str, ...]:
         return ()
     if isinstance(document, Notebook):
         return tuple(document.changed_lines(finding.fix.edits, context=1))
-    after = apply(document.text, finding.fix.edits)
-    return tuple(changed_lines(document.text, after, context=1))
+    return tuple(preview(document.text, finding.fix.edits, context=1))
 
 
 def _fixable(findings: Iterable[Finding], document: Document) -> list[Finding]:

@@ -63,9 +63,7 @@ def on_value(draft: Draft, target: str, at: Statement) -> None:
 def accelerator_at(draft: Draft, node: cst.CSTNode) -> str | None:
     """How to write the Accelerator that a place can see, if there is one."""
     function = names.scope_of(draft, node)
-    for found in names.inside(draft.tree):
-        if not isinstance(found, cst.Attribute):
-            continue
+    for found in draft.nodes(cst.Attribute):
         text = names.dotted(found.value)
         if text is None or draft.class_of(found.value) != ACCELERATOR:
             continue

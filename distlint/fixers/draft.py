@@ -6,11 +6,11 @@ to the byte: comments, quotes, tabs, the newlines of each line.
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, lru_cache
-from itertools import pairwise
-from typing import Literal, TypeVar
+from itertools import islice, pairwise, takewhile
+from typing import Any, Literal, TypeVar
 
 import libcst as cst
 
@@ -25,6 +25,7 @@ from distlint.source.document import NEWLINE
 from distlint.source.finding import Edit, Fix, Span
 
 Node = TypeVar("Node", bound=cst.CSTNode)
+T = TypeVar("T")
 Applicability = Literal["safe", "unsafe", "displayonly"]
 
 
@@ -42,16 +43,26 @@ class _Layout:
         self.locator = locator
         self.source = locator.document.text
 
-    @cached_property
+    @property
     def parents(self) -> dict[cst.CSTNode, cst.CSTNode]:
-        found: dict[cst.CSTNode, cst.CSTNode] = {}
+        return self._walked[0]
+
+    @property
+    def nodes(self) -> list[cst.CSTNode]:
+        return self._walked[1]
+
+    @cached_property
+    def _walked(self) -> tuple[dict[cst.CSTNode, cst.CSTNode], list[cst.CSTNode]]:
+        parents: dict[cst.CSTNode, cst.CSTNode] = {}
+        nodes: list[cst.CSTNode] = []
         stack: list[cst.CSTNode] = [self.locator.tree]
         while stack:
             node = stack.pop()
-            for child in node.children:
-                found[child] = node
-                stack.append(child)
-        return found
+            nodes.append(node)
+            children = node.children
+            parents.update(dict.fromkeys(children, node))
+            stack.extend(children)
+        return parents, nodes
 
     @cached_property
     def starts(self) -> list[int]:
@@ -68,8 +79,8 @@ class _Layout:
         return Scan(self.source).comments
 
     @cached_property
-    def names(self) -> list[cst.Name]:
-        return [node for node in self.parents if isinstance(node, cst.Name)]
+    def memo(self) -> dict[object, Any]:
+        return {}
 
 
 @lru_cache(maxsize=2)
@@ -136,20 +147,29 @@ class Draft:
         """The innermost node of a kind around a node."""
         return next((found for found in self.ancestors(node) if isinstance(found, kind)), None)
 
-    @property
-    def all_names(self) -> list[cst.Name]:
-        """Every name in the file, attributes and keywords included."""
-        return self._layout.names
+    def once(self, fact: Callable[[Draft], T]) -> T:
+        """What is the same for all drafts of the file, computed for the first of them."""
+        memo = self._layout.memo
+        if fact not in memo:
+            memo[fact] = fact(self)
+        found: T = memo[fact]
+        return found
+
+    def nodes(self, kind: type[Node]) -> list[Node]:
+        """Every node of a kind in the file."""
+        memo = self._layout.memo
+        if kind not in memo:
+            memo[kind] = [node for node in self._layout.nodes if isinstance(node, kind)]
+        found: list[Node] = memo[kind]
+        return found
 
     def scope(self, node: cst.CSTNode) -> Scope:
         """The function that a node stands in, else the module, as the analyzer names it."""
-        functions = {a for a in self.ancestors(node) if isinstance(a, cst.FunctionDef)}
-        found = [
-            scope
-            for scope in self.names.scopes
-            if scope.function is None or self.locator.node(scope.function.site) in functions
-        ]
-        return found[-1]  # outer scopes come before inner ones
+        scopes = self.once(_scopes)
+        for around in self.ancestors(node):
+            if around in scopes:
+                return scopes[around]
+        return self.names.scopes[0]
 
     def class_of(self, node: cst.BaseExpression) -> str | None:
         """The framework class of a variable or an attribute."""
@@ -222,22 +242,12 @@ class Draft:
 
     def in_string(self, line: int) -> bool:
         """Does a line start inside a string, so that its indentation belongs to that?"""
-        return any(start < line < end for start, end in self._long_strings)
+        return any(start < line < end for start, end in self.once(_long_strings))
 
     @property
     def comments(self) -> list[Comment]:
         """The comments of the file, in order."""
         return self._layout.comments
-
-    @cached_property
-    def _long_strings(self) -> list[tuple[int, int]]:
-        found = []
-        for node in self._layout.parents:
-            if isinstance(node, (cst.SimpleString, cst.FormattedString)):
-                where = self.locator.range_of(node)
-                if where.start.line != where.end.line:
-                    found.append(self.bounds(node))
-        return found
 
     def _trust(self, row: int) -> None:
         lines = self.document.lines
@@ -266,7 +276,9 @@ class Draft:
     def comments_in(self, start: int, end: int) -> list[Comment]:
         """The comments that begin inside a stretch."""
         starts = self._layout.starts
-        return [c for c in self.comments if start < starts[c.row - 1] + c.column - 1 < end]
+        first = bisect_left(self.comments, self.row_of(start), key=lambda comment: comment.row)
+        found = takewhile(lambda c: starts[c.row - 1] < end, islice(self.comments, first, None))
+        return [c for c in found if start < starts[c.row - 1] + c.column - 1 < end]
 
     def fix(self, applicability: Applicability, message: str) -> Fix:
         """The fix of all edits so far; ``message`` says in the imperative what it does."""
@@ -291,6 +303,25 @@ class Draft:
         row, end_row = self.row_of(start), self.row_of(end)
         column = start - self._layout.starts[row - 1] + 1
         return Span(row, column, end_row, end - self._layout.starts[end_row - 1] + 1)
+
+
+def _scopes(draft: Draft) -> dict[cst.CSTNode, Scope]:
+    return {
+        draft.locator.node(scope.function.site): scope
+        for scope in draft.names.scopes
+        if scope.function is not None
+    }
+
+
+def _long_strings(draft: Draft) -> list[tuple[int, int]]:
+    """The strings of several lines."""
+    found = []
+    for kind in (cst.SimpleString, cst.FormattedString):
+        for node in draft.nodes(kind):
+            where = draft.locator.range_of(node)
+            if where.start.line != where.end.line:
+                found.append(draft.bounds(node))
+    return found
 
 
 def _chain(node: cst.BaseExpression) -> ir.Expr | None:

@@ -475,7 +475,7 @@ def _touches(
         for call in _every_call(part)
         if isinstance(call.func, cst.Name)
     }
-    shared = names.read(draft, *before) & own - functions - _modules(draft) - _HELPERS
+    shared = names.read(draft, *before) & own - functions - draft.once(_modules) - _HELPERS
     return bool(shared) or bool(names.stored(draft, statement) & names.read(draft, *before))
 
 
@@ -487,8 +487,7 @@ def _modules(draft: Draft) -> frozenset[str]:
     """Names that imports bind."""
     return frozenset(
         name.value
-        for node in names.inside(draft.tree)
-        if isinstance(node, (cst.Import, cst.ImportFrom))
+        for node in (*draft.nodes(cst.Import), *draft.nodes(cst.ImportFrom))
         for name in names.used(draft, node)
     )
 

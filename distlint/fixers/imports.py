@@ -52,8 +52,7 @@ def drop_if_stale(draft: Draft, local: str, gone: tuple[cst.CSTNode, ...]) -> No
     """Remove the import of a name that only the nodes in ``gone`` use; they are to be replaced."""
     without = {name for node in gone for name in names.inside(node)}
     if any(
-        name.value == local and name not in without and not _imports(draft, name)
-        for name in names.used(draft, draft.tree)
+        name not in without and not _imports(draft, name) for name in names.used_as(draft, local)
     ):
         return
     if draft.document.path.name == "__init__.py" or _exports(draft, local):
@@ -118,8 +117,8 @@ def _written(
 def _means_only_this(draft: Draft, local: str, at: cst.CSTNode) -> bool:
     """Is a name bound by imports alone, in every scope that the place can see?"""
     scopes = [scope for scope in draft.ancestors(at) if isinstance(scope, cst.FunctionDef)]
-    for name in names.used(draft, draft.tree):
-        if name.value != local or not names.binds(draft, name) or _imports(draft, name):
+    for name in names.used_as(draft, local):
+        if not names.binds(draft, name) or _imports(draft, name):
             continue
         scope = names.scope_of(draft, name)
         if scope is draft.tree or scope in scopes:
@@ -227,10 +226,7 @@ def _root(statement: cst.Import | cst.ImportFrom) -> str:
 
 def _exports(draft: Draft, local: str) -> bool:
     """Does ``__all__`` or any other string name it?"""
-    return any(
-        isinstance(node, cst.SimpleString) and node.value.strip("\"'") == local
-        for node in names.inside(draft.tree)
-    )
+    return any(node.value.strip("\"'") == local for node in draft.nodes(cst.SimpleString))
 
 
 def _drop(draft: Draft, statement: cst.Import | cst.ImportFrom, local: str) -> None:

@@ -21,17 +21,51 @@ def inside(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
 
 def used(draft: Draft, node: cst.CSTNode) -> Iterator[cst.Name]:
     """The names in a node that stand for variables: no attributes, no names of keywords."""
-    for found in draft.all_names if node is draft.tree else inside(node):
-        if not isinstance(found, cst.Name):
-            continue
-        parent = draft.parent(found)
-        if isinstance(parent, cst.Attribute) and parent.attr is found:
-            continue
-        if isinstance(parent, cst.Arg) and parent.keyword is found:
-            continue
-        if _is_of_module(draft, found):
-            continue
-        yield found
+    if node is draft.tree:
+        for names in draft.once(_by_value).values():
+            yield from names
+        return
+    for found in inside(node):
+        if isinstance(found, cst.Name) and _is_variable(draft, found):
+            yield found
+
+
+def used_as(draft: Draft, value: str) -> list[cst.Name]:
+    """Those of the file that are written so."""
+    return draft.once(_by_value).get(value, [])
+
+
+def _by_value(draft: Draft) -> dict[str, list[cst.Name]]:
+    table: dict[str, list[cst.Name]] = {}
+    for found in draft.nodes(cst.Name):
+        if _is_variable(draft, found):
+            table.setdefault(found.value, []).append(found)
+    return table
+
+
+def bound_in(draft: Draft, scope: cst.CSTNode, value: str) -> list[cst.Name]:
+    """The names written so that a function, or the module, binds: not functions in it."""
+    memo = draft.once(_bindings)
+    if value not in memo:
+        memo[value] = {}
+        for found in used_as(draft, value):
+            if binds(draft, found):
+                memo[value].setdefault(scope_of(draft, found), []).append(found)
+    return memo[value].get(scope, [])
+
+
+def _bindings(draft: Draft) -> dict[str, dict[cst.CSTNode, list[cst.Name]]]:
+    """Filled in as values are asked for."""
+    return {}
+
+
+def _is_variable(draft: Draft, name: cst.Name) -> bool:
+    parent = draft.parent(name)
+    if isinstance(parent, cst.Attribute) and parent.attr is name:
+        return False
+    if isinstance(parent, cst.Arg) and parent.keyword is name:
+        return False
+    return not _is_of_module(draft, name)
 
 
 def _is_of_module(draft: Draft, name: cst.Name) -> bool:
@@ -82,11 +116,7 @@ def available(draft: Draft, name: str, at: cst.CSTNode, *, called: bool = False)
     ``called``: the place is a function, which is called when all of the scope has run.
     """
     scope = scope_of(draft, at)
-    here = [
-        found
-        for found in used(draft, scope)
-        if found.value == name and binds(draft, found) and scope_of(draft, found) is scope
-    ]
+    here = bound_in(draft, scope, name)
     declared = any(isinstance(draft.parent(found), cst.NameItem) for found in here)
     if not here or declared:
         if isinstance(scope, cst.Module):
@@ -125,9 +155,7 @@ def free_name(draft: Draft, *wishes: str) -> str:
 
 def taken_names(draft: Draft) -> frozenset[str]:
     """Every name that stands for a variable, a function, a class or an import in the file."""
-    return frozenset(name.value for name in used(draft, draft.tree)) | frozenset(
-        draft.imported.values()
-    )
+    return frozenset(draft.once(_by_value)) | frozenset(draft.imported.values())
 
 
 def rename(draft: Draft, node: cst.BaseExpression, new: str) -> None:

@@ -60,9 +60,8 @@ def _says_rank(draft: Draft, node: cst.BaseExpression, depth: int = 2) -> bool:
         return False
     values = [
         found.value
-        for found in names.inside(draft.tree)
-        if isinstance(found, cst.Assign)
-        and isinstance(found.targets[0].target, cst.Name)
+        for found in draft.nodes(cst.Assign)
+        if isinstance(found.targets[0].target, cst.Name)
         and found.targets[0].target.value == node.value
     ]
     return len(values) == 1 and any(
@@ -127,7 +126,7 @@ def joins_later(draft: Draft, place: Statement, depth: int = 3) -> bool:
     if joined_before(draft, place, surely=False):
         return False
     scope = names.scope_of(draft, place)
-    calls = [node for node in names.inside(draft.tree) if isinstance(node, cst.Call)]
+    calls = draft.nodes(cst.Call)
     if any(
         names.scope_of(draft, call) is scope
         and (
@@ -153,8 +152,8 @@ def _last(call: cst.Call) -> str:
 def joined_before(draft: Draft, place: cst.CSTNode, surely: bool = True) -> bool:
     """Has the process group been made when the place is reached, ``surely`` in one process too?"""
     blocks = {draft.tree, *draft.ancestors(place)}
-    for node in names.inside(draft.tree):
-        if isinstance(node, cst.Call) and _last(node) in _JOINS:
+    for node in draft.nodes(cst.Call):
+        if _last(node) in _JOINS:
             if surely and _last(node) == _JOINS_IF_LAUNCHED:
                 continue
             statement = statements.statement_of(draft, node)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import lru_cache
 
 from distlint.source.document import NEWLINE
 from distlint.source.finding import Edit, Span
@@ -25,9 +27,14 @@ class Lines:
         return self.offset(span.row, span.column), self.offset(span.end_row, span.end_column)
 
 
+@lru_cache(maxsize=4)
+def _lines_of(text: str) -> Lines:
+    return Lines(text)
+
+
 def apply(text: str, edits: Iterable[Edit]) -> str:
     """The text with edits in it, which must not overlap; insertions at one place keep order."""
-    lines = Lines(text)
+    lines = _lines_of(text)
     parts = []
     at = 0
     for edit in sorted(edits, key=lambda edit: edit.span):
@@ -64,6 +71,22 @@ def changed_lines(before: str, after: str, context: int) -> Iterator[str]:
     )
     for line in list(hunks)[2:]:
         yield _shifted(line, first) if line.startswith("@@") else line
+
+
+def preview(text: str, edits: Iterable[Edit], context: int) -> Iterator[str]:
+    """The same for what edits would change, without a look at the rest of the text."""
+    edits = list(edits)
+    starts = _lines_of(text).starts
+    above = max(0, min(edit.span.row for edit in edits) - 1 - context)
+    below = min(len(starts), max(edit.span.end_row for edit in edits) + context)
+    window = text[starts[above] : starts[below] if below < len(starts) else len(text)]
+    after = apply(window, [replace(edit, span=_raised(edit.span, above)) for edit in edits])
+    for line in changed_lines(window, after, context):
+        yield _shifted(line, above) if line.startswith("@@") else line
+
+
+def _raised(span: Span, rows: int) -> Span:
+    return replace(span, row=span.row - rows, end_row=span.end_row - rows)
 
 
 def _lines(text: str) -> list[str]:

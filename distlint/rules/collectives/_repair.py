@@ -77,11 +77,7 @@ def _computing_call(draft: Draft, branch: cst.If) -> cst.Call | None:
         if not isinstance(statement, cst.Assign) or not isinstance(statement.value, cst.Call):
             continue
         called = _last_name(statement.value)
-        found = [
-            node
-            for node in names.inside(draft.tree)
-            if isinstance(node, cst.FunctionDef) and node.name.value == called
-        ]
+        found = [node for node in draft.nodes(cst.FunctionDef) if node.name.value == called]
         if len(found) == 1 and not _leaves_traces(found[0]):
             return statement.value
     return None

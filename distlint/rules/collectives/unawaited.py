@@ -266,10 +266,8 @@ dist.destroy_process_group()
         for handle in sorted(_handles(use)):
             start, end = draft.bounds(call)[1], draft.bounds(statement)[0]
             rebound = any(
-                name.value == handle
-                and names.binds(draft, name)
-                and start < draft.bounds(name)[0] < end
-                for name in names.used(draft, draft.tree)
+                names.binds(draft, name) and start < draft.bounds(name)[0] < end
+                for name in names.used_as(draft, handle)
             )
             if not rebound and names.available(draft, handle, statement):
                 statements.insert_before(draft, statement, f"{handle}.wait()")

@@ -215,11 +215,7 @@ def _fix(site: CallSite, folder: ir.Expr, draft: Draft) -> Fix:
 def _made(draft: Draft, name: str, at: cst.CSTNode) -> cst.Assign:
     """The one assignment that binds a name, in the scope of a place and in front of it."""
     scope = names.scope_of(draft, at)
-    found = [
-        each
-        for each in names.used(draft, scope)
-        if each.value == name and names.binds(draft, each) and names.scope_of(draft, each) is scope
-    ]
+    found = names.bound_in(draft, scope, name)
     statement = statements.statement_of(draft, found[0]) if len(found) == 1 else None
     if not isinstance(statement, cst.Assign) or draft.parent(found[0]) is not statement.targets[0]:
         raise Doubt("the name is bound in several ways")

@@ -137,9 +137,7 @@ def _only_call(draft: Draft, function: cst.FunctionDef) -> cst.Call:
     """The one call of the function, a statement of its own scope that does nothing else."""
     scope = names.scope_of(draft, function)
     found = [
-        name
-        for name in names.used(draft, draft.tree)
-        if name.value == function.name.value and name is not function.name
+        name for name in names.used_as(draft, function.name.value) if name is not function.name
     ]
     call = draft.parent(found[0]) if len(found) == 1 else None
     if not isinstance(call, cst.Call) or call.func is not found[0]:

@@ -201,9 +201,8 @@ def _imported_alone(draft: Draft, name: str) -> bool:
     """Take the name from the other library where one import brings it and nothing else."""
     found = [
         node
-        for node in names.inside(draft.tree)
-        if isinstance(node, cst.ImportFrom)
-        and not isinstance(node.names, cst.ImportStar)
+        for node in draft.nodes(cst.ImportFrom)
+        if not isinstance(node.names, cst.ImportStar)
         and [(each.name.value, each.asname) for each in node.names] == [(name, None)]
     ]
     if len(found) != 1 or found[0].module is None:
