@@ -26,7 +26,6 @@ from distlint.engine.workers import rare_collection
 from distlint.rules.find import find
 from distlint.rules.prefilter import worth_analysing
 from distlint.source.document import Document, DocumentError
-from distlint.source.nesting import too_deep
 
 Row = dict[str, object]
 
@@ -108,7 +107,7 @@ def check(root: Path) -> Outcome:
 def findings(path: Path, root: Path, project: Project, outcome: Outcome) -> Iterator[Row]:
     try:
         document = Document.read(path)
-        if not worth_analysing(document.data) or too_deep(document.text):
+        if not worth_analysing(document.data):
             return
         outcome.analysed += 1
         found = find(document, project)

@@ -9,6 +9,8 @@ from typing import Any
 import libcst as cst
 
 from distlint.analyzer import ir
+from distlint.analyzer.stack import on_large_stack
+from distlint.source.nesting import examine
 
 MAX_DEPTH = 90
 """Expressions and blocks nested deeper than this are opaque: no recursion limit is ever reached."""
@@ -24,12 +26,26 @@ class ParseError(Exception):
         self.column = column
 
 
+class TooDeep(ParseError):
+    """The text may be Python, but takes a parser more time or memory than it is worth."""
+
+
 def parse(text: str) -> cst.Module:
-    """Parse a module.
+    """Parse a module, without the ends of long displays of literals.
 
     Raises:
         ParseError: with the position of the mistake.
     """
+    examined = examine(text)
+    if examined.excess is not None:
+        message, row, column = examined.excess
+        raise TooDeep(f"not analysed: {message}", row, column)
+    if examined.steep:
+        return on_large_stack(lambda: _parse(examined.text))
+    return _parse(text)
+
+
+def _parse(text: str) -> cst.Module:
     try:
         return cst.parse_module(text)
     except cst.ParserSyntaxError as error:
@@ -37,6 +53,10 @@ def parse(text: str) -> cst.Module:
         raise ParseError(message, error.editor_line, error.editor_column) from None
     except (RecursionError, ValueError, OverflowError) as error:
         raise ParseError(str(error) or "invalid syntax", 1, 1) from None
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":  # what Rust raises, which is no Exception
+            raise
+        raise ParseError(f"the parser failed: {error}", 1, 1) from None
 
 
 class Lowered:

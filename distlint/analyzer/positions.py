@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 import libcst as cst
 from libcst._position import CodeRange
 
 from distlint.analyzer.lower import lower, parse
+from distlint.analyzer.stack import on_large_stack
 from distlint.source.document import Document
 from distlint.source.finding import Place, Span
+from distlint.source.nesting import examine
+
+T = TypeVar("T")
 
 
 class Locator:
@@ -49,7 +54,19 @@ class Locator:
         from libcst.metadata import MetadataWrapper, PositionProvider
 
         wrapper = MetadataWrapper(self.tree, unsafe_skip_copy=True)
-        return dict(wrapper.resolve(PositionProvider))
+        return self._recursing(lambda: dict(wrapper.resolve(PositionProvider)))
+
+    def code(self, node: cst.CSTNode | None = None) -> str:
+        """The text of a node, or of the file, as the tree has it."""
+        return self._recursing(lambda: self.tree.code_for_node(node or self.tree))
+
+    def _recursing(self, work: Callable[[], T]) -> T:
+        """Do what recurses through the tree."""
+        return on_large_stack(work) if self._steep else work()
+
+    @cached_property
+    def _steep(self) -> bool:
+        return examine(self.document.text).steep
 
     def place(self, site: int) -> Place:
         """Where a site stands; of a compound statement, its header."""
@@ -74,13 +91,13 @@ class Locator:
         elif isinstance(node, cst.Decorator):
             shown = node.decorator
         elif isinstance(node, (cst.ExceptHandler, cst.ExceptStarHandler)):
-            kind = self.tree.code_for_node(node.type) if node.type is not None else ""
+            kind = self.code(node.type) if node.type is not None else ""
             return f"except {kind}".rstrip()
         elif isinstance(node, (cst.Try, cst.TryStar)):
             return "try"
         elif isinstance(node, cst.FunctionDef):
             return f"{node.name.value}()"
-        return _on_one_line(self.tree.code_for_node(shown))
+        return _on_one_line(self.code(shown))
 
 
 def _on_one_line(code: str) -> str:

@@ -20,7 +20,6 @@ from distlint.source.document import Document, DocumentError, digest
 from distlint.source.edits import preview
 from distlint.source.finding import Finding, Place, Severity, Span
 from distlint.source.moves import Moves
-from distlint.source.nesting import too_deep
 from distlint.source.notebook import PYTHON, SUFFIX, Cell, Notebook
 from distlint.source.report import CommentKey, Frame, Notice, Reported
 from distlint.source.requirements import Asked, noted
@@ -172,7 +171,7 @@ class Session:
         """
         found = list(self._settings_in(document, settings, proving=True))
         asked = is_python(document) and self._has_askers(document, settings)
-        if asked and not too_deep(document.text):
+        if asked:
             found.append(self._find(document, settings, proving=True))
         over_budget = sum(each.over_budget for each in found)
         failed = frozenset(problem.rule.code for each in found for problem in each.problems)
@@ -232,10 +231,6 @@ class Session:
             if problem is not None:
                 raise problem
             return self._sifted(document, settings, *self._settings_in(document, settings))
-        excess = too_deep(document.text)
-        if excess:
-            notice = Notice("skipped", f"not analysed: {excess}", document.path)
-            return FileResult(document.path, notices=(notice,), checked=False)
         found = self._find(document, settings, known)
         return self._sifted(document, settings, found, *self._settings_in(document, settings))
 
@@ -299,7 +294,7 @@ class Session:
         except ParseError as error:
             from distlint.engine.syntax import explain
 
-            raise explain(document, error.message, error.row, error.column) from None
+            raise explain(document, error) from None
 
     def _search(self, document: Document, settings: Settings, off: frozenset[str]) -> Search:
         from distlint.rules.find import Search
@@ -657,6 +652,6 @@ def _crash(error: Exception, path: Path) -> Notice:
     import traceback
 
     what = str(error).split(os.linesep)[0]
-    message = f"internal error: {type(error).__name__}: {what}" if what else type(error).__name__
+    message = f"internal error: {type(error).__name__}" + (f": {what}" if what else "")
     detail = "".join(traceback.format_exception(error))
     return Notice("failed", message, path, detail)

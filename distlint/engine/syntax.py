@@ -7,28 +7,43 @@ libcst knows newer grammars. A text is wrong when both say so.
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
 from distlint.source.document import Document, DocumentError
-from distlint.source.nesting import too_deep
+from distlint.source.nesting import examine
+
+if TYPE_CHECKING:
+    from distlint.analyzer.lower import ParseError
+
+HARMLESS = 20_000
+"""Characters in which there is nothing that the interpreter's parser needs much memory for."""
 
 
 def mistake(document: Document) -> DocumentError | None:
     """Why a document that needs no analysis is no Python, or None."""
-    found = _refusal(document)
-    if found is None or too_deep(document.text):
+    if len(document.text) > HARMLESS and examine(document.text).excess is not None:
         return None
-    from distlint.analyzer.lower import ParseError, parse
+    found = _refusal(document)
+    if found is None:
+        return None
+    from distlint.analyzer.lower import ParseError, TooDeep, parse
 
     try:
         parse(document.text)
+    except TooDeep:
+        return None
     except ParseError:
         return found
     return None
 
 
-def explain(document: Document, message: str, row: int, column: int) -> DocumentError:
-    """The best description of a mistake that libcst found."""
-    return _refusal(document) or DocumentError(message, *_inside(document, row, column))
+def explain(document: Document, error: ParseError) -> DocumentError:
+    """The best description of a mistake that libcst found, or of what was kept from it."""
+    from distlint.analyzer.lower import TooDeep
+
+    found = None if isinstance(error, TooDeep) else _refusal(document)
+    place = _inside(document, error.row, error.column)
+    return found or DocumentError(error.message, *place)
 
 
 def _refusal(document: Document) -> DocumentError | None:

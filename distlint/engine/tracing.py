@@ -12,7 +12,6 @@ from distlint.engine.discovery import reason
 from distlint.engine.errors import ConfigError
 from distlint.engine.settings import Resolver
 from distlint.source.document import Document, DocumentError
-from distlint.source.nesting import too_deep
 from distlint.source.notebook import PYTHON, Notebook, relative
 from distlint.source.paths import display
 from distlint.source.trace import Trace
@@ -38,9 +37,6 @@ def trace_document(
         ConfigError: if it cannot be parsed, or has no such function or rank.
     """
     path = document.path
-    excess = too_deep(document.text)
-    if excess:
-        raise ConfigError(f"{display(path)}: not analysed: {excess}")
     from distlint.analyzer.lower import ParseError
     from distlint.analyzer.trace import trace
 
@@ -53,8 +49,7 @@ def trace_document(
     except ParseError as error:
         from distlint.engine.syntax import explain
 
-        better = explain(document, error.message, error.row, error.column)
-        raise _unreadable(path, better) from None
+        raise _unreadable(path, explain(document, error)) from None
     except LookupError as error:
         if type(error) is not LookupError:  # a mistake of ours, not the user's
             raise

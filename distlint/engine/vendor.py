@@ -20,6 +20,7 @@ from distlint.engine.errors import ConfigError, did_you_mean
 from distlint.engine.settings import Resolver
 from distlint.engine.writing import NotWritten, replace
 from distlint.source.document import DocumentError
+from distlint.source.nesting import examine
 
 RUNTIME = Path(distlint.__file__).parent / "runtime"
 MARK = "# Vendored from distlint.runtime "
@@ -323,8 +324,10 @@ def _imported(file: Path, stem: str) -> set[str]:
         document = documents.read(file)
         if b"runtime" not in document.code and stem.encode() not in document.code:
             return set()
+        if examine(document.text).excess is not None:
+            return set()
         tree = ast.parse(document.text)
-    except (OSError, SyntaxError, ValueError, DocumentError):
+    except (OSError, SyntaxError, ValueError, DocumentError, RecursionError, MemoryError):
         return set()
     names: set[str] = set()
     aliases: set[str] = set()

@@ -72,7 +72,7 @@ class _Layout:
     @cached_property
     def code(self) -> list[str]:
         """The lines that libcst counted columns in; it drops the form feed of some."""
-        return NEWLINE.split(self.locator.tree.code)
+        return NEWLINE.split(self.locator.code())
 
     @cached_property
     def comments(self) -> list[Comment]:

@@ -14,6 +14,7 @@ from distlint.server.desk import Analysis, Desk
 from distlint.server.translate import explanation
 from distlint.source.document import Document
 from distlint.source.finding import Finding, Span
+from distlint.source.nesting import examine
 from distlint.source.notebook import Notebook
 from distlint.source.trace import Trace
 
@@ -127,6 +128,8 @@ def _ranks(
 
 def _function(text: str, row: int) -> str | None:
     """The function of the module, or the method, that a row lies in."""
+    if examine(text).excess is not None:
+        return None
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from distlint.source.document import NEWLINE
+from distlint.source.nesting import examine
 
 _LAYOUT = (tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING, tokenize.ENDMARKER)
 
@@ -69,7 +70,7 @@ class Scan:
 
 
 def _tokens(text: str) -> Iterator[tokenize.TokenInfo]:
-    lines = io.StringIO(NEWLINE.sub("\n", text))
+    lines = io.StringIO(NEWLINE.sub("\n", examine(text).text))  # long data needs no comments
     try:
         yield from tokenize.generate_tokens(lines.readline)
     except (tokenize.TokenError, SyntaxError, ValueError):

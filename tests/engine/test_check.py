@@ -19,6 +19,7 @@ from distlint.source.document import Document
 from distlint.source.finding import Severity
 from distlint.source.report import Report
 from tests.engine.conftest import finding, marked, write
+from tests.hostile import SCRIPT
 
 
 def run(*paths: str, jobs: int | None = 1, **overrides: object) -> Report:
@@ -169,11 +170,11 @@ class TestBadInput:
             "type X[T] = list[T]\n",
             "x = f'{'a'}'\n",
             "try:\n    pass\nexcept* OSError:\n    pass\n",
-            f"x = {'(' * 1000}1{')' * 1000}\n",
+            f"x = {'(' * 200}1{')' * 200}\n",
             f"x = {' + '.join(['1'] * 1000)}\n",
-            f"x = {'not ' * 1000}1\n",
+            f"x = {'not ' * 900}1\n",
             f"x = a{'.b' * 1000}\n",
-            f"x = {'-' * 1000}1\n",
+            f"x = {'-' * 900}1\n",
             "".join(f"{' ' * depth}if x:\n" for depth in range(90)) + " " * 90 + "pass\n",
         ],
         ids=lambda text: text[:12],
@@ -186,23 +187,30 @@ class TestBadInput:
         assert codes(report) == []
         assert lines(report) == []
 
-    def test_what_no_parser_survives_is_skipped(self, project: Path) -> None:
-        write(project, {"deep.py": f"import torch; barrier({'f(' * 9000}{')' * 9000})\n"})
-        write(project, {"long.py": f"import torch; barrier({' + '.join(['1'] * 20_000)})\n"})
+    @pytest.mark.parametrize(
+        ("text", "row", "reason"),
+        [
+            (f"import torch; barrier({'f(' * 9000}{')' * 9000})\n", 1, "chained operators, calls"),
+            (f"import torch\nbarrier({' + '.join(['1'] * 9000)})\n", 2, "chained operators, calls"),
+            ("import torch\nif barrier: y\n" + "elif x: y\n" * 1500, 1003, "1,000 branches"),
+        ],
+        ids=["brackets", "operators", "branches"],
+    )
+    def test_what_no_parser_survives_is_a_finding(
+        self, project: Path, text: str, row: int, reason: str
+    ) -> None:
+        write(project, {"deep.py": text, "good.py": SCRIPT})
         report = run()
-        assert lines(report) == [
-            "skipped: deep.py: not analysed: more than 1,000 brackets inside each other",
-            "skipped: long.py: not analysed: more than 3,000 operators in one expression",
-        ]
-        assert (report.checked, report.skipped, report.failed) == (0, 2, False)
+        assert codes(report) == [("deep.py", row, "DST000"), ("good.py", 2, "DST101")]
+        assert report.findings[0].message.startswith("not analysed: more than ")
+        assert reason in report.findings[0].message
+        assert (report.checked, report.failed) == (2, False)
 
-    def test_a_chain_of_branches_that_is_too_long_is_skipped(self, project: Path) -> None:
-        head = "import torch.distributed as dist\nx = dist.get_rank()\nif x == 0:\n    pass\n"
-        chain = "".join(f"elif x == {i}:\n    dist.all_reduce(t)\n" for i in range(1500))
-        write(project, {"chain.py": head + chain})
-        assert lines(run()) == [
-            "skipped: chain.py: not analysed: more than 1,000 branches in one statement",
-        ]
+    def test_a_module_that_no_parser_survives_is_not_followed(self, project: Path) -> None:
+        deep = "def leave(flag):\n    if rank == 0: return\n" + f"x = {'lambda: ' * 5000}1\n"
+        text = "import torch.distributed as dist\nfrom deep import leave\nleave(dist.get_rank())\n"
+        write(project, {"deep.py": deep, "a.py": text})
+        assert codes(run("a.py")) == []
 
     def test_a_template_is_skipped_where_it_may_become_a_configuration(self, project: Path) -> None:
         head = '"train_micro_batch_size_per_gpu": 4'
@@ -273,17 +281,48 @@ class TestCrash:
         assert report.failed
         assert len(report.findings) == 2
 
-    def test_a_recursion_without_end_is_a_crash_like_any_other(
-        self, project: Path, analysis: Callable[[Callable[..., Found]], None]
+    @pytest.mark.parametrize("jobs", [1, 2])
+    @pytest.mark.parametrize("error", [RecursionError, MemoryError])
+    def test_a_lack_of_stack_or_memory_is_a_crash_like_any_other(
+        self,
+        project: Path,
+        analysis: Callable[[Callable[..., Found]], None],
+        error: type[Exception],
+        jobs: int,
     ) -> None:
-        def recurse(document: Document, project: object) -> Found:
-            return recurse(document, project)
+        def recurse() -> Found:
+            return recurse()
 
-        analysis(recurse)
-        write(project, {"a.py": "x = 1"})
-        report = run()
+        def crash(document: Document, project: object) -> Found:
+            if document.path.name != "crash.py":
+                return marked(document, project)  # type: ignore[arg-type]
+            if error is RecursionError:
+                return recurse()
+            raise MemoryError
+
+        analysis(crash)
+        write(project, {"a.py": "BUG", "crash.py": "", "d.py": "BUG"})
+        report = run(jobs=jobs)
         assert report.failed
-        assert "RecursionError" in lines(report)[0]
+        assert [line[: line.find(error.__name__)] for line in lines(report)] == [
+            "failed: crash.py: internal error: "
+        ]
+        assert len(report.findings) == 2
+
+    def test_a_parser_that_gives_up_in_its_own_language_is_a_finding(
+        self, project: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        class PanicException(BaseException):
+            """As Rust raises it."""
+
+        def panic(text: str) -> None:
+            raise PanicException("out of bounds")
+
+        monkeypatch.setattr("libcst.parse_module", panic)
+        write(project, {"a.py": SCRIPT})
+        report = run()
+        assert codes(report) == [("a.py", 1, "DST000")]
+        assert report.findings[0].message == "the parser failed: out of bounds"
 
 
 class TestStandardInput:

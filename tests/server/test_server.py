@@ -65,6 +65,18 @@ def test_findings_are_shown_with_the_path_of_the_other_ranks(script: Path) -> No
         assert told["rank 0: barrier: dist.barrier()"]["range"]["start"]["line"] == ROW + 1
 
 
+def test_what_no_parser_survives_is_a_finding_and_the_server_goes_on(script: Path) -> None:
+    with Editor(script.parent) as editor:
+        editor.open(script)
+        editor.diagnostics(script)
+        editor.change(script, f"{BUGGY}x = {'lambda: ' * 5000}1\n")
+        (found,) = editor.diagnostics(script)
+        assert found["code"] == "DST000"
+        assert found["range"]["start"]["line"] == BUGGY.count("\n")
+        editor.change(script, BUGGY)
+        assert codes(editor.diagnostics(script)) == ["DST101"]
+
+
 def test_an_editor_that_shows_no_related_places_reads_them_in_the_message(script: Path) -> None:
     with Editor(script.parent, capabilities={}) as editor:
         editor.open(script)

@@ -13,6 +13,7 @@ from distlint.rules.configuration._launch import Launch, launches, script_text
 from distlint.rules.configuration.ds_batch_math import contradiction
 from distlint.rules.settings import Page
 from distlint.source.finding import Finding, Related, Severity
+from distlint.source.nesting import examine
 from distlint.source.settings.sheet import Config
 from distlint.source.settings.values import UNKNOWN, Scalar
 from distlint.source.settings.yaml_text import resolved
@@ -223,9 +224,11 @@ def _configs_of(page: Page, launch: Launch) -> Iterator[tuple[str, Config, tuple
 
 def _steps_of_accelerator(text: str) -> int | None:
     """The accumulation steps that the only ``Accelerator(...)`` of a script is given."""
+    if examine(text).excess is not None:
+        return None
     try:
         tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     calls = [
         node

@@ -14,6 +14,9 @@ class InvalidSyntax(Rule):
     - Text that neither the running Python nor the newest grammar that distlint knows can parse.
     - Bytes that do not decode in the encoding that the file declares (PEP 263), or in UTF-8.
     - Binary content.
+    - Python with a statement that a parser cannot read in reasonable time and memory: hundreds of
+      brackets or operators nested in each other, more than 1,000 branches, or more than 20,000
+      tokens. Such code is generated or hostile. Long lists and dicts of literals are read.
     - JSON and YAML that cannot be read, in files that were named or that look like a configuration
       of DeepSpeed or Accelerate. What DeepSpeed's own reader allows in JSON (comments, trailing
       commas) is no mistake, and templates (`{{ name }}`, `${NAME}`) are left alone.

@@ -15,6 +15,7 @@ from typing import Literal
 
 from distlint.source.document import Document
 from distlint.source.edits import Lines
+from distlint.source.nesting import examine
 from distlint.source.settings.shell import Command, Piece, Script, Setting, Word, read
 from distlint.source.settings.values import UNKNOWN, Entry, Mapping, Node, Scalar, Sequence
 
@@ -48,6 +49,8 @@ class Found:
 
 def read_python(document: Document) -> Found | None:
     """What a script sets, starts and configures; None if it cannot be read."""
+    if examine(document.text).excess is not None:
+        return None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -1,0 +1,90 @@
+"""No file ends the process that checks it, nor takes it much time or memory."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.hostile import HARMLESS, KINDS, MEGABYTE, SCRIPT, Ended, check_limited
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="limits need `resource`")
+
+MEMORY = 100
+"""Megabytes that a hostile file may take, over what any file takes."""
+AT_THE_LIMIT = {
+    "lambda with default": 350,
+    "conditional": 490,
+    "minus": 980,
+    "sum": 800,
+    "sum of calls": 150,
+    "and of or": 300,
+    "method": 300,
+    "nested arguments": 140,
+    "nested brackets": 70,
+    "clauses": 390,
+    "strings": 2200,
+    "elif": 990,
+    "nested mappings": 6,
+    "blocks": 99,
+}
+"""The largest sizes, or half of them, that are analysed."""
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Ended:
+    """The check of a file in which nothing is hostile."""
+    path = tmp_path_factory.mktemp("plain") / "a.py"
+    path.write_text(SCRIPT)
+    return check_limited(str(path))
+
+
+def test_files_of_every_kind_in_one_process(tmp_path: Path, plain: Ended) -> None:
+    for number, kind in enumerate(sorted(KINDS.keys() - HARMLESS)):
+        (tmp_path / f"f{number:02}.py").write_text(SCRIPT + KINDS[kind](20_000))
+    (tmp_path / "last.py").write_text(SCRIPT)
+
+    ended = check_limited(str(tmp_path), seconds=60)
+
+    assert ended.status == 1, ended.output
+    assert "last.py:2:1: error[DST101]" in ended.output
+    assert "internal error" not in ended.output
+    assert ended.output.count("DST000") == len(KINDS) - len(HARMLESS), ended.output
+    assert ended.megabytes - plain.megabytes < 2 * MEMORY
+
+
+def test_files_at_the_limits_in_one_process_with_a_small_stack(tmp_path: Path) -> None:
+    for kind, size in AT_THE_LIMIT.items():
+        (tmp_path / f"{kind}.py").write_text(SCRIPT + KINDS[kind](size))
+
+    ended = check_limited(str(tmp_path), seconds=60, stack=MEGABYTE)
+
+    assert ended.status == 1, ended.output
+    assert ended.output.count("DST101") == len(AT_THE_LIMIT), ended.output
+
+
+def test_a_list_of_150_000_numbers(tmp_path: Path, plain: Ended) -> None:
+    path = tmp_path / "numbers.py"
+    path.write_text(f"{SCRIPT}x = [{','.join(map(str, range(150_000)))}]\n")
+
+    ended = check_limited(str(path))
+
+    assert "numbers.py:2:1: error[DST101]" in ended.output
+    assert ended.seconds - plain.seconds < 3
+    assert ended.megabytes - plain.megabytes < MEMORY
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("size", [100, 500, 1000, 3000, 10_000, 100_000])
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_each_kind_in_each_size(kind: str, size: int, tmp_path: Path, plain: Ended) -> None:
+    path = tmp_path / "hostile.py"
+    path.write_text(SCRIPT + KINDS[kind](size))
+
+    ended = check_limited(str(path))
+
+    assert ended.status in (0, 1), ended.output
+    assert "internal error" not in ended.output
+    assert ended.seconds - plain.seconds < 5
+    assert ended.megabytes - plain.megabytes < 2 * MEMORY
