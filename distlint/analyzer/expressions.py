@@ -49,6 +49,7 @@ class Expressions(Lookup):
     # ---- expressions
 
     def ev(self, node: ir.Expr) -> Value:
+        self.evaluated += 1
         return _EVALUATE[type(node)](self, node)
 
     def ev_literal(self, node: ir.Literal) -> Value:

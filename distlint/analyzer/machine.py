@@ -61,6 +61,8 @@ class Machine(Leaving):
             if k is None:
                 self.rehearsal.ends = True
                 return END
+            self.rehearsal.evaluate(self.evaluated)
+            self.evaluated = 0
             self.rehearsal.step()
             if self.log is not None:
                 self.mark = len(self.log)

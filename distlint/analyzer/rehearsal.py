@@ -32,6 +32,12 @@ DEEPEST = 9
 STEP_BUDGET = 30_000
 """Work that may go into one root, all its paths together: statements, and states by their size."""
 
+ORDINARY = 100
+"""Expressions of a statement that cost nothing beside the statement itself."""
+
+EXPRESSIONS_PER_STEP = 3
+"""As many more take as long as a statement."""
+
 
 class Rehearsal:
     """One root, run on one model cluster."""
@@ -138,6 +144,14 @@ class Rehearsal:
     def spend(self, variables: int) -> None:
         """Count the handling of a whole state, by the number of its variables."""
         self.steps += variables // 64
+
+    def evaluate(self, expressions: int) -> None:
+        """Count what a statement has evaluated, if it is unusually much.
+
+        A condition is evaluated again for each question that it asks.
+        """
+        if expressions > ORDINARY:
+            self.steps += (expressions - ORDINARY) // EXPRESSIONS_PER_STEP
 
     def number(self, key: Hashable) -> int:
         return self._numbers.setdefault(key, len(self._numbers) + 1)

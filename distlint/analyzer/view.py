@@ -44,6 +44,8 @@ class View:
         self.side = side
         self.cluster = rehearsal.cluster
         self.catalogue = rehearsal.catalogue
+        self.evaluated = 0
+        """Expressions since the last statement was counted."""
         self.known: dict[Any, bool] = {}
         self.assumptions: list[tuple[Any, bool]] = []
         """What has been assumed without asking, because the job is aborted elsewhere."""

@@ -28,6 +28,9 @@ KEPT = 1000
 _BRACKET, _PREFIX, _CALL, _ATTRIBUTE = 50, 5, 4, 2
 """What a token costs in each bracket and prefix operator around it, and in what is called."""
 
+_OPERAND = 1100
+"""What one more operand costs where none is copied: they take stack."""
+
 _PLAIN = 600, 5, 30
 """Logical lines that stay below, in characters, brackets and blanks, cannot reach a limit."""
 
@@ -229,7 +232,7 @@ class _Statement:
         elif token.kind == "operator":
             self._operator(token)
         elif token.kind in ("string", "begin") and self.last.kind in ("string", "end"):
-            self._link(1)
+            self._join()
 
     def _open(self, token: Token) -> None:
         called = token.text != FIELD and self._has_operand()
@@ -261,7 +264,8 @@ class _Statement:
         if word == "del":
             self.narrow = "del statement"
         if word in ("and", "or"):
-            self._link(1)
+            self._join()
+            level.size = 0  # what follows is copied without what came before
         elif word in _PREFIX_WORDS and not (word == "not" and self._has_operand()):
             self._prefix()
         if word in ("lambda", "for"):
@@ -306,6 +310,11 @@ class _Statement:
         level = self.levels[-1]
         level.links += 1
         self.cost += weight * level.size
+
+    def _join(self) -> None:
+        """Another operand of ``and`` and ``or``, or another string: nothing is copied for it."""
+        self.levels[-1].links += 1
+        self.cost += _OPERAND
 
     def _prefix(self) -> None:
         """All that follows becomes a part of another expression."""

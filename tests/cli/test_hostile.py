@@ -75,6 +75,62 @@ def test_a_list_of_150_000_numbers(tmp_path: Path, plain: Ended) -> None:
     assert ended.megabytes - plain.megabytes < MEMORY
 
 
+def terms(form: str, join: str, number: int) -> str:
+    return join.join(form.format(i) for i in range(number))
+
+
+CONDITIONS = {
+    "and of or": lambda n: (
+        f"if {terms('(rank == {0} or x{0})', ' and ', n)}:\n    dist.barrier()\n"
+    ),
+    "or of and": lambda n: (
+        f"if {terms('(rank == {0} and x{0})', ' or ', n)}:\n    dist.barrier()\n"
+    ),
+    "unknowns": lambda n: f"if {terms('(x{0} or y{0})', ' and ', n)}:\n    dist.barrier()\n",
+    "abort": lambda n: f"if {terms('(x{0} or y{0})', ' and ', n)}:\n    raise ValueError\n",
+    "random": lambda n: (
+        f"if {terms('(random.random() < {0} or x{0})', ' and ', n)}:\n    dist.barrier()\n"
+    ),
+    "while": lambda n: f"while {terms('(rank == {0} or x{0})', ' and ', n)}:\n    dist.barrier()\n",
+    "sum": lambda n: f"if {terms('(rank == {0} or x{0})', ' + ', n)}:\n    dist.barrier()\n",
+    "calls": lambda n: (
+        "def f(a, b):\n    return a or b\n"
+        f"if {terms('f(rank == {0}, x{0})', ' and ', n)}:\n    dist.barrier()\n"
+    ),
+    "f-string": lambda n: f"if f'{terms('{{rank == {0} or x{0}}}', '', n)}':\n    dist.barrier()\n",
+    "assignments": lambda n: (
+        f"{terms('z{0} = rank == {0} or x{0}', chr(10), n)}\n"
+        f"if {terms('z{0}', ' and ', n)}:\n    dist.barrier()\n"
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "number"),
+    [
+        ("and of or", 900),
+        *(
+            pytest.param(kind, number, marks=pytest.mark.campaign)
+            for kind in CONDITIONS
+            for number in (25, 60, 120, 900)
+        ),
+    ],
+)
+def test_a_condition_of_many_terms_takes_no_more_than_the_budget(
+    kind: str, number: int, tmp_path: Path, plain: Ended
+) -> None:
+    path = tmp_path / "condition.py"
+    text = "import random\nimport torch.distributed as dist\nrank = dist.get_rank()\n"
+    path.write_text(text + CONDITIONS[kind](number))
+
+    ended = check_limited(str(path))
+
+    assert ended.status in (0, 1), ended.output
+    assert "internal error" not in ended.output
+    assert ended.seconds - plain.seconds < 4
+    assert ended.megabytes - plain.megabytes < MEMORY
+
+
 @pytest.mark.campaign
 @pytest.mark.parametrize("size", [100, 500, 1000, 3000, 10_000, 100_000])
 @pytest.mark.parametrize("kind", sorted(KINDS))
