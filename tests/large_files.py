@@ -1,7 +1,8 @@
-"""Large source files in three shapes, made of training code as people write it."""
+"""Large source files in several shapes, made of training code as people write it."""
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Mapping
 
 HEAD = """\
@@ -193,10 +194,17 @@ class Trainer:
     return HEAD + start + _parts(METHODS, lines, "if self.rank != 0:\n            ")
 
 
+def one_script(lines: int) -> str:
+    """The same stages in the body of a module."""
+    start = "args, model, optimizer, batches = build()\nrank = dist.get_rank()\n"
+    return f"{HEAD}\n{start}{textwrap.dedent(_parts(STEP, lines))}"
+
+
 SHAPES: Mapping[str, Callable[[int], str]] = {
     "functions": functions,
     "one function": one_function,
     "one class": one_class,
+    "one script": one_script,
 }
 
 

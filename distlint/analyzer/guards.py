@@ -125,6 +125,7 @@ class Guards:
         self.objects = objects
         self.names = objects.names
         self._everywhere: dict[int, bool] = {}
+        self._left: dict[tuple[int, int], int] = {}
 
     # -- does anything keep ranks away?
 
@@ -149,11 +150,19 @@ class Guards:
         for here in around:
             if self._owner_guards(here, scope):
                 return True
-            if any(self._leaves(earlier, scope) for earlier in here.block[: here.index]):
+            if self._first_left(here.block, scope) < here.index:
                 return True
         if function is not None and function.nested and scope.outer is not None:
             return self._nested_guarded(function, scope.outer)
         return False
+
+    def _first_left(self, block: ir.Block, scope: Scope) -> int:
+        """The first statement of a block that sends some ranks away; its length if none does."""
+        key = (id(block), id(scope))
+        if key not in self._left:
+            left = (i for i, each in enumerate(block) if self._leaves(each, scope))
+            self._left[key] = next(left, len(block))
+        return self._left[key]
 
     def _nested_guarded(self, function: ir.Function, outer: Scope) -> bool:
         for statement, around in placed(outer.body):
