@@ -207,6 +207,13 @@ class Session:
         """How much text of modules is kept at hand, in characters."""
         return sum(project.volume for project in self.projects.values())
 
+    def release(self) -> None:
+        """Drop the trees of the last file, which take most of the memory of an analysis."""
+        if self.projects:
+            from distlint.rules.find import forget
+
+            forget()
+
     def has_read(self, path: Path) -> bool:
         """Has an analysis looked at a file?"""
         return any(project.has_read(path) for project in self.projects.values())

@@ -120,10 +120,10 @@ def rare_collection() -> Iterator[Callable[[], None]]:
         size = _resident()
         if size > young if size else gc.get_count()[0] > OBJECTS_BETWEEN_COLLECTIONS:
             gc.collect(0)
-            _give_back()
+            give_back()
             if _resident() > old or not size:
                 gc.collect()
-                _give_back()
+                give_back()
                 old = _limit(3 / 2)
             young = _limit(5 / 4)
 
@@ -148,7 +148,7 @@ def _resident() -> int:
         return 0
 
 
-def _give_back() -> None:
+def give_back() -> None:
     """Give freed memory back: glibc keeps what lies between small things that are in use."""
     if sys.platform == "linux":
         import ctypes

@@ -93,6 +93,12 @@ def _names(module: Module, catalogue: Catalogue) -> Names:
     return Names(module, catalogue)
 
 
+def forget() -> None:
+    """Drop what is kept about the last files."""
+    _layout.cache_clear()
+    _names.cache_clear()
+
+
 class Draft:
     """The edits of one fix so far, and what fixers ask about the file; nothing is read before.
 

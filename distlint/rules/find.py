@@ -6,12 +6,16 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache, partial
 
+from distlint.analyzer.guards import guards_of
+from distlint.analyzer.objects import objects_of
 from distlint.analyzer.positions import Locators
 from distlint.analyzer.project import Project
 from distlint.analyzer.roots import Proof, Rehearser
 from distlint.analyzer.witness import Witness, witness_of
+from distlint.fixers import draft as drafts
 from distlint.fixers.draft import Draft
 from distlint.rules.base import Rule, SourceRule, WitnessRule, composed
+from distlint.rules.collectives._issued import issued
 from distlint.rules.found import Found
 from distlint.rules.registry import rules
 from distlint.source.document import Document
@@ -32,6 +36,13 @@ def find(
         ParseError: if the document is no Python.
     """
     return Search(document, project, own, off=off, distributed=distributed).found()
+
+
+def forget() -> None:
+    """Drop the trees of the last files, and what was found out about them."""
+    drafts.forget()
+    for kept in (objects_of, guards_of, issued):
+        kept.cache_clear()
 
 
 class Search:

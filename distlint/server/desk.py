@@ -189,6 +189,8 @@ class Desk:
             return Analysis(document, version, None, None, problem=str(error))
         if report is None:
             return None
+        if not glancing:
+            session.release()
         if not self.watched:
             self._disks[self._folder_of(path)].look_at(session)
         resolver = session.resolver

@@ -8,11 +8,13 @@ last one, so that its memory is returned.
 from __future__ import annotations
 
 import asyncio
+import gc
 import multiprocessing
 import os
 import queue
 import signal
 import threading
+import time
 import traceback
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -22,7 +24,7 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from distlint.engine.errors import Superseded
 from distlint.engine.settings import Overrides
-from distlint.engine.workers import rare_collection
+from distlint.engine.workers import give_back
 from distlint.server.desk import Content, Desk
 
 STACK = 64 * 1024 * 1024
@@ -31,6 +33,9 @@ LIMIT = 1.0
 """CPU seconds that an analysis may take in the thread, where it delays what is asked meanwhile."""
 LARGE = 100_000
 """Characters of a file that is analysed in the process from the start."""
+
+LONG = 0.5
+"""CPU seconds of a job in the process after which garbage is collected."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -259,29 +264,30 @@ def serve(connection: Connection) -> None:
     desk = Desk(patient=True)
     dropped: set[int] = set()
     thread = one_thread()
-    with rare_collection() as tidy:
-        while True:
-            try:
-                message = connection.recv()
-            except (EOFError, OSError):
-                os._exit(0)  # the server is gone
-            if len(message) == 2:
-                change, args = message
-                change(desk, *args)
-            elif len(message) == 1:
-                dropped.add(message[0])
-            else:
-                thread.submit(_work, connection, desk, dropped, tidy, message)
+    gc.freeze()
+    gc.disable()
+    while True:
+        try:
+            message = connection.recv()
+        except (EOFError, OSError):
+            os._exit(0)  # the server is gone
+        if len(message) == 2:
+            change, args = message
+            change(desk, *args)
+        elif len(message) == 1:
+            dropped.add(message[0])
+        else:
+            thread.submit(_work, connection, desk, dropped, message)
 
 
 def _work(
     connection: Connection,
     desk: Desk,
     dropped: set[int],
-    tidy: Callable[[], None],
     message: tuple[int, Callable[..., object], tuple[object, ...], dict[str, object]],
 ) -> None:
     number, job, args, kwargs = message
+    started = time.thread_time()
     found: object = None
     error: BaseException | None = None
     if number not in dropped:
@@ -298,7 +304,9 @@ def _work(
         return  # the server is gone
     except Exception as mistake:  # what cannot be sent
         connection.send((number, None, Failure.of(mistake)))
-    tidy()
+    if time.thread_time() - started > LONG:
+        gc.collect()
+        give_back()
 
 
 def one_thread() -> ThreadPoolExecutor:

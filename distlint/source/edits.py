@@ -27,7 +27,7 @@ class Lines:
         return self.offset(span.row, span.column), self.offset(span.end_row, span.end_column)
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=2)
 def _lines_of(text: str) -> Lines:
     return Lines(text)
 
