@@ -132,7 +132,7 @@ def test_a_condition_of_many_terms_takes_no_more_than_the_budget(
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize("size", [100, 500, 1000, 3000, 10_000, 100_000])
+@pytest.mark.parametrize("size", [500, 3000, 100_000])
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_each_kind_in_each_size(kind: str, size: int, tmp_path: Path, plain: Ended) -> None:
     path = tmp_path / "hostile.py"
