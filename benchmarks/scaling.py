@@ -2,19 +2,26 @@
 
     python -m benchmarks.scaling
 
-Prints CPU milliseconds for more files and for longer straight-line functions, in total and for each
-file or statement: the last column stays level as long as the cost grows linearly.
+Prints CPU milliseconds for more files, for longer straight-line functions and for whole checks of
+longer files, in total and for each file, statement or line: the last column stays level as long as
+the cost grows linearly.
 """
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from distlint.analyzer.project import Project
 from distlint.analyzer.roots import Rehearser
+from distlint.engine.check import Session
+from distlint.engine.settings import Overrides, Resolver
+from distlint.engine.workers import rare_collection
 from distlint.source.document import Document
+from tests.large_files import SHAPES
 
 FOLDER = Path("/nowhere")
 RUNS = 3
@@ -58,6 +65,17 @@ def statements(count: int) -> float:
     return fastest(lambda: analyse([document], parsing=False))
 
 
+def lines(shape: str, count: int) -> float:
+    """CPU seconds for the check of a file of so many lines, as ``distlint check`` makes it."""
+    document = Document.of_text(SHAPES[shape](count), FOLDER / "script.py")
+    resolver = Resolver(Overrides(isolated=True), FOLDER)
+    gc.collect()
+    started = time.process_time()
+    with rare_collection():
+        Session(resolver).check_source(document, resolver.of_file(document.path))
+    return time.process_time() - started
+
+
 def analyse(documents: Sequence[Document], *, parsing: bool = True) -> float:
     """CPU seconds from the text, or from the parsed module, to what is found."""
     project = Project(FOLDER)
@@ -79,6 +97,7 @@ def main() -> None:
     for name, measure, counts in (
         ("files", files, (1, 4, 16, 64, 256)),
         ("statements", statements, (20, 40, 80, 160, 320, 640)),
+        *((shape, partial(lines, shape), (2_000, 5_000, 10_000, 20_000)) for shape in SHAPES),
     ):
         print(f"{name:>12} {'CPU ms':>10} {'ms for each':>12}")
         for count in counts:
