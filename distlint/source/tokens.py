@@ -103,7 +103,8 @@ def intricate_lines(text: str, length: int, depth: int, indent: int) -> Iterator
             following = text[position : position + 2]
             position += 2 if following == "\r\n" else len(following[:1])
         elif not mark or not opened:
-            indented = text[start : start + indent].isspace()
+            head = text[start : start + indent]
+            indented = len(head) == indent and not head.strip(" \t\f")
             if position - start > length or deepest >= depth or indented:
                 yield Line(start, position)
             start, deepest = position, 0

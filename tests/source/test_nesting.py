@@ -137,3 +137,7 @@ def _statements(text: str) -> list[tuple[object, ...]]:
         for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.stmt)
     ]
+
+
+def test_blank_lines_are_not_taken_for_indentation() -> None:
+    assert not examine("a = 1\n" + "\n" * 1000 + "b = 1\n").steep
