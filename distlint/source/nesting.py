@@ -31,6 +31,9 @@ _BRACKET, _PREFIX, _CALL, _ATTRIBUTE = 50, 5, 4, 2
 _OPERAND = 1100
 """What one more operand costs where none is copied: they take stack."""
 
+_STEEP_COST = 50_000
+_STEEP_TOKENS = 3000
+_STEEP_BRANCHES = 300
 _PLAIN = 600, 5, 30
 """Logical lines that stay below, in characters, brackets and blanks, cannot reach a limit."""
 
@@ -71,18 +74,19 @@ class Examined(NamedTuple):
 
 def examine(text: str) -> Examined:
     """Look for what a parser must not see."""
-    branches = _many_branches(text)
-    if branches is not None:
+    branches = max(map(text.count, _BRANCHES))
+    beyond = _beyond_branches(text) if branches > MAX_BRANCHES else None
+    if beyond is not None:
         message = f"more than {MAX_BRANCHES:,} branches or decorators of one statement"
-        return Examined(text, _place(text, branches, message), steep=True)
+        return Examined(text, _place(text, beyond, message), steep=True)
     cuts: list[_Cut] = []
-    steep = False
+    steep = branches > _STEEP_BRANCHES
     for line in intricate_lines(text, *_PLAIN):
-        steep = True
         statement = _Statement(text, line)
         found = statement.excess()
         if found is not None:
-            return Examined(text, _place(text, *found), steep)
+            return Examined(text, _place(text, *found), steep=True)
+        steep = steep or statement.is_steep
         cuts += statement.cuts
     return Examined(_without(text, cuts), None, steep)
 
@@ -92,11 +96,9 @@ def _place(text: str, position: int, message: str) -> Excess:
     return Excess(message, len(rows), len(rows[-1]) + 1)
 
 
-def _many_branches(text: str) -> int | None:
+def _beyond_branches(text: str) -> int | None:
     """Where a statement has more branches than are taken; those of one indentation are counted
     that nothing interrupts which is indented as little."""
-    if max(map(text.count, _BRANCHES)) <= MAX_BRANCHES:
-        return None
     chains: dict[str, int] = {}
     for match in _STATEMENT.finditer(text):
         indent, word = match.groups()
@@ -173,7 +175,7 @@ class _Statement:
 
     def excess(self) -> tuple[int, str] | None:
         """Where it is too much for a parser, and why."""
-        for token in tokens(self.text, *self.line):
+        for token in tokens(self.text, self.line.start, self.line.end):
             if self._cannot_go_on(token):
                 return None
             self._take(token)
@@ -183,6 +185,12 @@ class _Statement:
             self.last = token
         message = self._over(None)
         return None if message is None else (self.last.start, message)
+
+    @property
+    def is_steep(self) -> bool:
+        """May a parser need more stack than a thread has? So it may for what is not known here."""
+        much = self.cost > _STEEP_COST or self.count > _STEEP_TOKENS
+        return much or self.line.indented
 
     def _over(self, token: Token | None) -> str | None:
         if token is not None and token.kind == "open" and self.narrow:

@@ -73,10 +73,11 @@ class Token(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A logical line: its place in the text."""
+    """A logical line: its place in the text, and whether many blanks begin it."""
 
     start: int
     end: int
+    indented: bool
 
 
 def intricate_lines(text: str, length: int, depth: int, indent: int) -> Iterator[Line]:
@@ -103,10 +104,10 @@ def intricate_lines(text: str, length: int, depth: int, indent: int) -> Iterator
             following = text[position : position + 2]
             position += 2 if following == "\r\n" else len(following[:1])
         elif not mark or not opened:
-            head = text[start : start + indent]
-            indented = len(head) == indent and not head.strip(" \t\f")
+            lead = text[start : start + indent]
+            indented = not lead.strip(" \t\f") and len(lead) == indent
             if position - start > length or deepest >= depth or indented:
-                yield Line(start, position)
+                yield Line(start, position, indented)
             start, deepest = position, 0
         if not mark:
             return
