@@ -211,14 +211,18 @@ def check(data: bytes) -> str:
     return "; ".join(failed)
 
 
-def _work(pipe: Connection) -> None:
+def _work(pipe: Connection, far_end: Connection) -> None:
     """Check what comes through a pipe; whoever takes too much CPU time is ended by the system."""
+    far_end.close()  # a copy; else the pipe would not end with the parent
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     most = pages * resource.getpagesize() + MEMORY
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     while True:
-        data = pipe.recv_bytes()
+        try:
+            data = pipe.recv_bytes()
+        except EOFError:
+            return
         signal.setitimer(signal.ITIMER_PROF, SECONDS)
         started = time.process_time()
         try:
@@ -235,7 +239,7 @@ class Process:
     def __init__(self) -> None:
         context = multiprocessing.get_context("fork")
         self.pipe, other = context.Pipe()
-        self.process = context.Process(target=_work, args=(other,), daemon=True)
+        self.process = context.Process(target=_work, args=(other, self.pipe), daemon=True)
         self.process.start()
         other.close()
         self.checks = 0
