@@ -59,6 +59,7 @@ _TOKEN = re.compile(
       |\Z)""",
     re.DOTALL | re.VERBOSE,
 )
+_PREFIX = re.compile(r"(?i)(?<!\w)(?:fr?|tr?|rf|rt)\Z")
 _LITERAL = re.compile(r"""\\[\\'"]|\{\{?|\}|'''|\"\"\"|["'\r\n]""")
 
 
@@ -118,7 +119,7 @@ def _after_quote(text: str, quote: int) -> tuple[int, int]:
 
     Of a quote that begins none, the place after it.
     """
-    prefix = re.search(r"(?i)(?<!\w)(?:fr?|tr?|rf|rt)$", text[max(quote - 3, 0) : quote])
+    prefix = _PREFIX.search(text[max(quote - 3, 0) : quote])
     if prefix is None:
         return quote + 1, 0
     begun = opened = deepest = 0

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+from itertools import product
 
 import pytest
 
 from distlint.source.nesting import MAX_BRANCHES, examine
+from distlint.source.tokens import intricate_lines
 from tests.hostile import HARMLESS, KINDS
 
 
@@ -141,3 +143,16 @@ def _statements(text: str) -> list[tuple[object, ...]]:
 
 def test_blank_lines_are_not_taken_for_indentation() -> None:
     assert not examine("a = 1\n" + "\n" * 1000 + "b = 1\n").steep
+
+
+@pytest.mark.parametrize("prefix", ["", "f", "rt", "export", "Rf", "_f", "bf"])
+def test_an_open_quote_ends_somewhere(prefix: str) -> None:
+    between = ("", " ", "\n", "\r", "\r\n", "\\\n")
+    quotes = ("'", '"', "'''", '"""')
+    rests = ("", "\n", "{", "{'", "\\", "a\n\n(b")
+    for parts in product(between, quotes, rests):
+        text = prefix + "".join(parts)
+        ends = [line.end for line in intricate_lines(text, length=0, depth=1, indent=1)]
+
+        assert ends == sorted(set(ends)), text
+        assert all(end <= len(text) for end in ends), text
