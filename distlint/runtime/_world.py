@@ -167,7 +167,9 @@ class Member:
             return (), "the store cannot be reached either, so the process that held it has ended; "
         ranks = tuple(ended or elsewhere)
         if ended:
-            return ranks, f"the process of {in_words(ranks)} has ended; "
+            processes = "process" if len(ranks) == 1 else "processes"
+            has = "has" if len(ranks) == 1 else "have"
+            return ranks, f"the {processes} of {in_words(ranks)} {has} ended; "
         return ranks, f"{in_words(ranks)} did not take part; " if ranks else ""
 
     def _usable_pg(self, kind: str) -> dist.ProcessGroup:

@@ -18,7 +18,7 @@ import torch
 import torch.distributed as dist
 sys.path.insert(0, {folder!r})
 import {runtime} as rt
-from tests.runtime.raises import raises
+from tests.runtime.raises import raises, wait_for
 
 dist.init_process_group("gloo")
 rank, world = dist.get_rank(), dist.get_world_size()

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import sys
+import time
+from pathlib import Path
 from types import TracebackType
 from typing import TypeAlias
 
@@ -34,3 +37,17 @@ class raises:  # noqa: N801 - reads as pytest's
         assert re.search(self.match, str(value)), f"{self.match!r} does not match {value}"
         self.value = value
         return True
+
+
+def wait_for(ranks: set[int], rank: int) -> None:
+    """Wait until these ranks have come here, by files beside the script: no collective is needed.
+
+    A rank that does not come within 20 seconds is not waited for any longer.
+    """
+    folder = Path(sys.argv[0]).parent
+    (folder / f"came-{rank}").touch()
+    give_up = time.monotonic() + 20
+    while time.monotonic() < give_up:
+        if all((folder / f"came-{each}").exists() for each in ranks):
+            return
+        time.sleep(0.01)
