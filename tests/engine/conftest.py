@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
 
 from distlint.analyzer.project import Project
-from distlint.engine import check
+from distlint.engine import check, workers
 from distlint.rules import find as find_module
 from distlint.rules.found import Found
 from distlint.rules.table import RESERVED
@@ -61,6 +62,8 @@ def analysis(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[..., Found]]
 
         monkeypatch.setattr(find_module, "Search", Search)
         monkeypatch.setattr(check, "worth_analysing", lambda data: True)
+        # a thread of another test may still run, and workers that begin anew would not inherit this
+        monkeypatch.setattr(workers, "_context", lambda: get_context("fork"))
 
     use(marked)
     return use

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
@@ -365,7 +364,6 @@ class TestWorkers:
         self,
         project: Path,
         analysis: Callable[[Callable[..., Found]], None],
-        monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         def die(document: Document, project: object) -> Found:
             if document.path.name == "m5.py":
@@ -373,7 +371,6 @@ class TestWorkers:
             return marked(document, project)  # type: ignore[arg-type]
 
         analysis(die)
-        monkeypatch.setattr(workers, "_context", lambda: get_context("fork"))  # inherits `die`
         for number in range(8):
             write(project, {f"m{number}.py": "BUG"})
         report = run(jobs=2)
