@@ -13,6 +13,7 @@ import pytest
 from distlint.rules.base import Rule
 from distlint.rules.registry import rules
 from distlint.source.finding import Severity
+from distlint.source.nesting import MAX_BRANCHES
 from tests.rules.one_rule import asked, reported
 from tests.support import fixes, found_in
 
@@ -31,8 +32,8 @@ def test_the_severity_says_which_kind_it_is() -> None:
 
 @pytest.mark.campaign
 def test_a_long_chain_of_branches() -> None:
-    """Longer than the recursion limit; positions are not asked for."""
-    chain = "".join(f"    elif k == {n}:\n        y = {n}\n" for n in range(1, 1500))
+    """Each branch is several calls deep for what recurses; positions are not asked for."""
+    chain = "".join(f"    elif k == {n}:\n        y = {n}\n" for n in range(1, MAX_BRANCHES - 1))
     source = (
         HEAD
         + "def f(x, k):\n    dist.all_reduce(x, async_op=True)\n    w = dist.all_reduce(x)\n"
