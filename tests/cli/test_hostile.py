@@ -54,6 +54,7 @@ def test_files_of_every_kind_in_one_process(tmp_path: Path, plain: Ended) -> Non
     assert ended.megabytes - plain.megabytes < 2 * MEMORY
 
 
+@pytest.mark.campaign
 def test_files_at_the_limits_in_one_process_with_a_small_stack(tmp_path: Path) -> None:
     for kind, size in AT_THE_LIMIT.items():
         (tmp_path / f"{kind}.py").write_text(SCRIPT + KINDS[kind](size))

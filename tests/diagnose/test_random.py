@@ -68,7 +68,7 @@ def test_lines_in_any_order(lines: list[str], size: int) -> None:
         sources.CHUNK = before
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.binary(max_size=400))
 def test_bytes(data: bytes) -> None:
     answer(data)

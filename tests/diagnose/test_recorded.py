@@ -36,6 +36,7 @@ def test_a_program_that_fails_here_and_now(name: str) -> None:
     assert outcome.right(JOBS[name]), outcome.text
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("options", [[], ["--gzip"], ["--debug"]])
 def test_the_benchmark_of_large_logs_names_the_right_rank(options: list[str]) -> None:
     from benchmarks import large_log

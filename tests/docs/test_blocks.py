@@ -62,6 +62,7 @@ def test_every_reason_is_a_known_one() -> None:
     assert said == set(REASONS), "a reason that nothing gives any more"
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
 def test_the_commands_of_a_page_do_what_it_says(page: Path, tmp_path: Path) -> None:
     """In the order of the page, in one folder; with the output where the page shows it."""

@@ -13,6 +13,7 @@ from tests.support import found_in
 RULES = [rule for rule in rules().values() if issubclass(rule, SourceRule)]
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("rule", RULES, ids=[rule.code for rule in RULES])
 def test_no_rule_stumbles(rule: type[Rule]) -> None:
     for example in rule.bad:

@@ -15,6 +15,7 @@ from tests.support import SCRIPT
 FEW, MANY = 424, 2_120
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("shape", SHAPES)
 def test_five_times_the_lines_take_five_times_the_work(shape: str) -> None:
     make = SHAPES[shape]
