@@ -39,6 +39,8 @@ class CallGraph:
         self._callable: dict[str, dict[str, list[ir.Function]]] = {}
         self._imported: dict[str, list[Module]] = {}
         self._words: dict[str, frozenset[str]] = {}
+        self._within: dict[str, frozenset[str]] = {}
+        self._words_within: dict[frozenset[str], frozenset[str]] = {}
         self._aliases: dict[str, dict[str, str]] = {}
         self._closure: dict[ir.Function, frozenset[str]] = {}
         self._short: dict[ir.Function, bool] = {}
@@ -112,6 +114,31 @@ class CallGraph:
                         found[other.key] = other
         self._imported[module.key] = list(found.values())
         return self._imported[module.key]
+
+    def within(self, key: str) -> frozenset[str]:
+        """The keys of a module and of the project modules that it imports, near or far."""
+        found = self._within.get(key)
+        if found is None:
+            keys = {key}
+            queue = [key]
+            while queue:
+                module = self.project.by_key(queue.pop())
+                for other in self.imported(module) if module is not None else ():
+                    known = self._within.get(other.key)
+                    if known is not None:
+                        keys |= known
+                    elif other.key not in keys:
+                        keys.add(other.key)
+                        queue.append(other.key)
+            found = self._within[key] = frozenset(keys)
+        return found
+
+    def words_within(self, keys: frozenset[str]) -> frozenset[str]:
+        """The names of modules and of what they import."""
+        found = self._words_within.get(keys)
+        if found is None:
+            found = self._words_within[keys] = frozenset().union(*map(self.words, keys))
+        return found
 
     def resolve(self, module: Module, imported: Imported) -> list[Module]:
         path = self.project.find(imported.dotted, module.path)

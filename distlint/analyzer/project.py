@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import TypeVar
 
 from distlint.analyzer import ir
 from distlint.analyzer.finder import LARGE, Finder, content_of, state_of
@@ -14,6 +15,9 @@ from distlint.analyzer.screen import worth_following
 from distlint.catalogue import RUNTIME, shipped
 from distlint.catalogue.catalogue import Catalogue, frameworks
 from distlint.source.document import Document, DocumentError
+
+
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -371,6 +375,13 @@ class Project:
         self._finder = Finder(root, self.src, self.buffers)
         self._telling: dict[Path, bool] = {}
         self._checked: Path | None = None
+
+    def memo_of(self, kind: type[T]) -> T:
+        """The one object of a kind that what analyses find out is kept in."""
+        found = self.memo.get(kind)
+        if not isinstance(found, kind):
+            found = self.memo[kind] = kind()
+        return found
 
     def catalogue(self, roots: frozenset[str]) -> Catalogue:
         """What is known about the frameworks that a file imports."""
