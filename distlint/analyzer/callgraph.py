@@ -5,8 +5,8 @@ from __future__ import annotations
 import builtins
 from collections import ChainMap
 from collections.abc import Iterable, Iterator
-from itertools import islice
-from typing import TYPE_CHECKING
+from itertools import islice, product
+from typing import TYPE_CHECKING, Any
 
 from distlint.analyzer import ir
 from distlint.analyzer.outflow import changed_by
@@ -48,6 +48,30 @@ class CallGraph:
         self._called_by: dict[ir.Function, list[ir.Function]] = {}
         self._runs_given: dict[ir.Function, bool] = {}
         self._changes: dict[ir.Function, frozenset[str]] = {}
+
+    def forget(self, keys: frozenset[str]) -> None:
+        """Let go of modules that are no longer at hand."""
+        by_key: tuple[dict[str, Any], ...] = (
+            self._callable,
+            self._imported,
+            self._words,
+            self._within,
+            self._aliases,
+        )
+        for key, table in product(keys, by_key):
+            table.pop(key, None)
+        by_function: tuple[dict[ir.Function, Any], ...] = (
+            self._closure,
+            self._short,
+            self._references,
+            self._called_by,
+            self._runs_given,
+            self._changes,
+        )
+        for known in by_function:
+            for function in [each for each in known if each.module in keys]:
+                del known[function]
+        self._words_within.clear()
 
     def called_by(self, function: ir.Function) -> list[ir.Function]:
         found = self._called_by.get(function)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Collection, Hashable, Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -57,7 +57,15 @@ class Common:
 
     def __init__(self) -> None:
         self.facts: dict[str, dict[Hashable, Facts]] = {}
-        self.relevance: OrderedDict[Hashable, Relevance] = OrderedDict()
+        self.relevance: OrderedDict[tuple[frozenset[str], Hashable], Relevance] = OrderedDict()
+
+    def forget(self, keys: frozenset[str]) -> None:
+        """Let go of modules that are no longer at hand."""
+        for key in keys:
+            self.facts.pop(key, None)
+        for known in list(self.relevance):
+            if not known[0].isdisjoint(keys):
+                del self.relevance[known]
 
 
 class Reach:
@@ -91,12 +99,11 @@ class Reach:
             found = self._told[key] = self.vocabulary.within(words)
         return found
 
-    def forget(self, keys: Collection[str]) -> None:
+    def forget(self, keys: frozenset[str]) -> None:
         """Let go of modules that are no longer at hand."""
         for key in keys:
             self._told.pop(key, None)
             self._facts.pop(key, None)
-            self._common.facts.pop(key, None)
 
     def matters(self, function: ir.Function) -> bool:
         """Does it meet others, end, change globals, fail, or let out what is this rank's own?
