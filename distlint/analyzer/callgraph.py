@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import builtins
 from collections import ChainMap
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from itertools import islice, product
 from typing import TYPE_CHECKING, Any
 
 from distlint.analyzer import ir
+from distlint.analyzer.closure import Bits, Numbering, close
 from distlint.analyzer.outflow import changed_by
 from distlint.analyzer.project import Imported, Module, Project
 from distlint.analyzer.relevance import MODEL_NAMES, Sketch, sketch
@@ -42,7 +43,8 @@ class CallGraph:
         self._within: dict[str, frozenset[str]] = {}
         self._words_within: dict[frozenset[str], frozenset[str]] = {}
         self._aliases: dict[str, dict[str, str]] = {}
-        self._closure: dict[ir.Function, frozenset[str]] = {}
+        self._closure: dict[ir.Function, Bits] = {}
+        self.numbering = Numbering()
         self._short: dict[ir.Function, bool] = {}
         self._references: dict[ir.Function, frozenset[str]] = {}
         self._called_by: dict[ir.Function, list[ir.Function]] = {}
@@ -243,38 +245,26 @@ class CallGraph:
             found |= names
         return frozenset(found)
 
-    def closure(self, roots: Iterable[ir.Function]) -> frozenset[str]:
-        """Every name mentioned in functions and in what they may call."""
-        found: set[str] = set()
-        seen: set[ir.Function] = set()
-        stack = list(roots)
-        while stack:
-            function = stack.pop()
-            if function in seen:
-                continue
-            seen.add(function)
-            known = self._closure.get(function)
-            if known is not None:
-                found |= known
-                continue
-            found |= self.unaliased(function.module, function.tokens)
-            stack.extend(self.called_by(function))
-        return frozenset(found)
-
-    def of_block(self, module: Module, tokens: frozenset[str]) -> frozenset[str]:
+    def of_block(self, module: Module, tokens: frozenset[str]) -> Bits:
         """Every name mentioned in code outside any function, and in what it may call."""
         tokens = self.unaliased(module.key, tokens)
-        found = set(tokens)
+        found = self.numbering.of(tokens)
         for function in self.callees(module.key, tokens):
             found |= self.names_in(function)
-        return frozenset(found)
+        return found
 
-    def names_in(self, function: ir.Function) -> frozenset[str]:
+    def names_in(self, function: ir.Function) -> Bits:
         """Every name mentioned in a function, and in what it may call."""
-        known = self._closure.get(function)
-        if known is None:
-            known = self._closure[function] = self.closure([function])
-        return known
+        known = self._closure
+        return close(function, self.called_by, self._own_names, known.get, known.__setitem__)
+
+    def _own_names(self, function: ir.Function) -> Bits:
+        return self.numbering.of(self.unaliased(function.module, function.tokens))
+
+    def mentions(self, function: ir.Function, names: Collection[str]) -> list[str]:
+        """Those of the names that a function mentions, or what it may call."""
+        found = self.names_in(function)
+        return [name for name in names if self.numbering.has(found, name)]
 
     def counts(self, function: ir.Function) -> bool:
         """Does it name a variable with which its module counts?"""

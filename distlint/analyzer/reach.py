@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import hooks, ir
 from distlint.analyzer.callgraph import callgraph_of
+from distlint.analyzer.closure import close
 from distlint.analyzer.outflow import Flows, Outflow
 from distlint.analyzer.project import Module, Project
 from distlint.analyzer.relevance import Outline, Relevance, outline
@@ -81,6 +82,7 @@ class Reach:
         self.steady_outflow = Outflow(self, steady=True)
         self._common = project.memo_of(Common)
         self._told: dict[str, Hashable] = {}
+        self._told_of: dict[frozenset[str], Hashable] = {}
         self._facts: dict[str, Facts] = {}
 
     def facts(self, key: str) -> Facts:
@@ -96,7 +98,10 @@ class Reach:
         found = self._told.get(key)
         if found is None:
             words = self.graph.words_within(self.graph.within(key))
-            found = self._told[key] = self.vocabulary.within(words)
+            known = self._told_of.get(words)  # modules that import each other have the same
+            if known is None:
+                known = self._told_of[words] = self.vocabulary.within(words)
+            found = self._told[key] = known
         return found
 
     def forget(self, keys: frozenset[str]) -> None:
@@ -104,6 +109,7 @@ class Reach:
         for key in keys:
             self._told.pop(key, None)
             self._facts.pop(key, None)
+        self._told_of.clear()
 
     def matters(self, function: ir.Function) -> bool:
         """Does it meet others, end, change globals, fail, or let out what is this rank's own?
@@ -122,7 +128,7 @@ class Reach:
         signs = self.signs(function)
         if signs & (EVENT | EXIT | CHANGE):
             return True
-        if signs & SET and not self.vocabulary.handling.isdisjoint(self.graph.names_in(function)):
+        if signs & SET and self.graph.mentions(function, self.vocabulary.handling):
             return True
         if ir.RAISE in function.tokens and self.graph.is_short(function):
             return True
@@ -135,9 +141,10 @@ class Reach:
         seeds = self.facts(function.module).seeds
         found = seeds.get(function)
         if found is None:
-            seeding, names = self.vocabulary.seeding, self.graph.names_in(function)
-            found = frozenset[str]().union(*(seeding[name] for name in names & seeding.keys()))
-            if "Generator" in names:  # whose ``manual_seed`` is its own
+            seeding = self.vocabulary.seeding
+            names = self.graph.mentions(function, seeding)
+            found = frozenset[str]().union(*(seeding[name] for name in names))
+            if self.graph.mentions(function, ["Generator"]):  # whose ``manual_seed`` is its own
                 found -= {"torch"}
             seeds[function] = found
         return found
@@ -222,55 +229,21 @@ class Reach:
                 yield token
 
     def signs(self, function: ir.Function) -> int:
-        """What a function and all that it may call mention.
+        """What a function and all that it may call mention."""
+        return close(function, self.graph.called_by, self._own, self._known, self._keep)
 
-        Found for a whole component of functions that call each other at once (Tarjan 1972).
-        """
-        known = self.facts(function.module).signs.get(function)
-        if known is not None:
-            return known
-        order: dict[ir.Function, int] = {}
-        low: dict[ir.Function, int] = {}
-        mine: dict[ir.Function, int] = {}
-        path: list[ir.Function] = []
-        work: list[tuple[ir.Function, Iterator[ir.Function]]] = []
+    def _own(self, function: ir.Function) -> int:
+        """What a function itself mentions."""
+        graph = self.graph
+        found = self.own_signs(function.module, function.tokens, graph.references(function))
+        found |= bool(function.outer) * CHANGE | graph.counts(function) * COUNT
+        return found | any(hooks.is_of_batch(function, each) for each in function.params) * LOCAL
 
-        def enter(item: ir.Function) -> None:
-            order[item] = low[item] = len(order)
-            mine[item] = self.own_signs(item.module, item.tokens, self.graph.references(item))
-            mine[item] |= bool(item.outer) * CHANGE | self.graph.counts(item) * COUNT
-            mine[item] |= any(hooks.is_of_batch(item, param) for param in item.params) * LOCAL
-            path.append(item)
-            work.append((item, iter(self.graph.called_by(item))))
+    def _known(self, function: ir.Function) -> int | None:
+        return self.facts(function.module).signs.get(function)
 
-        enter(function)
-        while work:
-            item, callees = work[-1]
-            for callee in callees:
-                finished = self.facts(callee.module).signs.get(callee)
-                if finished is not None:
-                    mine[item] |= finished
-                elif callee not in order:
-                    enter(callee)
-                    break
-                else:
-                    low[item] = min(low[item], order[callee])
-            else:
-                work.pop()
-                if work:
-                    above = work[-1][0]
-                    low[above] = min(low[above], low[item])
-                if low[item] == order[item]:
-                    start = path.index(item)
-                    members, path[start:] = path[start:], []
-                    found = 0
-                    for member in members:
-                        found |= mine[member]
-                    for member in members:
-                        self.facts(member.module).signs[member] = found
-                    if work:
-                        mine[work[-1][0]] |= found
-        return self.facts(function.module).signs[function]
+    def _keep(self, function: ir.Function, signs: int) -> None:
+        self.facts(function.module).signs[function] = signs
 
     def is_meant(self, sign: int, key: str, token: str) -> bool:
         """Is a common name the one of the catalogue? Only beside a sign of its owner."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
@@ -32,6 +33,30 @@ Names = frozenset[str]
 
 _LONG = 40
 """Texts of this length are no tokens of a module, but may be how it comes to something."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What has to be in a module for a generic name to be the catalogue's."""
+
+    words: Names
+    """Any one of these."""
+    sets: frozenset[Names]
+    """Or all words of any of these."""
+
+    @classmethod
+    def of(cls, sets: Iterable[Names]) -> Evidence:
+        sets = frozenset(sets)
+        single = frozenset(each for each in sets if len(each) == 1)
+        return cls(frozenset().union(*single), sets - single)
+
+    def is_given(self, words: Names) -> bool:
+        return not self.words.isdisjoint(words) or any(each <= words for each in self.sets)
+
+    def within(self, words: Names) -> Evidence:
+        """What of it may be found in code with these words."""
+        sets = frozenset(each for each in self.sets if each <= words)
+        return Evidence(self.words & words, sets)
 
 
 class Vocabulary:
@@ -76,25 +101,24 @@ class Vocabulary:
     def is_meant(self, sign: int, name: str, words: Names) -> bool:
         """Is a common name the one of the catalogue? Only beside a sign of its owner."""
         wanted = self._evidence.get(sign, {}).get(name)
-        return wanted is None or any(needed <= words for needed in wanted)
+        return wanted is None or wanted.is_given(words)
 
     def within(self, words: Names) -> Hashable:
         """All that is told about code with these words: catalogues that agree here are as one."""
-        words = words | self._long
+        if self._long:
+            words |= self._long
         names = tuple(each & words for each in self._sets)
         seeds = frozenset((name, self.seeding[name]) for name in self.seeding.keys() & words)
         evidence = frozenset(
-            (sign, name, frozenset(needed for needed in table[name] if needed <= words))
+            (sign, name, table[name].within(words))
             for sign, table in self._evidence.items()
             for name in table.keys() & words
         )
         return names, seeds, evidence
 
 
-def _evidence(
-    catalogue: Catalogue, is_sign: Callable[[Entry], bool]
-) -> dict[str, frozenset[frozenset[str]]]:
-    """What has to be in a module for a generic name to be the catalogue's: all words of one set."""
+def _evidence(catalogue: Catalogue, is_sign: Callable[[Entry], bool]) -> dict[str, Evidence]:
+    """What has to be in a module for each generic name to be the catalogue's."""
     found: dict[str, set[frozenset[str]]] = {}
     for entry in catalogue.entries():
         owner, _, name = entry.name.rpartition(".")
@@ -116,7 +140,7 @@ def _evidence(
         found.setdefault(name, set()).update(words | arguments for words in sets)
     wrappers = (frozenset({name}) for name in _wrapper_names(catalogue))
     found.setdefault("backward", set()).update(wrappers)
-    return {name: frozenset(sets) for name, sets in found.items()}
+    return {name: Evidence.of(sets) for name, sets in found.items()}
 
 
 def _runs_model(catalogue: Catalogue, name: str) -> bool:
