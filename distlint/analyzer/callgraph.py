@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import builtins
 from collections import ChainMap
-from collections.abc import Iterable, Iterator
-from itertools import islice
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterator
+from itertools import islice, product
+from typing import TYPE_CHECKING, Any
 
 from distlint.analyzer import ir
+from distlint.analyzer.closure import Bits, Numbering, close
 from distlint.analyzer.outflow import changed_by
 from distlint.analyzer.project import Imported, Module, Project
 from distlint.analyzer.relevance import MODEL_NAMES, Sketch, sketch
@@ -39,13 +40,40 @@ class CallGraph:
         self._callable: dict[str, dict[str, list[ir.Function]]] = {}
         self._imported: dict[str, list[Module]] = {}
         self._words: dict[str, frozenset[str]] = {}
+        self._within: dict[str, frozenset[str]] = {}
+        self._words_within: dict[frozenset[str], frozenset[str]] = {}
         self._aliases: dict[str, dict[str, str]] = {}
-        self._closure: dict[ir.Function, frozenset[str]] = {}
+        self._closure: dict[ir.Function, Bits] = {}
+        self.numbering = Numbering()
         self._short: dict[ir.Function, bool] = {}
         self._references: dict[ir.Function, frozenset[str]] = {}
         self._called_by: dict[ir.Function, list[ir.Function]] = {}
         self._runs_given: dict[ir.Function, bool] = {}
         self._changes: dict[ir.Function, frozenset[str]] = {}
+
+    def forget(self, keys: frozenset[str]) -> None:
+        """Let go of modules that are no longer at hand."""
+        by_key: tuple[dict[str, Any], ...] = (
+            self._callable,
+            self._imported,
+            self._words,
+            self._within,
+            self._aliases,
+        )
+        for key, table in product(keys, by_key):
+            table.pop(key, None)
+        by_function: tuple[dict[ir.Function, Any], ...] = (
+            self._closure,
+            self._short,
+            self._references,
+            self._called_by,
+            self._runs_given,
+            self._changes,
+        )
+        for known in by_function:
+            for function in [each for each in known if each.module in keys]:
+                del known[function]
+        self._words_within.clear()
 
     def called_by(self, function: ir.Function) -> list[ir.Function]:
         found = self._called_by.get(function)
@@ -112,6 +140,31 @@ class CallGraph:
                         found[other.key] = other
         self._imported[module.key] = list(found.values())
         return self._imported[module.key]
+
+    def within(self, key: str) -> frozenset[str]:
+        """The keys of a module and of the project modules that it imports, near or far."""
+        found = self._within.get(key)
+        if found is None:
+            keys = {key}
+            queue = [key]
+            while queue:
+                module = self.project.by_key(queue.pop())
+                for other in self.imported(module) if module is not None else ():
+                    known = self._within.get(other.key)
+                    if known is not None:
+                        keys |= known
+                    elif other.key not in keys:
+                        keys.add(other.key)
+                        queue.append(other.key)
+            found = self._within[key] = frozenset(keys)
+        return found
+
+    def words_within(self, keys: frozenset[str]) -> frozenset[str]:
+        """The names of modules and of what they import."""
+        found = self._words_within.get(keys)
+        if found is None:
+            found = self._words_within[keys] = frozenset().union(*map(self.words, keys))
+        return found
 
     def resolve(self, module: Module, imported: Imported) -> list[Module]:
         path = self.project.find(imported.dotted, module.path)
@@ -192,38 +245,26 @@ class CallGraph:
             found |= names
         return frozenset(found)
 
-    def closure(self, roots: Iterable[ir.Function]) -> frozenset[str]:
-        """Every name mentioned in functions and in what they may call."""
-        found: set[str] = set()
-        seen: set[ir.Function] = set()
-        stack = list(roots)
-        while stack:
-            function = stack.pop()
-            if function in seen:
-                continue
-            seen.add(function)
-            known = self._closure.get(function)
-            if known is not None:
-                found |= known
-                continue
-            found |= self.unaliased(function.module, function.tokens)
-            stack.extend(self.called_by(function))
-        return frozenset(found)
-
-    def of_block(self, module: Module, tokens: frozenset[str]) -> frozenset[str]:
+    def of_block(self, module: Module, tokens: frozenset[str]) -> Bits:
         """Every name mentioned in code outside any function, and in what it may call."""
         tokens = self.unaliased(module.key, tokens)
-        found = set(tokens)
+        found = self.numbering.of(tokens)
         for function in self.callees(module.key, tokens):
             found |= self.names_in(function)
-        return frozenset(found)
+        return found
 
-    def names_in(self, function: ir.Function) -> frozenset[str]:
+    def names_in(self, function: ir.Function) -> Bits:
         """Every name mentioned in a function, and in what it may call."""
-        known = self._closure.get(function)
-        if known is None:
-            known = self._closure[function] = self.closure([function])
-        return known
+        known = self._closure
+        return close(function, self.called_by, self._own_names, known.get, known.__setitem__)
+
+    def _own_names(self, function: ir.Function) -> Bits:
+        return self.numbering.of(self.unaliased(function.module, function.tokens))
+
+    def mentions(self, function: ir.Function, names: Collection[str]) -> list[str]:
+        """Those of the names that a function mentions, or what it may call."""
+        found = self.names_in(function)
+        return [name for name in names if self.numbering.has(found, name)]
 
     def counts(self, function: ir.Function) -> bool:
         """Does it name a variable with which its module counts?"""

@@ -8,8 +8,10 @@ finding needs them.
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from operator import attrgetter
 from typing import Any
 
 
@@ -171,11 +173,12 @@ class Opaque(Expr):
 
 
 class Stmt:
-    """A statement; what it mentions is kept with it once it was asked for."""
+    """A statement; what it mentions, and what it is made of, stays once it was asked for."""
 
-    __slots__ = ("_mentioned",)
+    __slots__ = ("_mentioned", "_nodes")
     site: int
     _mentioned: frozenset[str]
+    _nodes: tuple[Any, ...]
 
 
 Block = tuple[Stmt, ...]
@@ -448,22 +451,61 @@ class Class:
     site: int
 
 
-_FIELDS: dict[type, tuple[str, ...]] = {}
 _PLAIN = frozenset({str, int, float, complex, bool, bytes, type(None), type(...), frozenset})
 _PLAIN_FIELDS = frozenset(
     {"str", "str | None", "int", "bool", "frozenset[str]", "tuple[str, ...]", "tuple[int, ...]"}
 )
+_NODE_FIELDS = frozenset({"Expr", "Function", "Class"})
+_BLOCK_FIELDS = frozenset(
+    f"tuple[{each}, ...]" for each in ("Expr", "Argument", "Handler", "Param")
+) | {"Block"}
+
+Reader = Callable[[Any], Sequence[Any]]
+_READERS: dict[type, Reader] = {}
 
 
-def children(node: Any) -> list[Any]:
+def children(node: Any) -> Sequence[Any]:
     """The IR nodes directly below a node, in the order of evaluation where it matters."""
-    names = _FIELDS.get(type(node))
-    if names is None:
-        names = _FIELDS[type(node)] = tuple(
-            name
-            for name, each in type(node).__dataclass_fields__.items()
-            if not name.startswith("_") and each.type not in _PLAIN_FIELDS
+    kind = type(node)
+    reader = _READERS.get(kind)
+    if reader is None:
+        reader = _READERS[kind] = _reader(kind)
+    return reader(node)
+
+
+def _reader(kind: type) -> Reader:
+    """What reads the children of nodes of a kind: nothing takes more calls in a run."""
+    types = {
+        name: each.type
+        for name, each in kind.__dataclass_fields__.items()  # type: ignore[attr-defined]
+        if not name.startswith("_") and each.type not in _PLAIN_FIELDS
+    }
+    if not types or kind is Literal:
+        return lambda node: ()
+    names = tuple(types)
+    if all(each in _NODE_FIELDS for each in types.values()):
+        read = attrgetter(*names)
+        return read if len(names) > 1 else lambda node: (read(node),)
+    if len(names) == 1 and types[names[0]] in _BLOCK_FIELDS:
+        return attrgetter(*names)
+    if all(each in _NODE_FIELDS | _BLOCK_FIELDS for each in types.values()):
+        return partial(
+            _read_known, tuple((name, each in _NODE_FIELDS) for name, each in types.items())
         )
+    return partial(_read_any, names)
+
+
+def _read_known(fields: tuple[tuple[str, bool], ...], node: Any) -> list[Any]:
+    found: list[Any] = []
+    for name, is_node in fields:
+        if is_node:
+            found.append(getattr(node, name))
+        else:
+            found += getattr(node, name)
+    return found
+
+
+def _read_any(names: tuple[str, ...], node: Any) -> list[Any]:
     found: list[Any] = []
     for name in names:
         value = getattr(node, name)
@@ -492,6 +534,23 @@ TRY = "$try"
 
 RAISE = "$raise"
 """Token of code that raises an exception of its own."""
+
+
+def nodes_of(statement: Stmt) -> tuple[Any, ...]:
+    """All that a statement itself evaluates and binds is made of: not its blocks, nor functions."""
+    known: tuple[Any, ...] | None = getattr(statement, "_nodes", None)
+    if known is None:
+        found: list[Any] = []
+        if not isinstance(statement, (Define, DefineClass)):
+            for root in children(statement):
+                if isinstance(root, Expr):
+                    stack = [root]
+                    while stack:
+                        item = stack.pop()
+                        found.append(item)
+                        stack.extend(children(item))
+        known = statement._nodes = tuple(found)
+    return known
 
 
 def tokens_of(node: Any) -> frozenset[str]:

@@ -9,6 +9,7 @@ from operator import or_
 from typing import TYPE_CHECKING, Any
 
 from distlint.analyzer import ir
+from distlint.analyzer.closure import Bits
 from distlint.analyzer.exposure import Exposure
 from distlint.analyzer.hooks import STOP_FLAGS
 from distlint.analyzer.project import Module
@@ -24,13 +25,11 @@ STRATEGY_WORDS = ("fsdp", "deepspeed", "zero", "shard")
 FACTS = frozenset({"seeded", "nosync", "joined", "once", "risky"})
 """First parts of variables that no name in the source stands for."""
 
-Names = int
-"""A set of names, as a number with a bit for each: united at once, and small."""
 Live = frozenset[tuple[Key, Value]]
 
 
 class Liveness:
-    """Names that continuations read, remembered for one rehearsal."""
+    """Bits that continuations read, remembered for one rehearsal."""
 
     def __init__(self, reach: Reach, main: Module) -> None:
         self.reach = reach
@@ -38,11 +37,9 @@ class Liveness:
         self.relevance = reach.relevance(main)
         self.exposure = Exposure(self.relevance)
         self.tables: dict[Cont | None, _Table] = {}
-        self.bits: dict[str, int] = {}
-        self.sets: dict[frozenset[str], Names] = {}
-        self.telling = self.names(self.relevance.names)
-        self.stop_flags = self.names(STOP_FLAGS)
-        self.statements: dict[ir.Stmt, Names] = {}
+        self.numbering = reach.graph.numbering
+        self.sets: dict[frozenset[str], Bits] = {}
+        self.statements: dict[ir.Stmt, Bits] = {}
         self.strategic: dict[Unknown, bool] = {}
         self.atoms: dict[Live, frozenset[Unknown]] = {}
 
@@ -120,11 +117,11 @@ class Liveness:
 
     # ---- what may be asked again
 
-    def can_be_asked(self, key: Any, reads: Names, atoms: frozenset[Unknown]) -> bool:
+    def can_be_asked(self, key: Any, reads: Bits, atoms: frozenset[Unknown]) -> bool:
         atom: Unknown = key[1] if isinstance(key, tuple) else key
         return self.is_strategic(atom) or self.can_be_made(atom, reads, atoms)
 
-    def can_be_made(self, value: Value, reads: Names, atoms: frozenset[Unknown]) -> bool:
+    def can_be_made(self, value: Value, reads: Bits, atoms: frozenset[Unknown]) -> bool:
         """Can what is left to do come to this very term again?"""
         if isinstance(value, Phi):
             return value.atoms <= atoms
@@ -153,7 +150,7 @@ class Liveness:
 
     # ---- what is read
 
-    def reads(self, k: Cont | None) -> Names:
+    def reads(self, k: Cont | None) -> Bits:
         """Every name that what is left to do may read."""
         if k is None:
             return 0
@@ -164,10 +161,11 @@ class Liveness:
             step = step.next
         below = step.reads if step is not None and step.reads is not None else 0
         for item in reversed(chain):
-            below = item.reads = below | self.own(item)
+            both = below | self.own(item)
+            below = item.reads = below if both == below else both  # long numbers, and many
         return below
 
-    def own(self, k: Cont) -> Names:
+    def own(self, k: Cont) -> Bits:
         """What a continuation reads before the next one has its turn."""
         module = k.frame.module if k.frame is not None else self.main
         if k.kind == "seq":
@@ -181,29 +179,20 @@ class Liveness:
             return self.reads(k.data[0])
         return self.names(_EXIT) if k.kind == "with" else 0
 
-    def of(self, module: Module, statement: ir.Stmt) -> Names:
+    def of(self, module: Module, statement: ir.Stmt) -> Bits:
         """What a statement reads, and the functions that it may call."""
         found = self.statements.get(statement)
         if found is None:
-            tokens = self.reach.graph.of_block(module, ir.tokens_of(statement))
-            found = self.statements[statement] = self.names(tokens)
+            tokens = ir.tokens_of(statement)
+            found = self.statements[statement] = self.reach.graph.of_block(module, tokens)
         return found
 
-    def names(self, names: frozenset[str]) -> Names:
+    def names(self, names: frozenset[str]) -> Bits:
         """The bits of a set of names."""
         found = self.sets.get(names)
         if found is None:
-            bits = self.bits
-            numbers = [bits.setdefault(name, len(bits)) for name in names]
-            octets = bytearray(len(bits) // 8 + 1)
-            for number in numbers:
-                octets[number >> 3] |= 1 << (number & 7)
-            found = self.sets[names] = int.from_bytes(octets, "little")
+            found = self.sets[names] = self.numbering.of(names)
         return found
-
-    def is_among(self, name: str, names: Names) -> bool:
-        number = self.bits.get(name)
-        return number is not None and bool(names & (1 << number))
 
 
 def _is_in_try(k: Cont | None) -> bool:
@@ -231,7 +220,6 @@ class _Table(dict[Key, int]):
     def __init__(self, liveness: Liveness, k: Cont | None) -> None:
         self.liveness = liveness
         self.reads = liveness.reads(k)
-        self.telling = (self.reads & liveness.telling) | liveness.stop_flags
         self.exposed = liveness.exposure.scopes(k)
         self.in_try = _is_in_try(k)
 
@@ -248,8 +236,14 @@ class _Table(dict[Key, int]):
             return _FACT if is_fact else _LIVE
         if owner in self.exposed and name not in self.exposed[owner]:
             return _DEAD
-        read = self.reads if owner in self.exposed else self.telling
-        if self.liveness.is_among(name, read) or name[:1] == "[":
+        if self._is_read(owner, name) or name[:1] == "[":
             is_hidden = isinstance(owner, Unknown) and owner.fresh
             return _HIDDEN if is_hidden else _LIVE
         return _DEAD
+
+    def _is_read(self, owner: object, name: str) -> bool:
+        """May a variable be read? An attribute only if its name can decide anything."""
+        is_kept = owner in self.exposed or name in self.liveness.relevance.names
+        if is_kept and self.liveness.numbering.has(self.reads, name):
+            return True
+        return owner not in self.exposed and name in STOP_FLAGS

@@ -174,10 +174,9 @@ def expressions_in(node: object) -> Iterator[Any]:
         stack.extend(ir.children(item))
 
 
-def nodes_of(statement: ir.Stmt) -> Iterator[Any]:
+def nodes_of(statement: ir.Stmt) -> tuple[Any, ...]:
     """All that a statement itself evaluates and binds is made of."""
-    for root in expressions_of(statement):
-        yield from expressions_in(root)
+    return ir.nodes_of(statement)
 
 
 def calls_of(statement: ir.Stmt) -> Iterator[ir.Call]:

@@ -8,6 +8,7 @@ happens under a condition of this rank's own counts as such.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from distlint.analyzer import ir
@@ -21,6 +22,14 @@ if TYPE_CHECKING:
 ANYTHING = "*"
 
 
+@dataclass(slots=True)
+class Flows:
+    """What is known about the functions and the global variables of one module."""
+
+    of_functions: dict[tuple[ir.Function, frozenset[str]], _Flow] = field(default_factory=dict)
+    of_globals: dict[str, bool] = field(default_factory=dict)
+
+
 class Outflow:
     """Answers for the functions of a project, under one catalogue.
 
@@ -31,8 +40,11 @@ class Outflow:
         self.reach = reach
         self.steady = steady
         self.graph = reach.graph
-        self._flows: dict[tuple[ir.Function, frozenset[str]], _Flow] = {}
-        self._globals: dict[tuple[str, str], bool] = {}
+
+    def flows(self, key: str) -> Flows:
+        """What is known about a module."""
+        facts = self.reach.facts(key)
+        return facts.steady_flows if self.steady else facts.flows
 
     def lets_out(self, function: ir.Function, given: frozenset[str] = frozenset()) -> bool:
         """Does something that depends on the rank leave the function?
@@ -44,9 +56,10 @@ class Outflow:
 
     def flow(self, function: ir.Function, given: frozenset[str] = frozenset()) -> _Flow:
         """What is found out about a function; nothing yet where it calls itself."""
-        found = self._flows.get((function, given))
+        flows = self.flows(function.module).of_functions
+        found = flows.get((function, given))
         if found is None:
-            found = self._flows[function, given] = _Flow(self, function, given)
+            found = flows[function, given] = _Flow(self, function, given)
             found.follow()
         return found
 
@@ -72,13 +85,14 @@ class Outflow:
 
     def is_own(self, key: str, name: str) -> bool:
         """Does a global variable of a module depend on the rank?"""
-        known = self._globals.get((key, name))
+        globals_ = self.flows(key).of_globals
+        known = globals_.get(name)
         if known is None:
-            self._globals[key, name] = False  # where it is made of itself
+            globals_[name] = False  # where it is made of itself
             module = self.reach.project.by_key(key)
             definitions = module.definitions.get(name, ()) if module is not None else ()
             known = any(self._is_made_of_own(key, found.node) for found in definitions)
-            self._globals[key, name] = known
+            globals_[name] = known
         return known
 
     def _is_made_of_own(self, key: str, node: object) -> bool:

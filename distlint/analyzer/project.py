@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import TypeVar
 
 from distlint.analyzer import ir
 from distlint.analyzer.finder import LARGE, Finder, content_of, state_of
@@ -14,6 +16,11 @@ from distlint.analyzer.screen import worth_following
 from distlint.catalogue import RUNTIME, shipped
 from distlint.catalogue.catalogue import Catalogue, frameworks
 from distlint.source.document import Document, DocumentError
+
+T = TypeVar("T")
+
+RECENT = 32
+"""Files that are remembered to have been checked."""
 
 
 @dataclass(slots=True)
@@ -366,11 +373,22 @@ class Project:
         """What each file has named in imports so far, and where that leads."""
         self.contents: dict[Path, str] = {}
         """The state of each file that was read, as it was then; see ``state_of``."""
-        self.volume = 0
-        """Characters of the modules that were made so far."""
+        self.changed: set[Path] = set()
+        """Files that were found in another state when they were read again."""
+        self.sizes: dict[Path, int] = {}
+        """Characters of each module that is at hand."""
+        self.checked: deque[Path] = deque(maxlen=RECENT)
+        """The last files that were checked."""
         self._finder = Finder(root, self.src, self.buffers)
         self._telling: dict[Path, bool] = {}
         self._checked: Path | None = None
+
+    def memo_of(self, kind: type[T]) -> T:
+        """The one object of a kind that what analyses find out is kept in."""
+        found = self.memo.get(kind)
+        if not isinstance(found, kind):
+            found = self.memo[kind] = kind()
+        return found
 
     def catalogue(self, roots: frozenset[str]) -> Catalogue:
         """What is known about the frameworks that a file imports."""
@@ -398,7 +416,8 @@ class Project:
             ParseError: if it is no Python.
         """
         self._checked = document.path
-        self.contents.setdefault(document.path, state_of(document.data))
+        self.checked.append(document.path)
+        self._note(document.path, state_of(document.data))
         module = self._modules.get(document.path)
         if module is None:
             module = self._build(document)
@@ -409,10 +428,31 @@ class Project:
         """Has anything been made of the text of a file?"""
         return path in self._modules or path in self._telling
 
+    @property
+    def loaded(self) -> set[Path]:
+        """The files of which something is at hand."""
+        return {*self._modules, *self._telling}
+
+    @property
+    def volume(self) -> int:
+        """Characters of the modules that are at hand."""
+        return sum(self.sizes.values())
+
+    def drop(self, paths: Iterable[Path]) -> None:
+        """Let go of modules that none of the others imports; they are read again if need be."""
+        for path in paths:
+            self._telling.pop(path, None)
+            self.sizes.pop(path, None)
+            module = self._modules.pop(path, None)
+            if module is not None:
+                self.memo.pop(module, None)
+                module.__dict__.pop("imports", None)  # which may lead back here
+
     def forget(self, path: Path) -> None:
         """Let go of a module whose text has changed, and of all that was found out with it."""
         self._modules.pop(path, None)
         self._telling.pop(path, None)
+        self.sizes.pop(path, None)
         self.contents.pop(path, None)
         self.answers.pop(path, None)
         # what was found out about one text alone holds for the texts that are still the same
@@ -460,11 +500,15 @@ class Project:
         """
         return self.buffers[path] if path in self.buffers else Document.read(path)
 
+    def _note(self, path: Path, state: str) -> None:
+        if self.contents.setdefault(path, state) != state:
+            self.changed.add(path)
+
     def _document(self, path: Path) -> Document | None:
         if path in self.buffers:
             return self.buffers[path]
         state, data = content_of(path)
-        self.contents.setdefault(path, state)
+        self._note(path, state)
         try:
             return None if data is None else Document.from_bytes(data, path)
         except DocumentError:
@@ -478,7 +522,7 @@ class Project:
 
     def _build(self, document: Document) -> Module:
         lowered = lower(parse(document.text), str(document.path))
-        self.volume += len(document.text)
+        self.sizes[document.path] = len(document.text)
         return Module(document.path, lowered.body, self)
 
     def find(self, dotted: str, importer: Path) -> Path | None:

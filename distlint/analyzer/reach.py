@@ -2,35 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import OrderedDict
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import hooks, ir
 from distlint.analyzer.callgraph import callgraph_of
-from distlint.analyzer.outflow import Outflow
+from distlint.analyzer.closure import close
+from distlint.analyzer.outflow import Flows, Outflow
 from distlint.analyzer.project import Module, Project
 from distlint.analyzer.relevance import Outline, Relevance, outline
+from distlint.analyzer.vocabulary import (
+    CHANGE,
+    COUNT,
+    EVENT,
+    EXIT,
+    LOCAL,
+    RANK,
+    SET,
+    WRAP,
+    Vocabulary,
+)
 
 if TYPE_CHECKING:
-    from distlint.catalogue.catalogue import Catalogue, Entry
+    from distlint.catalogue.catalogue import Catalogue
 
-_EVENT, _RANK, _LOCAL, _EXIT, _WRAP, _CHANGE, _COUNT, _SET = 1, 2, 4, 8, 16, 32, 64, 128
-"""What a name may be a sign of; ``_WRAP`` is a wrapped model, whose outputs differ by rank.
-
-``_CHANGE`` is a variable of an outer scope that the function writes, and ``_COUNT`` one with which
-functions of its module count; ``_SET`` is what holds for the process: a seed, a handler of signals.
-"""
-
-GENERIC = frozenset(
-    "apply step save load join get set generate forward reduce gather scatter broadcast update log"
-    " compute print read input id hash head sample node access seed stat walk now time random"
-    " uniform normal choice state_dict load_state_dict shutdown wait close reset test fit train"
-    " validate predict evaluate exists post token today beta poisson exponential temperature"
-    " permutation frozenset signal glob backward permute_tensor breakpoint all sum max min mean"
-    " put scale flush sync run call finish info debug warning error exit rank gpu device_id"
-    " synchronize forward_backward item stop register initialize eval state shuffle".split()
-)
-"""Names that mean something only beside a sign of the module or class that they belong to."""
+MOST_RELEVANCES = 8
+"""Sets of modules whose relevance is kept: neighbours import the same, and each takes megabytes."""
 
 _EXITS = frozenset({"exit", "_exit", "quit", "abort"})
 
@@ -43,6 +42,33 @@ def reach_of(project: Project, catalogue: Catalogue) -> Reach:
     return found
 
 
+@dataclass(slots=True)
+class Facts:
+    """What is known about a module and its functions, under catalogues that are as one there."""
+
+    signs: dict[ir.Function, int] = field(default_factory=dict)
+    seeds: dict[ir.Function, frozenset[str]] = field(default_factory=dict)
+    flows: Flows = field(default_factory=Flows)
+    steady_flows: Flows = field(default_factory=Flows)
+    outline: Outline | None = None
+
+
+class Common:
+    """What serves all catalogues: facts about each module by what is told about its words."""
+
+    def __init__(self) -> None:
+        self.facts: dict[str, dict[Hashable, Facts]] = {}
+        self.relevance: OrderedDict[tuple[frozenset[str], Hashable], Relevance] = OrderedDict()
+
+    def forget(self, keys: frozenset[str]) -> None:
+        """Let go of modules that are no longer at hand."""
+        for key in keys:
+            self.facts.pop(key, None)
+        for known in list(self.relevance):
+            if not known[0].isdisjoint(keys):
+                del self.relevance[known]
+
+
 class Reach:
     """What functions may do under a catalogue, by the names in them and in all that they call."""
 
@@ -50,31 +76,40 @@ class Reach:
         self.project = project
         self.graph = callgraph_of(project)
         self.catalogue = catalogue
-        self.events = catalogue.event_names | {"backward"}
-        self.ranks = catalogue.rank_names
-        self.locals = catalogue.local_names | {ir.TRY}
-        self.wrappers = frozenset(_wrapper_names(catalogue))
-        self.setting = catalogue.handling.union(catalogue.seeding)
-        self.changes = frozenset(
-            entry.name.rsplit(".", 1)[-1]
-            for entry in catalogue.entries()
-            if (entry.returns is not None and entry.returns.in_place)
-            or (entry.local is not None and entry.local.in_place)
-        )
-        """Functions that change what they are given."""
-        self.wrapping = self.wrappers | self.changes
-        self._outlines: dict[str, Outline] = {}
-        self._relevance: dict[frozenset[str], Relevance] = {}
-        self._relevance_of: dict[Module, Relevance] = {}
-        self._evidence = {
-            _EVENT: _evidence(catalogue, lambda entry: bool(entry.collective or entry.first)),
-            _LOCAL: _evidence(catalogue, lambda entry: entry.local is not None),
-            _SET: _evidence(catalogue, lambda entry: bool(entry.seed)),
-        }
-        self._signs: dict[ir.Function, int] = {}
-        self._seeds: dict[ir.Function, frozenset[str]] = {}
+        self.vocabulary = Vocabulary(catalogue)
+        self.wrapping = self.vocabulary.wrapping
         self.outflow = Outflow(self)
         self.steady_outflow = Outflow(self, steady=True)
+        self._common = project.memo_of(Common)
+        self._told: dict[str, Hashable] = {}
+        self._told_of: dict[frozenset[str], Hashable] = {}
+        self._facts: dict[str, Facts] = {}
+
+    def facts(self, key: str) -> Facts:
+        """What is known about a module so far, perhaps from under another catalogue."""
+        found = self._facts.get(key)
+        if found is None:
+            shared = self._common.facts.setdefault(key, {})
+            found = self._facts[key] = shared.setdefault(self.told(key), Facts())
+        return found
+
+    def told(self, key: str) -> Hashable:
+        """What the catalogue tells about the words of a module and of all that it imports."""
+        found = self._told.get(key)
+        if found is None:
+            words = self.graph.words_within(self.graph.within(key))
+            known = self._told_of.get(words)  # modules that import each other have the same
+            if known is None:
+                known = self._told_of[words] = self.vocabulary.within(words)
+            found = self._told[key] = known
+        return found
+
+    def forget(self, keys: frozenset[str]) -> None:
+        """Let go of modules that are no longer at hand."""
+        for key in keys:
+            self._told.pop(key, None)
+            self._facts.pop(key, None)
+        self._told_of.clear()
 
     def matters(self, function: ir.Function) -> bool:
         """Does it meet others, end, change globals, fail, or let out what is this rank's own?
@@ -86,39 +121,41 @@ class Reach:
         if self.does_something(function):
             return True
         outflow = self.outflow if self.graph.is_short(function) else self.steady_outflow
-        return bool(self.signs(function) & (_RANK | _LOCAL)) and outflow.lets_out(function)
+        return bool(self.signs(function) & (RANK | LOCAL)) and outflow.lets_out(function)
 
     def does_something(self, function: ir.Function) -> bool:
         """Does it more than work out a value: meet others, ask for a rank, end, change globals?"""
         signs = self.signs(function)
-        if signs & (_EVENT | _EXIT | _CHANGE):
+        if signs & (EVENT | EXIT | CHANGE):
             return True
-        if signs & _SET and not self.catalogue.handling.isdisjoint(self.graph.names_in(function)):
+        if signs & SET and self.graph.mentions(function, self.vocabulary.handling):
             return True
         if ir.RAISE in function.tokens and self.graph.is_short(function):
             return True
-        return bool(signs & _RANK) and self.steady_outflow.lets_out(function)
+        return bool(signs & RANK) and self.steady_outflow.lets_out(function)
 
     def seeds(self, function: ir.Function) -> frozenset[str]:
         """The streams of random numbers that a long function, or one that it calls, may seed."""
-        if not self.signs(function) & _SET or self.graph.is_short(function):
+        if not self.signs(function) & SET or self.graph.is_short(function):
             return frozenset()
-        found = self._seeds.get(function)
+        seeds = self.facts(function.module).seeds
+        found = seeds.get(function)
         if found is None:
-            seeding, names = self.catalogue.seeding, self.graph.names_in(function)
-            found = frozenset[str]().union(*(seeding[name] for name in names & seeding.keys()))
-            if "Generator" in names:  # whose ``manual_seed`` is its own
+            seeding = self.vocabulary.seeding
+            names = self.graph.mentions(function, seeding)
+            found = frozenset[str]().union(*(seeding[name] for name in names))
+            if self.graph.mentions(function, ["Generator"]):  # whose ``manual_seed`` is its own
                 found -= {"torch"}
-            self._seeds[function] = found
+            seeds[function] = found
         return found
 
     def may_meet(self, function: ir.Function) -> bool:
         """May a function, or one that it calls, communicate?"""
-        return bool(self.signs(function) & _EVENT)
+        return bool(self.signs(function) & EVENT)
 
     def asks_count(self, function: ir.Function) -> bool:
         """Does it, or one that it calls, depend on a count that its module keeps?"""
-        return bool(self.signs(function) & _COUNT)
+        return bool(self.signs(function) & COUNT)
 
     def may_part(self, function: ir.Function) -> bool:
         """Could ranks part ways in a function, or in what it calls?"""
@@ -129,11 +166,11 @@ class Reach:
         return _parts(self.block_signs(module, tokens))
 
     def block_may_meet(self, module: Module, tokens: frozenset[str]) -> bool:
-        return bool(self.block_signs(module, tokens) & _EVENT)
+        return bool(self.block_signs(module, tokens) & EVENT)
 
     def block_is_alike(self, module: Module, tokens: frozenset[str]) -> bool:
         """Does no rank meet others, or ask which one it is, in code outside any function?"""
-        return not self.block_signs(module, tokens) & (_EVENT | _RANK | _WRAP)
+        return not self.block_signs(module, tokens) & (EVENT | RANK | WRAP)
 
     def block_signs(self, module: Module, tokens: frozenset[str]) -> int:
         found = self.own_signs(module.key, tokens)
@@ -152,18 +189,19 @@ class Reach:
         tokens = self.graph.unaliased(key, tokens)
         called = tokens if references is None else self.graph.unaliased(key, references)
         found = 0
+        known = self.vocabulary
         for sign, names in (
-            (_EVENT, called & self.events | tokens & self.catalogue.event_hints),
-            (_RANK, tokens & self.ranks),
-            (_LOCAL, called & self.locals | tokens & {ir.TRY}),
-            (_SET, called & self.setting),
+            (EVENT, called & known.events | tokens & known.hints),
+            (RANK, tokens & known.ranks),
+            (LOCAL, called & known.locals | tokens & {ir.TRY}),
+            (SET, called & known.setting),
         ):
             if any(self.is_meant(sign, key, name) for name in names):
                 found |= sign
         if not tokens.isdisjoint(_EXITS):
-            found |= _EXIT
-        if not tokens.isdisjoint(self.wrappers):
-            found |= _WRAP
+            found |= EXIT
+        if not tokens.isdisjoint(known.wrappers):
+            found |= WRAP
         return found
 
     def sources(
@@ -179,104 +217,63 @@ class Reach:
         ``references`` are those that may stand for a function, where that is known; ``steady``
         leaves out random numbers.
         """
-        locals_ = self.catalogue.steady_names if steady else self.locals
+        ranks = self.vocabulary.ranks
+        locals_ = self.vocabulary.steady if steady else self.vocabulary.locals
         for token in tokens - {ir.TRY}:
             is_called = references is None or token in references
             if any(
-                (meant in self.ranks and self.is_meant(_RANK, key, meant))
-                or (is_called and meant in locals_ and self.is_meant(_LOCAL, key, meant))
+                (meant in ranks and self.is_meant(RANK, key, meant))
+                or (is_called and meant in locals_ and self.is_meant(LOCAL, key, meant))
                 for meant in self.graph.unaliased(key, frozenset({token}))
             ):
                 yield token
 
     def signs(self, function: ir.Function) -> int:
-        """What a function and all that it may call mention.
+        """What a function and all that it may call mention."""
+        return close(function, self.graph.called_by, self._own, self._known, self._keep)
 
-        Found for a whole component of functions that call each other at once (Tarjan 1972).
-        """
-        known = self._signs.get(function)
-        if known is not None:
-            return known
-        order: dict[ir.Function, int] = {}
-        low: dict[ir.Function, int] = {}
-        mine: dict[ir.Function, int] = {}
-        path: list[ir.Function] = []
-        work: list[tuple[ir.Function, Iterator[ir.Function]]] = []
+    def _own(self, function: ir.Function) -> int:
+        """What a function itself mentions."""
+        graph = self.graph
+        found = self.own_signs(function.module, function.tokens, graph.references(function))
+        found |= bool(function.outer) * CHANGE | graph.counts(function) * COUNT
+        return found | any(hooks.is_of_batch(function, each) for each in function.params) * LOCAL
 
-        def enter(item: ir.Function) -> None:
-            order[item] = low[item] = len(order)
-            mine[item] = self.own_signs(item.module, item.tokens, self.graph.references(item))
-            mine[item] |= bool(item.outer) * _CHANGE | self.graph.counts(item) * _COUNT
-            mine[item] |= any(hooks.is_of_batch(item, param) for param in item.params) * _LOCAL
-            path.append(item)
-            work.append((item, iter(self.graph.called_by(item))))
+    def _known(self, function: ir.Function) -> int | None:
+        return self.facts(function.module).signs.get(function)
 
-        enter(function)
-        while work:
-            item, callees = work[-1]
-            for callee in callees:
-                finished = self._signs.get(callee)
-                if finished is not None:
-                    mine[item] |= finished
-                elif callee not in order:
-                    enter(callee)
-                    break
-                else:
-                    low[item] = min(low[item], order[callee])
-            else:
-                work.pop()
-                if work:
-                    above = work[-1][0]
-                    low[above] = min(low[above], low[item])
-                if low[item] == order[item]:
-                    start = path.index(item)
-                    members, path[start:] = path[start:], []
-                    found = 0
-                    for member in members:
-                        found |= mine[member]
-                    for member in members:
-                        self._signs[member] = found
-                    if work:
-                        mine[work[-1][0]] |= found
-        return self._signs[function]
+    def _keep(self, function: ir.Function, signs: int) -> None:
+        self.facts(function.module).signs[function] = signs
 
     def is_meant(self, sign: int, key: str, token: str) -> bool:
         """Is a common name the one of the catalogue? Only beside a sign of its owner."""
-        wanted = self._evidence.get(sign, {}).get(token)
-        if wanted is None:
-            return True
-        words = self.graph.words(key)
-        return any(needed <= words for needed in wanted)
+        return self.vocabulary.is_meant(sign, token, self.graph.words(key))
 
     def events_in(self, module: Module, names: frozenset[str]) -> frozenset[str]:
         """Those of the names in a module under which ranks meet, or something is changed."""
-        met = (name for name in names & self.events if self.is_meant(_EVENT, module.key, name))
-        return (names & self.changes).union(met)
+        events = names & self.vocabulary.events
+        met = (name for name in events if self.is_meant(EVENT, module.key, name))
+        return (names & self.vocabulary.changes).union(met)
 
     def relevance(self, module: Module) -> Relevance:
         """Which statements can decide anything, in a module and in what it imports, near or far."""
-        known = self._relevance_of.get(module)
-        if known is not None:
-            return known
-        outlines: dict[str, Outline] = {}
-        queue = [module]
-        while queue:
-            current = queue.pop()
-            if current.key not in outlines:
-                outlines[current.key] = self.outline(current)
-                queue.extend(self.graph.imported(current))
-        key = frozenset(outlines)
-        if key not in self._relevance:
-            self._relevance[key] = Relevance(outlines)
-        self._relevance_of[module] = self._relevance[key]
-        return self._relevance[key]
+        within = self.graph.within(module.key)
+        kept = self._common.relevance
+        key = (within, self.told(module.key))
+        found = kept.get(key)
+        if found is None:
+            modules = map(self.project.by_key, sorted(within))
+            found = kept[key] = Relevance({m.key: self.outline(m) for m in modules if m})
+            if len(kept) > MOST_RELEVANCES:
+                kept.popitem(last=False)
+        kept.move_to_end(key)
+        return found
 
     def outline(self, module: Module) -> Outline:
-        found = self._outlines.get(module.key)
-        if found is None:
-            drawn = self.graph.sketch(module)
-            found = self._outlines[module.key] = outline(module, drawn, self)
-        return found
+        facts = self.facts(module.key)
+        if facts.outline is None:
+            facts.outline = outline(module, self.graph.sketch(module), self)
+        return facts.outline
 
     def may_matter(self, module: Module, name: str) -> bool:
         """May a function of this name, called from the module, make a difference?"""
@@ -290,53 +287,6 @@ class Reach:
         )
 
 
-def _evidence(
-    catalogue: Catalogue, is_sign: Callable[[Entry], bool]
-) -> dict[str, frozenset[frozenset[str]]]:
-    """What has to be in a module for a generic name to be the catalogue's: all words of one set."""
-    found: dict[str, set[frozenset[str]]] = {}
-    for entry in catalogue.entries():
-        owner, _, name = entry.name.rpartition(".")
-        if name not in GENERIC or not owner or not is_sign(entry):
-            continue
-        sets: set[frozenset[str]] = set()
-        root, *parts = owner.split(".")
-        if not parts or parts[-1][:1].isupper():
-            sets.add(frozenset({owner.rpartition(".")[2]}))
-        else:  # a module by its path: a word such as ``checkpoint`` alone says little
-            sets.add(frozenset(parts))
-        if root not in {"torch", "builtins"}:
-            sets.add(frozenset({root}))
-        info = catalogue.lookup(owner)
-        if info is not None and info.cls is not None:
-            sets.update(frozenset({hint}) for hint in info.cls.hints)
-        wanted = entry.collective.only_with if entry.collective is not None else ()
-        arguments = frozenset(argument.param for argument in wanted)
-        found.setdefault(name, set()).update(words | arguments for words in sets)
-    wrappers = (frozenset({name}) for name in _wrapper_names(catalogue))
-    found.setdefault("backward", set()).update(wrappers)
-    return {name: frozenset(sets) for name, sets in found.items()}
-
-
-def _runs_model(catalogue: Catalogue, name: str) -> bool:
-    """Is it a class of wrapped models, with outputs of each rank's own?"""
-    if catalogue.arms_backward(name):
-        return True
-    call = catalogue.member(name, "__call__")
-    return bool(call and call.collective and call.collective.kind == "forward")
-
-
-def _wrapper_names(catalogue: Catalogue) -> Iterator[str]:
-    """Names under which code speaks of wrapped models, whose outputs differ from rank to rank."""
-    yield from ("prepare", "prepare_model")
-    for entry in catalogue.entries():
-        if entry.cls is not None and _runs_model(catalogue, entry.name):
-            yield entry.name.rsplit(".", 1)[-1]
-            yield from entry.cls.hints
-        if entry.returns is not None and not isinstance(entry.returns.kinds, str):
-            yield entry.name.rsplit(".", 1)[-1]
-
-
 def _parts(signs: int) -> bool:
     """Could ranks part ways where there are these signs?"""
-    return bool(signs & _WRAP) or (bool(signs & _EVENT) and bool(signs & (_RANK | _LOCAL)))
+    return bool(signs & WRAP) or (bool(signs & EVENT) and bool(signs & (RANK | LOCAL)))

@@ -207,6 +207,13 @@ class Session:
         """How much text of modules is kept at hand, in characters."""
         return sum(project.volume for project in self.projects.values())
 
+    def shrink(self, limit: int) -> None:
+        """Let go of modules that the last files have not needed, down to a number of characters."""
+        from distlint.analyzer.retention import shrink
+
+        for project in self.projects.values():
+            shrink(project, limit)
+
     def release(self) -> None:
         """Drop the trees of the last file, which take most of the memory of an analysis."""
         if self.projects:

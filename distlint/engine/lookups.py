@@ -31,6 +31,7 @@ class Lookups:
     def add(self, other: Lookups) -> None:
         for importer, answers in other.answers.items():
             self.answers.setdefault(importer, {}).update(answers)
+        self.changed |= other.changed
         for path, state in other.contents.items():
             if self.contents.setdefault(path, state) != state:
                 self.changed.add(path)
@@ -47,7 +48,7 @@ class Reporter:
         return {key: self._of(key, project) for key, project in self.session.projects.items()}
 
     def _of(self, key: Key, project: Project) -> Lookups:
-        found = Lookups()
+        found = Lookups(changed=set(map(str, project.changed)))
         for path, state in self._rest(key, None, project.contents):
             found.contents[str(path)] = state
         for importer, answers in project.answers.items():

@@ -28,7 +28,7 @@ OBJECTS_BETWEEN_COLLECTIONS = 400_000
 GROWTH_BETWEEN_COLLECTIONS = 32 * 1024 * 1024
 """Bytes; a large syntax tree with its positions takes as much."""
 TEXT_AT_ONCE = 8_000_000
-"""Characters of modules that a process keeps at hand before it begins anew: some 300 MB."""
+"""Characters of modules that a process keeps at hand: some 300 MB."""
 
 _CHUNKS_PER_WORKER = 16
 
@@ -164,17 +164,19 @@ def _cores() -> int:
 
 
 class _Worker:
-    """Checks files one after another; what it knows of modules is forgotten once it is much."""
+    """Checks files one after another; what it knows of modules is let go of once it is much."""
 
     def __init__(self, resolver: Resolver, *, caching: bool) -> None:
         self.session = Session(resolver, caching=caching)
         self.reporter = Reporter(self.session)
+        self._limit = TEXT_AT_ONCE
 
     def check(self, target: Target) -> FileResult:
-        if self.session.volume > TEXT_AT_ONCE:
-            self.session = Session(self.session.resolver, caching=self.session.caching)
-            self.reporter = Reporter(self.session)
-            gc.collect()
+        if self.session.volume > self._limit:
+            self.session.release()
+            self.session.shrink(TEXT_AT_ONCE)
+            # what all files import may be more: it is not sorted out anew for each of them
+            self._limit = max(TEXT_AT_ONCE, self.session.volume * 5 // 4)
         return self.session.check_file(target)
 
     def news(self) -> dict[Key, Lookups]:
