@@ -9,6 +9,7 @@ from typing import Any
 
 from distlint.analyzer import ir, strides
 from distlint.analyzer import values as v
+from distlint.analyzer.joined import as_less, is_joined
 from distlint.analyzer.machine import ABORT, END, Machine, Place
 from distlint.analyzer.product import Parting, alone, difference, resume
 from distlint.analyzer.rehearsal import Rehearsal
@@ -35,6 +36,8 @@ class Trace:
     """What was left to do at each event."""
     ended: str = "end"
     log: list[tuple[Any, ...]] = field(default_factory=list)
+    is_cut: bool = False
+    """Were there too many collectives, or too many questions?"""
     asked: bool = False
     """Was there a question that the parting does not answer?"""
 
@@ -50,6 +53,27 @@ def replay(rehearsal: Rehearsal, start: State, parting: Parting) -> tuple[list[T
         for rank in parting.ranks:
             players[rank].run_to(parting.serial)
     return [player.trace for player in players], heads is not None
+
+
+def refutes(traces: Sequence[Trace], parting: Parting) -> bool:
+    """Does a replay in which nobody gets stuck rule a parting out?
+
+    Not if it was cut off, nor if what the two ranks are to decide differently was a value of joined
+    ways, and none of the questions that it stands for was asked.
+    """
+    for rank, side in zip(parting.ranks, SIDES, strict=True):
+        if traces[rank].is_cut:
+            return False
+        for key, outcome in parting.assumed.items():
+            if not isinstance(key, tuple) or key[0] != side or not is_joined(key[1]):
+                continue
+            asked = [(*as_less(atom), answer) for _, atom, answer in _answers(traces[rank])]
+            if not any(
+                resembles(key[1], atom) and (answer is outcome) is is_positive
+                for atom, is_positive, answer in asked
+            ):
+                return False
+    return True
 
 
 def look_into(
@@ -328,6 +352,7 @@ class Player:
         """The next collective; None at the end. ``place`` names the last one on all its ranks."""
         trace = self.trace
         if self.at_end or len(trace.events) >= MAX_EVENTS:
+            trace.is_cut = not self.at_end
             return None
         if trace.events:
             self.leave(trace.events[-1], place)
@@ -369,6 +394,7 @@ class Player:
                 return ABORT
             finally:
                 self.tell()
+        self.trace.is_cut = True
         return ABORT
 
     def answer(self, need: Need) -> bool:
