@@ -9,7 +9,7 @@ from typing import Any
 
 from distlint.analyzer import ir, strides
 from distlint.analyzer import values as v
-from distlint.analyzer.joined import as_less, is_joined
+from distlint.analyzer.joined import as_less, is_joined, outcomes, tests_in
 from distlint.analyzer.machine import ABORT, END, Machine, Place
 from distlint.analyzer.product import Parting, alone, difference, resume
 from distlint.analyzer.rehearsal import Rehearsal
@@ -406,6 +406,8 @@ class Player:
         answer = self.by_stride(need)
         if answer is None:
             answer = self.recall(need)
+        if answer is None:
+            answer = self.as_part(need)
         if answer is None and self.guide is not None:
             answer = self.guide.answer(self, need)
         if answer is None:
@@ -449,6 +451,24 @@ class Player:
             atom = key[1] if isinstance(key, tuple) else key
             if resembles(atom, need.atom):
                 return outcome
+        return None
+
+    def as_part(self, need: Need) -> bool | None:
+        """The answer with which a question about joined values comes out as it was assumed.
+
+        Here it is asked in parts: which of the values it is, and then the question about that one.
+        Where any answer will do, the two ranks give different ones.
+        """
+        for key, outcome in self.assumed.items():
+            if not isinstance(key, tuple) or key[0] != self.machine.side or not is_joined(key[1]):
+                continue
+            if any(test is need.atom for test in tests_in(key[1])):
+                able = [outcome in outcomes(key[1], need.atom, each) for each in (True, False)]
+                self.trace.asked = True
+                return able[0] if able[0] is not able[1] else outcome is not self.default
+            atom, is_positive = as_less(need.atom)
+            if need.atom is not key[1] and resembles(key[1], atom):
+                return outcome is is_positive
         return None
 
 
