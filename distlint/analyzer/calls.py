@@ -24,6 +24,7 @@ from distlint.analyzer.values import (
 )
 from distlint.analyzer.view import IN_PROCESSES, RISKY
 from distlint.catalogue.entries import Argument
+from distlint.source.incomplete import Reason
 
 SHARDED = "torch.utils.data.DistributedSampler"
 SELF_RETURNING = frozenset(
@@ -216,7 +217,10 @@ class Calls(Collectives):
         depth = self.frame.depth + 1
         is_counted = any(isinstance(arg, Const) and type(arg.value) is int for arg in args)
         most = COUNTED_RECURSION if is_counted else RECURSION
-        if not self.rehearsal.follows(function, depth) or self.active(function) >= most:
+        follows = self.rehearsal.follows(function, depth)
+        if not follows and self.rehearsal.does_something(function):
+            self.rehearsal.incomplete.add(Reason.CALLS)
+        if not follows or self.active(function) >= most:
             return self.pass_over(function, label, unknown("call", *label, *given), key)
         self.rehearsal.enter(function)
         frame = self.activation(target, site)

@@ -142,6 +142,8 @@ class Leaving(Calls):
                 # the rest of the generator runs first
                 pending = self.rehearsal.cont("exit", (kind, value, site), k.frame, k.next)
                 return self.enter_generator_rest(k, pending)
+            if k.kind == "loop" and kind != "continue":
+                self.rehearsal.loops_left.add(k.data[0])
             if k.kind == "loop" and kind in {"break", "continue"}:
                 self.results = {}
                 if kind == "continue":

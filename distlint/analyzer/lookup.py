@@ -19,6 +19,7 @@ from distlint.analyzer.state import (
 )
 from distlint.analyzer.values import UNEVEN, Const, Unknown, Value, const, unknown
 from distlint.analyzer.view import View
+from distlint.source.incomplete import Reason
 
 _KINDS = frozenset(
     {"shape", "ndim", "dtype", "device", "is_cuda", "is_cpu", "is_sparse", "is_leaf"}
@@ -182,6 +183,8 @@ class Lookup(View):
     def module_attribute(self, key: str, attr: str) -> Value:
         target = self.rehearsal.module(key)
         if target is None:
+            if self.rehearsal.project.is_unreadable(key):
+                self.rehearsal.incomplete.add(Reason.IMPORTS)
             return v.external(f"{key}.{attr}")
         full = f"{target.dotted}.{attr}"  # the same thing, however it was imported
         if self.catalogue.lookup(full) is not None:

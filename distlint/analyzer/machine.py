@@ -254,11 +254,14 @@ class Machine(Leaving):
     ) -> str | None:
         self.it = (*outer, index)
         if not self.test(statement.test, statement.site):
+            self.rehearsal.loops_left.add(statement)
             self.it = outer
             self.results = {}
             self.k = self.push(statement.orelse, 0, k.next)
             return None
         if index >= LOOP_BOUND + self.extra_turns(statement):
+            if k.next is not None:
+                self.rehearsal.loops_cut.add(statement)
             raise Cut
         self.results = {}
         again = self.rehearsal.cont("loop", (statement, index + 1, None, outer), k.frame, k.next)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from distlint.analyzer import ir
-from distlint.analyzer.finder import LARGE, Finder, content_of, state_of
+from distlint.analyzer.finder import LARGE, UNREADABLE, Finder, content_of, state_of
 from distlint.analyzer.lower import ParseError, lower, parse
 from distlint.analyzer.screen import worth_following
 from distlint.catalogue import RUNTIME, shipped
@@ -490,6 +490,13 @@ class Project:
         if path != self._checked and self.contents.get(path) == LARGE:
             return None
         return self._modules[path]
+
+    def is_unreadable(self, key: str) -> bool:
+        """Is a module too large to be looked into, or no Python?"""
+        path = _path(key)
+        if self.contents.get(path) in (LARGE, UNREADABLE):
+            return path.is_file()
+        return path in self._modules and self._modules[path] is None
 
     def read(self, path: Path) -> Document:
         """A file as it is, saved or not.

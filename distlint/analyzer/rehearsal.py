@@ -19,6 +19,7 @@ from distlint.analyzer.state import Cont, Frame, OverBudget
 from distlint.analyzer.values import Value
 from distlint.catalogue import shipped
 from distlint.catalogue.catalogue import IMPLIED_TAGS
+from distlint.source.incomplete import Reason
 
 if TYPE_CHECKING:
     from distlint.analyzer.lookup import Lookup
@@ -68,6 +69,11 @@ class Rehearsal:
         """What a broadcast has left on its group: the source that was named, and the members."""
         self.ends = False
         """Has a rank come to the end of the root, or to an exit that may be one?"""
+        self.incomplete: set[Reason] = set()
+        """Why something in the root may have been missed."""
+        self.loops_cut: set[ir.Stmt] = set()
+        self.loops_left: set[ir.Stmt] = set()
+        """The loops that were not followed further on some way, and those that were left on one."""
         self.is_entered_late = False
         """Does the root begin in the middle of a program, and not where that begins?"""
         self._numbers: dict[Hashable, int] = {}
@@ -96,6 +102,8 @@ class Rehearsal:
         """
         self.is_entered_late = not is_script
         self.ends = False
+        self.incomplete = set()
+        self.loops_cut, self.loops_left = set(), set()
         self.entered = set()
         self.depth = depth
         self.budget = budget
@@ -107,8 +115,13 @@ class Rehearsal:
 
     @contextmanager
     def aside(self, depth: int | None = None, budget: int | None = None) -> Iterator[None]:
-        """Something is done on a budget of its own; calls may be followed to another depth."""
+        """Something is done on a budget of its own; calls may be followed to another depth.
+
+        What is cut off in it does not make the root incomplete.
+        """
         before = self.depth, self.budget, self.reserve, self.steps
+        walked = self.incomplete, self.loops_cut, self.loops_left
+        self.incomplete, self.loops_cut, self.loops_left = set(), set(), set()
         self.depth = self.depth if depth is None else depth
         self.budget = self.budget if budget is None else budget
         self.reserve = self.steps = 0
@@ -116,6 +129,7 @@ class Rehearsal:
             yield
         finally:
             self.depth, self.budget, self.reserve, self.steps = before
+            self.incomplete, self.loops_cut, self.loops_left = walked
 
     def follows(self, function: ir.Function, depth: int) -> bool:
         """Is a call looked into? A short function that may communicate is, however deep."""
@@ -123,6 +137,11 @@ class Rehearsal:
             return True
         is_wrapper = self.reach.may_meet(function) and self.reach.graph.is_short(function)
         return depth <= DEEPEST and is_wrapper
+
+    def reasons(self) -> set[Reason]:
+        """Why something in the root may have been missed, as far as it has been walked."""
+        never_left = any(_has_exit(loop) for loop in self.loops_cut - self.loops_left)
+        return self.incomplete | ({Reason.LOOPS} if never_left else set())
 
     def may_meet(self, function: ir.Function) -> bool:
         """May a function, or one that it calls, communicate?"""
@@ -570,6 +589,14 @@ def _is_abort(call: ir.Call) -> bool:
         return False
     status = call.args[0].value
     return not (isinstance(status, ir.Literal) and status.value in {0, None})
+
+
+def _has_exit(loop: ir.Stmt) -> bool:
+    """Can a loop come to an end, other than by an exception of something that it calls?"""
+    return isinstance(loop, ir.While) and (
+        not (isinstance(loop.test, ir.Literal) and loop.test.value)
+        or any(isinstance(node, (ir.Break, ir.Return, ir.Raise)) for node in _own_nodes(loop.body))
+    )
 
 
 def _leaves(block: ir.Block, flags: bool = False) -> bool:

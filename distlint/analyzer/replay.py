@@ -9,6 +9,7 @@ from typing import Any
 
 from distlint.analyzer import ir, strides
 from distlint.analyzer import values as v
+from distlint.analyzer.joined import as_less, is_joined, outcomes, tests_in
 from distlint.analyzer.machine import ABORT, END, Machine, Place
 from distlint.analyzer.product import Parting, alone, difference, resume
 from distlint.analyzer.rehearsal import Rehearsal
@@ -35,6 +36,8 @@ class Trace:
     """What was left to do at each event."""
     ended: str = "end"
     log: list[tuple[Any, ...]] = field(default_factory=list)
+    is_cut: bool = False
+    """Were there too many collectives, or too many questions?"""
     asked: bool = False
     """Was there a question that the parting does not answer?"""
 
@@ -50,6 +53,27 @@ def replay(rehearsal: Rehearsal, start: State, parting: Parting) -> tuple[list[T
         for rank in parting.ranks:
             players[rank].run_to(parting.serial)
     return [player.trace for player in players], heads is not None
+
+
+def refutes(traces: Sequence[Trace], parting: Parting) -> bool:
+    """Does a replay in which nobody gets stuck rule a parting out?
+
+    Not if it was cut off, nor if what the two ranks are to decide differently was a value of joined
+    ways, and none of the questions that it stands for was asked.
+    """
+    for rank, side in zip(parting.ranks, SIDES, strict=True):
+        if traces[rank].is_cut:
+            return False
+        for key, outcome in parting.assumed.items():
+            if not isinstance(key, tuple) or key[0] != side or not is_joined(key[1]):
+                continue
+            asked = [(*as_less(atom), answer) for _, atom, answer in _answers(traces[rank])]
+            if not any(
+                resembles(key[1], atom) and (answer is outcome) is is_positive
+                for atom, is_positive, answer in asked
+            ):
+                return False
+    return True
 
 
 def look_into(
@@ -328,6 +352,7 @@ class Player:
         """The next collective; None at the end. ``place`` names the last one on all its ranks."""
         trace = self.trace
         if self.at_end or len(trace.events) >= MAX_EVENTS:
+            trace.is_cut = not self.at_end
             return None
         if trace.events:
             self.leave(trace.events[-1], place)
@@ -369,6 +394,7 @@ class Player:
                 return ABORT
             finally:
                 self.tell()
+        self.trace.is_cut = True
         return ABORT
 
     def answer(self, need: Need) -> bool:
@@ -380,6 +406,8 @@ class Player:
         answer = self.by_stride(need)
         if answer is None:
             answer = self.recall(need)
+        if answer is None:
+            answer = self.as_part(need)
         if answer is None and self.guide is not None:
             answer = self.guide.answer(self, need)
         if answer is None:
@@ -423,6 +451,24 @@ class Player:
             atom = key[1] if isinstance(key, tuple) else key
             if resembles(atom, need.atom):
                 return outcome
+        return None
+
+    def as_part(self, need: Need) -> bool | None:
+        """The answer with which a question about joined values comes out as it was assumed.
+
+        Here it is asked in parts: which of the values it is, and then the question about that one.
+        Where any answer will do, the two ranks give different ones.
+        """
+        for key, outcome in self.assumed.items():
+            if not isinstance(key, tuple) or key[0] != self.machine.side or not is_joined(key[1]):
+                continue
+            if any(test is need.atom for test in tests_in(key[1])):
+                able = [outcome in outcomes(key[1], need.atom, each) for each in (True, False)]
+                self.trace.asked = True
+                return able[0] if able[0] is not able[1] else outcome is not self.default
+            atom, is_positive = as_less(need.atom)
+            if need.atom is not key[1] and resembles(key[1], atom):
+                return outcome is is_positive
         return None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import Any
@@ -17,10 +17,11 @@ from distlint.analyzer.product import Parting, Walk, root_state
 from distlint.analyzer.project import Module, Project
 from distlint.analyzer.reach import reach_of
 from distlint.analyzer.rehearsal import Rehearsal
-from distlint.analyzer.replay import Trace, look_into, probe, replay
+from distlint.analyzer.replay import Trace, look_into, probe, refutes, replay
 from distlint.analyzer.state import Frame, Key, OverBudget, State
 from distlint.analyzer.values import Value, unknown
 from distlint.catalogue.catalogue import Catalogue
+from distlint.source.incomplete import Reason
 
 MAX_RANKS = 16
 ENOUGH = 24
@@ -89,6 +90,13 @@ class Outcome:
     proofs: list[Proof] = field(default_factory=list)
     roots: int = 0
     over_budget: int = 0
+    incomplete: dict[ir.Function | None, set[Reason]] = field(default_factory=dict)
+    """The roots of which not all has been walked that could hold a divergence, and why."""
+
+    def cut_off(self, root: ir.Function | None, reasons: Iterable[Reason]) -> None:
+        found = set(reasons)
+        if found:
+            self.incomplete.setdefault(root, set()).update(found)
 
 
 class Rehearser:
@@ -175,6 +183,7 @@ class Rehearser:
         self.outcome.roots += 1
         if self.spent > MODULE_BUDGET:
             self.outcome.over_budget += 1
+            self.outcome.cut_off(function, {Reason.NOT_ANALYSED})
             return
         nodes, local = self.world
         levels = iter(LEVELS if function is None else FUNCTION_LEVELS)
@@ -186,6 +195,7 @@ class Rehearser:
                 is_complete = self.compare_ranks(rehearsal, function)
             except NeedBiggerCluster as need:
                 if need.nodes * need.local > MAX_RANKS:
+                    self.outcome.cut_off(function, {Reason.CLUSTER_SIZE})
                     return
                 nodes, local = need.nodes, need.local
                 self.leave()
@@ -193,11 +203,13 @@ class Rehearser:
                 shallower = next(levels, None)
                 if shallower is None:
                     self.outcome.over_budget += 1
+                    self.outcome.cut_off(function, {Reason.BUDGET, *rehearsal.reasons()})
                     self.probe(rehearsal, function)
                     return
                 level = shallower
             else:
                 self.outcome.over_budget += not is_complete
+                self.outcome.cut_off(function, rehearsal.reasons())
                 self.entered |= rehearsal.entered
                 self.ends = rehearsal.ends
                 return
@@ -212,6 +224,7 @@ class Rehearser:
         """
         start = self.start(rehearsal, function)
         trials: Counter[Any] = Counter()
+        unconfirmed: set[Any] = set()
         refuted = 0
         walk = Walk(rehearsal, start)
         for first, second in _pairs(rehearsal):
@@ -229,9 +242,13 @@ class Rehearser:
                 )
                 if is_known or (self.replayed > REPLAY_BUDGET and self.outcome.proofs):
                     trials["alike"] += 1
+                    if not (is_known or trials[kind, True]):
+                        rehearsal.incomplete.add(Reason.BUDGET)
                 else:
                     before = self.replayed
-                    proven = self.prove(rehearsal, start, parting, function)
+                    proven, is_refuted = self.prove(rehearsal, start, parting, function)
+                    if not (proven or is_refuted):
+                        unconfirmed.add(kind)
                     trials[kind, proven] += 1
                     trials[refuted_so] += not proven
                     found += proven
@@ -239,25 +256,35 @@ class Rehearser:
                     if refuted > REFUTED_BUDGET:
                         raise OverBudget
                 if found >= ENOUGH or trials["alike"] >= ENOUGH_TRIED:
+                    rehearsal.incomplete.add(Reason.DIVERGENCES)
                     break
+        if not walk.is_complete:
+            rehearsal.incomplete.add(Reason.STATES)
+        if any(not trials[kind, True] for kind in unconfirmed):
+            rehearsal.incomplete.add(Reason.UNCONFIRMED)
         return walk.is_complete
 
     def prove(
         self, rehearsal: Rehearsal, start: State, parting: Parting, root: ir.Function | None
-    ) -> bool:
-        """Replay a parting; keep it when somebody gets stuck on one of the ways that lead there."""
+    ) -> tuple[bool, bool]:
+        """Replay a parting; keep it when somebody gets stuck on one of the ways that lead there.
+
+        Is it proven, and if not, is it refuted?
+        """
+        is_refuted = True
         for candidate in chain([parting], islice(parting.others(), OTHER_WAYS)):
             with rehearsal.aside():
                 try:
                     traces, is_stuck = replay(rehearsal, start, candidate)
                 except OverBudget:
-                    return False
+                    return False, False
                 finally:
                     self.replayed += rehearsal.steps
             if is_stuck:
                 self.keep(rehearsal, traces, candidate, root)
-                return True
-        return False
+                return True, False
+            is_refuted = is_refuted and refutes(traces, candidate)
+        return False, is_refuted
 
     def keep(
         self,
@@ -291,12 +318,14 @@ class Rehearser:
         """Replay a parting at a call that was too deep to be compared, which one way is not."""
         tried = trials["open", parting.kind]
         if rehearsal.depth == DEEP or tried >= ENOUGH_ALIKE or trials["open"] >= ENOUGH_OPEN:
+            rehearsal.incomplete.add(Reason.CALLS)
             return False
         trials["open", parting.kind] += 1
         trials["open"] += 1
         try:
             found = look_into(rehearsal, start, parting, DEEP, OPEN_BUDGET)
         except (OverBudget, NeedBiggerCluster):
+            rehearsal.incomplete.add(Reason.CALLS)
             return False
         if found is not None:
             self.keep(rehearsal, *found, root)

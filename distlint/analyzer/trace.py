@@ -16,6 +16,7 @@ from distlint.analyzer.state import Event, OverBudget
 from distlint.analyzer.witness import Witness, witness_of
 from distlint.source.document import Document
 from distlint.source.finding import Step
+from distlint.source.incomplete import Reason, ordered
 from distlint.source.trace import Trace
 
 MAX_ROWS = 200
@@ -66,15 +67,15 @@ class _Tracer:
     def root(self, function: ir.Function | None) -> Trace:
         rehearser = self.rehearser()
         rehearser.rehearse(function)
-        complete = not rehearser.outcome.over_budget
+        incomplete = ordered(rehearser.outcome.incomplete.get(function, ()))
         best: tuple[tuple[int, ...], Proof, Witness] | None = None
         for proof in rehearser.outcome.proofs:
             witness = witness_of(proof, self.locators, self.module.key)
             if witness is not None and (best is None or witness.weight < best[0]):
                 best = (witness.weight, proof, witness)
         if best is not None:
-            return self.drawn(function, best[1].traces, best[2], complete)
-        return self.drawn(function, self.usual_path(rehearser, function), None, complete)
+            return self.drawn(function, best[1].traces, best[2], incomplete)
+        return self.drawn(function, self.usual_path(rehearser, function), None, incomplete)
 
     def usual_path(
         self, rehearser: Rehearser, function: ir.Function | None
@@ -103,7 +104,7 @@ class _Tracer:
         function: ir.Function | None,
         traces: Sequence[RankTrace],
         witness: Witness | None,
-        complete: bool,
+        incomplete: tuple[Reason, ...],
     ) -> Trace:
         lanes = self.lanes(traces)
         rows, parting = self.rows(traces, lanes)
@@ -115,7 +116,7 @@ class _Tracer:
             parting=parting,
             decisions=witness.decisions if witness is not None else (),
             effect=witness.effect if witness is not None else "",
-            complete=complete,
+            incomplete=incomplete,
         )
 
     def lanes(self, traces: Sequence[RankTrace]) -> list[list[int]]:

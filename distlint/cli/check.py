@@ -313,6 +313,7 @@ def _write(report: Report, chosen: argparse.Namespace, resolver: Resolver, strea
         width=options.width(),
         quiet=chosen.quiet,
         unsafe=bool(chosen.unsafe_fixes),
+        verbose=chosen.verbose,
     )
     formats.load(chosen.output_format).write(report, page)
 

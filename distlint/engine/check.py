@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,10 +15,16 @@ from distlint.engine.discovery import Target, reason
 from distlint.engine.settings import Resolver, Settings
 from distlint.engine.suppression import Complaint, Suppressions
 from distlint.rules.prefilter import worth_analysing
-from distlint.rules.table import RESERVED, SYNTAX_ERROR, UNUSED_SUPPRESSION
+from distlint.rules.table import (
+    INCOMPLETE_ANALYSIS,
+    RESERVED,
+    SYNTAX_ERROR,
+    UNUSED_SUPPRESSION,
+)
 from distlint.source.document import Document, DocumentError, digest
 from distlint.source.edits import preview
 from distlint.source.finding import Finding, Place, Severity, Span
+from distlint.source.incomplete import Incomplete
 from distlint.source.moves import Moves
 from distlint.source.notebook import PYTHON, SUFFIX, Cell, Notebook
 from distlint.source.report import CommentKey, Frame, Notice, Reported
@@ -48,6 +54,8 @@ class FileResult:
     unused: tuple[tuple[Reported, frozenset[CommentKey]], ...] = ()
     used: frozenset[CommentKey] = frozenset()
     notices: tuple[Notice, ...] = ()
+    noted: tuple[Reported, ...] = ()
+    """Where the analysis is incomplete, unless that is among what is reported."""
     checked: bool = True
     suppressed: int = 0
     over_budget: int = 0
@@ -136,7 +144,12 @@ class Session:
         if isinstance(document, Notebook) or document.path not in self._last:
             return None
         text, last = self._last[document.path]
-        known = replace(last, findings=list(Moves(text, document).findings(last.findings)))
+        moves = Moves(text, document)
+        known = replace(
+            last,
+            findings=list(moves.findings(last.findings)),
+            incomplete=list(moves.incomplete(last.incomplete)),
+        )
         return self.check_source(document, settings, known)
 
     def check_source(
@@ -179,7 +192,8 @@ class Session:
         every.sort(key=lambda finding: finding.sort_key)
         findings = tuple(f for f in every if settings.preview or not f.preview)
         sieve = self._sieve(document, settings)
-        result = sieve.result(findings, over_budget, complete=not failed)
+        incomplete = [each for every in found for each in every.incomplete]
+        result = sieve.result(findings, over_budget, incomplete=incomplete, complete=not failed)
         told = [*result.reported, *(item for item, _ in result.unused)]
         proposed = sorted((item.finding for item in told), key=lambda finding: finding.sort_key)
         return State(document, findings, tuple(proposed), over_budget, failed)
@@ -255,6 +269,7 @@ class Session:
             [finding for each in found for finding in each.findings],
             sum(each.over_budget for each in found),
             sum(each.roots for each in found),
+            incomplete=[each for every in found for each in every.incomplete],
             complete=not problems,
         )
         notices = (Notice("failed", each, document.path, problems[each]) for each in problems)
@@ -375,6 +390,7 @@ class Session:
         return replace(
             result,
             reported=(*(_in_cell(item, notebook) for item in result.reported), *broken),
+            noted=tuple(_in_cell(item, notebook) for item in result.noted),
             unused=tuple(unused) if not broken else (),
         )
 
@@ -393,6 +409,7 @@ def _joined(run: FileResult, file: FileResult) -> FileResult:
     return replace(
         run,
         reported=(*run.reported, *file.reported, *unused),
+        noted=(*run.noted, *file.noted),
         notices=(*run.notices, *file.notices),
         suppressed=run.suppressed + file.suppressed,
         over_budget=run.over_budget + file.over_budget,
@@ -422,9 +439,15 @@ class _Sieve:
         over_budget: int = 0,
         roots: int = 0,
         *,
+        incomplete: Sequence[Incomplete] = (),
         complete: bool = True,
     ) -> FileResult:
         """What is left of the findings; not ``complete`` when a rule gave no answer."""
+        if INCOMPLETE_ANALYSIS in self.settings.selection.explicit:
+            findings = [*findings, *map(_told, incomplete)]
+            aside: Sequence[Incomplete] = ()
+        else:
+            aside = incomplete
         kept = [(f, self._view(f.place.path)) for f in findings]
         kept = [(f, view) for f, view in kept if enabled(f.code, f.place.path, view.settings)]
         # A comment that suppresses a finding in preview is of use, but the finding would not
@@ -433,10 +456,12 @@ class _Sieve:
         shown = [each for each in judged if each[1].settings.preview or not each[0].preview]
         reported = [view.report(f) for f, view, suppressed in shown if not suppressed]
         own = self.files[self.document.path]
+        notes = [own.note(each) for each in aside]
         return FileResult(
             self.document.path,
             reported=tuple(reported),
-            unused=tuple(own.complaints(complete=complete and over_budget == 0)),
+            noted=tuple(note for note in notes if note is not None),
+            unused=tuple(own.complaints(complete=complete and not (over_budget or incomplete))),
             used=frozenset(key for view in self.files.values() for key in view.used()),
             suppressed=len(shown) - len(reported),
             over_budget=over_budget,
@@ -476,6 +501,19 @@ class _FileView:
         return replace(
             _reported(graded, frame, end, self.settings), proposed=_proposed(finding, self.document)
         )
+
+    def note(self, incomplete: Incomplete) -> Reported | None:
+        """What is told in a note, and to programs: by itself it fails no run.
+
+        None if a comment or the configuration ignores it.
+        """
+        finding, path, settings = _told(incomplete), self.document.path, self.settings
+        ignored = settings.selection.ignored | settings.ignored_in(path)
+        if finding.code in ignored or self.suppresses(finding):
+            return None
+        item = self.report(finding)
+        is_selected = enabled(finding.code, path, settings)
+        return replace(item, fails=False, is_selected=is_selected, entry_point=incomplete.name)
 
     def used(self) -> Iterable[CommentKey]:
         return ((self.document.path, *item) for item in self.suppressions.used)
@@ -556,9 +594,17 @@ def enabled(code: str, path: Path, settings: Settings) -> bool:
     return on and code not in settings.ignored_in(path)
 
 
+def _told(incomplete: Incomplete) -> Finding:
+    from distlint.rules.general.incomplete_analysis import told
+
+    return told(incomplete)
+
+
 def _off(settings: Settings) -> frozenset[str]:
     """The codes of rules that nobody has asked for: what they would find is not told."""
-    return _resting(settings) | (frozenset(RESERVED) - settings.selection.codes)
+    selection = settings.selection
+    unasked = {INCOMPLETE_ANALYSIS} - selection.explicit  # by itself no reason to compare ranks
+    return _resting(settings) | unasked | (frozenset(RESERVED) - selection.codes)
 
 
 def _resting(settings: Settings) -> frozenset[str]:
@@ -577,7 +623,7 @@ def passes_prefilter(document: Document, settings: Settings) -> bool:
 
 
 def _is_preview(code: str, settings: Settings) -> bool:
-    if code in (SYNTAX_ERROR, UNUSED_SUPPRESSION):
+    if code in (SYNTAX_ERROR, UNUSED_SUPPRESSION, INCOMPLETE_ANALYSIS):
         return False
     from distlint.rules.registry import rules
 

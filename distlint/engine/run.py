@@ -128,6 +128,7 @@ def combined(parts: Sequence[Report]) -> Report:
     return Report(
         reported=tuple(_distinct(reported)),
         notices=tuple(sorted({notice for each in parts for notice in each.notices}, key=_order)),
+        noted=tuple(_distinct(item for each in parts for item in each.noted)),
         checked=sum(each.checked for each in parts),
         skipped=sum(each.skipped for each in parts),
         suppressed=sum(each.suppressed for each in parts),
@@ -150,6 +151,7 @@ def part(results: Iterable[FileResult], found: Discovered) -> Report:
     return Report(
         reported=tuple(_distinct(item for result in results for item in result.reported)),
         notices=tuple(notices),
+        noted=tuple(_distinct(item for result in results for item in result.noted)),
         checked=sum(result.checked for result in results),
         skipped=skipped,
         suppressed=sum(result.suppressed for result in results),

@@ -29,6 +29,8 @@ class Selection:
 
     codes: frozenset[str]
     explicit: frozenset[str]
+    ignored: frozenset[str] = frozenset()
+    """The codes that are off because they are to be ignored, not because others are selected."""
 
     def enables(self, code: str, *, preview_rule: bool, preview: bool) -> bool:
         return code in self.codes and (preview or not preview_rule or code in self.explicit)
@@ -74,15 +76,17 @@ def resolve(layers: Sequence[Layer], known: Mapping[str, str] = RESERVED) -> Sel
     """Apply the layers in order; inside a layer the more specific selector wins, as in ruff."""
     codes = frozenset(known)
     explicit: set[str] = set()
+    ignored: set[str] = set()
     for layer in layers:
         if layer.select is not None:
             codes = frozenset({SYNTAX_ERROR})
             explicit.clear()
         chosen = [*(layer.select or ()), *layer.extend_select]
         dropped = [*layer.ignore, *layer.extend_ignore]
+        ignored.update(*(expand(selector, known) for selector in dropped))
         explicit.update(code for code in (exact(s, known) for s in chosen) if code)
         codes = _apply(codes, chosen, dropped, known)
-    return Selection(codes, frozenset(explicit) & codes)
+    return Selection(codes, frozenset(explicit) & codes, frozenset(ignored) - codes)
 
 
 def _apply(

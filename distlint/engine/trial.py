@@ -14,6 +14,7 @@ from distlint.engine.selection import Selection
 from distlint.engine.settings import Settings
 from distlint.rules.base import Example, Rule, SettingsRule, SourceRule
 from distlint.rules.registry import RegistryError, own_rules
+from distlint.rules.table import INCOMPLETE_ANALYSIS
 from distlint.source.document import Document, DocumentError
 from distlint.source.finding import Finding
 
@@ -182,6 +183,8 @@ class _Trying:
         result = self.session.check_bytes(self.text.encode(), self.path, self.settings)
         self.failures = tuple(n.message for n in result.notices if n.kind == "failed")
         items = (*result.reported, *(item for item, _ in result.unused))
+        if self.rule.code == INCOMPLETE_ANALYSIS:
+            items = (*items, *result.noted)
         return sorted((item.finding for item in items), key=lambda finding: finding.sort_key)
 
     def _repaired(self) -> tuple[str | None, list[str]]:

@@ -9,7 +9,7 @@ from distlint.output.formats import Page
 from distlint.output.style import Part, Printer
 from distlint.source.finding import Severity
 from distlint.source.paths import display, printable
-from distlint.source.report import Fixed, Notice, Report
+from distlint.source.report import Fixed, Notice, Report, Reported
 
 _PREFIX: dict[str, Part] = {
     "failed": ("error: ", "bold red"),
@@ -17,6 +17,10 @@ _PREFIX: dict[str, Part] = {
     "skipped": ("skipped: ", "bold yellow"),
     "nothing": "",
 }
+
+
+NAMED = 3
+"""Entry points that the note about an incomplete analysis names."""
 
 
 def counted(count: int, singular: str, plural: str | None = None) -> str:
@@ -49,6 +53,32 @@ def close(report: Report, out: Printer, page: Page) -> None:
     hint = fixable(report, unsafe=page.unsafe)
     if hint:
         out.line(hint)
+    note = incomplete(report, verbose=page.verbose)
+    if note:
+        out.line(("note: ", "bold"), note)
+
+
+def incomplete(report: Report, *, verbose: bool) -> str:
+    """Which entry points were not analysed in full, with the reasons if asked for."""
+    items = report.noted
+    if not items:
+        return ""
+    what = f"the analysis of {counted(len(items), 'entry point')} is incomplete"
+    if verbose:
+        places = (f"  {_where(item)}: {item.finding.message}" for item in items)
+        return "\n".join([f"{what}; hangs may be missed there:", *places])
+    named = [f"{item.entry_point} ({_where(item)})" for item in items[:NAMED]]
+    rest = len(items) - len(named)
+    if rest:
+        named.append(f"{rest:,} more")
+    return f"{what}; hangs may be missed there: {', '.join(named)} (`--verbose` tells why)"
+
+
+def _where(item: Reported) -> str:
+    from distlint.output.places import place_name  # loads json, which a clean file does not need
+
+    place = item.finding.place
+    return f"{display(place.path)}:{place_name(place)}"
 
 
 def fixable(report: Report, *, unsafe: bool) -> str:
@@ -89,6 +119,8 @@ def statistics(report: Report, out: Printer) -> None:
 def _totals(report: Report) -> Iterator[str]:
     yield f"{counted(report.checked, 'file')} checked, {report.skipped:,} skipped"
     yield f"{counted(report.roots, 'entry point')} rehearsed, {report.over_budget:,} over budget"
+    if report.noted:
+        yield f"{counted(len(report.noted), 'entry point')} not analysed in full"
     yield f"{counted(report.suppressed, 'finding')} suppressed by comments"
     if report.tolerated:
         yield f"{counted(report.tolerated, 'finding')} in the baseline"

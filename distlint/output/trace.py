@@ -29,7 +29,8 @@ def render(trace: Trace, out: Printer, width: int) -> None:
     if trace.effect:
         rows.append(Row("effect", trace.effect))
     if not trace.complete:
-        rows.append(Row("note", "too many paths to follow all of them; this is one"))
+        reasons = "; ".join(reason.text for reason in trace.incomplete)
+        rows.append(Row("note", f"the analysis is incomplete: {reasons}"))
     if rows:
         out.line()
     for parts in table(rows, width):
@@ -100,6 +101,9 @@ def _trace(trace: Trace) -> dict[str, object]:
         "effect": trace.effect or None,
         "filename": filename(trace.path),
         "function": trace.function,
+        "incomplete": [
+            {"message": reason.text, "reason": reason.value} for reason in trace.incomplete
+        ],
         "parting": trace.parting,
         "ranks": list(trace.lanes),
         "rows": [[_step(step) for step in row] for row in trace.rows],

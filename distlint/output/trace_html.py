@@ -165,7 +165,8 @@ def _trace(trace: Trace, files: dict[Part, int]) -> str:
     if trace.effect:
         parts.append(f'<p class="effect">{inline(trace.effect)}</p>')
     if not trace.complete:
-        parts.append('<p class="quiet">Too many paths to follow all of them; this is one.</p>')
+        reasons = "; ".join(reason.text for reason in trace.incomplete)
+        parts.append(f'<p class="quiet">The analysis is incomplete: {reasons}.</p>')
     return "\n".join([*parts, "</section>"])
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache, partial
 
+from distlint.analyzer.entry_points import incomplete
 from distlint.analyzer.guards import guards_of
 from distlint.analyzer.objects import objects_of
 from distlint.analyzer.positions import Locators
@@ -18,6 +19,7 @@ from distlint.rules.base import Rule, SourceRule, WitnessRule, composed
 from distlint.rules.collectives._issued import issued
 from distlint.rules.found import Found
 from distlint.rules.registry import rules
+from distlint.rules.table import INCOMPLETE_ANALYSIS
 from distlint.source.document import Document
 from distlint.source.finding import Explanation, Finding, Fix, Lane, Place, Related, Severity
 
@@ -91,6 +93,7 @@ class Search:
             sorted([*rehearsed.findings, *in_source], key=lambda finding: finding.sort_key),
             rehearsed.over_budget,
             rehearsed.roots,
+            rehearsed.incomplete,
             [*rehearsed.problems, *self.in_source.problems],
         )
 
@@ -100,11 +103,13 @@ class Search:
         found = Found()
         own = (rule for rule in self.own if isinstance(rule, WitnessRule))
         chain = (*own, *witness_rules())
-        if not self.distributed or all(rule.code in self.off for rule in chain):
+        asked = {INCOMPLETE_ANALYSIS, *(rule.code for rule in chain)} - {*self.off}
+        if not self.distributed or not asked:
             return found
         rehearser = Rehearser(self.project, self.catalogue, self.module, self.project.world)
         outcome = rehearser.run()
         found.over_budget, found.roots = outcome.over_budget, outcome.roots
+        found.incomplete = list(incomplete(outcome, self.module, self.locators))
         witnesses = _distinct(outcome.proofs, self.locators, self.module.key)
         locator = self.locators.of(self.module.key)
         draft = partial(Draft, locator, self.module, self.catalogue)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from distlint.rules.base import Rule
 from distlint.source.finding import Finding
+from distlint.source.incomplete import Incomplete
 from distlint.source.paths import display
 
 
@@ -43,6 +44,8 @@ class Found:
     findings: list[Finding] = field(default_factory=list)
     over_budget: int = 0
     roots: int = 0
+    incomplete: list[Incomplete] = field(default_factory=list)
+    """The entry points of which not all was analysed."""
     problems: list[Problem] = field(default_factory=list)
 
     def asked(self, rule: Rule, answer: Callable[[], Iterable[Finding]]) -> list[Finding]:

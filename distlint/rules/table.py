@@ -10,6 +10,7 @@ from pathlib import Path
 
 SYNTAX_ERROR = "DST000"
 UNUSED_SUPPRESSION = "DST001"
+INCOMPLETE_ANALYSIS = "DST002"
 
 FAMILIES: dict[str, str] = {
     "DST0": "the run itself",
@@ -27,6 +28,7 @@ FAMILIES: dict[str, str] = {
 RESERVED: dict[str, str] = {
     "DST000": "syntax-error",
     "DST001": "unused-suppression",
+    "DST002": "incomplete-analysis",
     "DST101": "collective-in-rank-branch",
     "DST102": "unsynced-break",
     "DST103": "collective-behind-local-condition",

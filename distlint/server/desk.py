@@ -194,7 +194,7 @@ class Desk:
         if not self.watched:
             self._disks[self._folder_of(path)].look_at(session)
         resolver = session.resolver
-        return Analysis(document, version, settings, resolver, report.reported, report.notices)
+        return Analysis(document, version, settings, resolver, report.listed, report.notices)
 
     def noticed(self) -> bool:
         """Were files found to have changed on the disk, since this was asked last?"""

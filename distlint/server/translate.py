@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lsprotocol import types
 
-from distlint.rules.table import UNUSED_SUPPRESSION
+from distlint.rules.table import INCOMPLETE_ANALYSIS, UNUSED_SUPPRESSION
 from distlint.server.columns import Columns
 from distlint.server.desk import Analysis
 from distlint.source.document import Document, DocumentError
@@ -70,7 +70,7 @@ class Translator:
         return types.Diagnostic(
             range=self.columns.range(lines_of(document, place.cell), place.span),
             message=message,
-            severity=_SEVERITIES[finding.severity],
+            severity=_severity(finding),
             code=finding.code,
             source=SOURCE,
             tags=[types.DiagnosticTag.Unnecessary] if _idle(finding) else None,
@@ -113,6 +113,13 @@ class Translator:
                 ],
             }
         return data
+
+
+def _severity(finding: Finding) -> types.DiagnosticSeverity:
+    """That of the finding; where nothing is wrong with the code, an editor shows a hint."""
+    if finding.code == INCOMPLETE_ANALYSIS and finding.severity is Severity.INFO:
+        return types.DiagnosticSeverity.Hint
+    return _SEVERITIES[finding.severity]
 
 
 def explanation(finding: Finding) -> str:

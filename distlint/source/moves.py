@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from distlint.source.document import Document
 from distlint.source.finding import Decision, Explanation, Finding, Lane, Place, Related, Step
+from distlint.source.incomplete import Incomplete
 
 
 class Moves:
@@ -36,6 +37,13 @@ class Moves:
                     moved_from=self.place(finding.moved_from),
                     fix=None,
                 )
+
+    def incomplete(self, found: Iterable[Incomplete]) -> Iterator[Incomplete]:
+        """The entry points that still stand where they can be found."""
+        for each in found:
+            place = self.place(each.place)
+            if place is not None:
+                yield replace(each, place=place)
 
     def place(self, place: Place | None) -> Place | None:
         """Where a place is now; None for none, and if it lies in what has changed."""

@@ -38,6 +38,10 @@ class Reported:
     fails: bool
     proposed: tuple[str, ...] = ()
     """The lines of a diff that shows what the fix would do."""
+    is_selected: bool = True
+    """Is its rule selected? Without that it is told in the closing note alone."""
+    entry_point: str = ""
+    """Of which the analysis is incomplete, if that is what it says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +106,8 @@ class Report:
     roots: int
     files: tuple[Path, ...] = ()
     """The files that were checked."""
+    noted: tuple[Reported, ...] = ()
+    """What is incomplete in the analysis, where that was not selected by name."""
     tolerated: int = 0
     """Findings that are left out because a baseline holds them."""
     undecided: tuple[Undecided, ...] = ()
@@ -117,6 +123,14 @@ class Report:
     @property
     def fails(self) -> bool:
         return any(item.fails for item in self.reported)
+
+    @property
+    def listed(self) -> tuple[Reported, ...]:
+        """All that is reported to programs: the findings, and where the analysis is incomplete."""
+        noted = [item for item in self.noted if item.is_selected]
+        if not noted:
+            return self.reported
+        return tuple(sorted([*self.reported, *noted], key=lambda item: item.finding.sort_key))
 
     @property
     def findings(self) -> tuple[Finding, ...]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from distlint.source.finding import Decision, Step
+from distlint.source.incomplete import Reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,12 @@ class Trace:
     parting: int | None
     decisions: tuple[Decision, ...] = ()
     effect: str = ""
-    complete: bool = True
+    incomplete: tuple[Reason, ...] = ()
+    """Why the ranks may part elsewhere, on paths that were not compared."""
+
+    @property
+    def complete(self) -> bool:
+        return not self.incomplete
 
     @property
     def aligned(self) -> bool:

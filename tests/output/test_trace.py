@@ -12,6 +12,7 @@ import pytest
 from distlint.output.style import Plain
 from distlint.output.trace import render, render_json
 from distlint.source.finding import Decision, Step
+from distlint.source.incomplete import Reason
 from distlint.source.trace import Trace
 from tests.output.conftest import Stream, place
 
@@ -76,10 +77,10 @@ def test_better_characters_where_the_stream_has_them(path: Path) -> None:
 
 def test_aligned(path: Path) -> None:
     trace = replace(example(path), function=None, parting=None, decisions=(), effect="")
-    text = shown(replace(trace, complete=False))
+    text = shown(replace(trace, incomplete=(Reason.BUDGET,)))
     assert text.startswith("train.py: all ranks issue the same collectives\n")
     assert "they part here" not in text
-    assert "too many paths" in text
+    assert "the analysis is incomplete: there are too many paths" in " ".join(text.split())
 
 
 @pytest.mark.parametrize("lanes", [0, 1, 4])
@@ -110,6 +111,7 @@ def test_json(path: Path) -> None:
         "effect": "rank 0 waits in all_reduce, the others in barrier",
         "filename": str(path),
         "function": "train",
+        "incomplete": [],
         "parting": 1,
         "ranks": ["rank 0", "ranks 1-3"],
         "rows": [
@@ -128,3 +130,11 @@ def test_json(path: Path) -> None:
             ],
         ],
     }
+
+
+def test_json_says_why_an_analysis_is_incomplete(path: Path) -> None:
+    trace = replace(example(path), incomplete=(Reason.BUDGET, Reason.CALLS))
+    (found,) = json.loads(render_json([trace]))
+    assert not found["complete"]
+    assert [each["reason"] for each in found["incomplete"]] == ["budget", "calls"]
+    assert "too many paths" in found["incomplete"][0]["message"]

@@ -10,6 +10,7 @@ import pytest
 
 from distlint.output.trace_html import CONTEXT, render
 from distlint.source.finding import Decision, Step
+from distlint.source.incomplete import Reason
 from distlint.source.trace import Trace
 from tests.output.browser import opened, parsed, stands_alone
 from tests.output.conftest import place
@@ -122,9 +123,9 @@ def test_source_is_coloured_and_stays_text(trace: Trace) -> None:
 
 def test_aligned_and_incomplete(trace: Trace) -> None:
     aligned = replace(trace, rows=trace.rows[:2], parting=None, decisions=(), effect="")
-    page = render([replace(aligned, complete=False, function=None)])
+    page = render([replace(aligned, incomplete=(Reason.BUDGET,), function=None)])
     assert "all ranks issue the same collectives" in page
-    assert "Too many paths to follow all of them" in page
+    assert "The analysis is incomplete: there are too many paths" in page
     assert not by_class(page, "stuck")
 
 

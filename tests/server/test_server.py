@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from distlint.rules.general.incomplete_analysis import IncompleteAnalysis
 from tests.engine.own_rule import CONFIG, FILE, SCRIPT
 from tests.server.client import PROGRAM, RICH, Editor, edited
 
@@ -63,6 +64,16 @@ def test_findings_are_shown_with_the_path_of_the_other_ranks(script: Path) -> No
         assert any(text.startswith("every other rank: ") for text in told)
         assert told["rank 0: barrier: dist.barrier()"]["uri"] == script.as_uri()
         assert told["rank 0: barrier: dist.barrier()"]["range"]["start"]["line"] == ROW + 1
+
+
+def test_an_incomplete_analysis_is_a_hint(script: Path) -> None:
+    (example,) = IncompleteAnalysis.bad
+    script.write_text(example.code.replace("  # expect: DST002", ""))
+    with Editor(script.parent) as editor:
+        editor.open(script)
+        found = {each["code"]: each for each in editor.diagnostics(script)}
+    assert found["DST002"]["severity"] == 4
+    assert "nested too deeply" in found["DST002"]["message"]
 
 
 def test_what_no_parser_survives_is_a_finding_and_the_server_goes_on(script: Path) -> None:

@@ -24,6 +24,7 @@ class Page:
     width: int = 100
     quiet: bool = False
     unsafe: bool = False
+    verbose: bool = False
 
 
 class Format(Protocol):

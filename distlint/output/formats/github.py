@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from distlint.output import summary
 from distlint.output.formats import Page
 from distlint.output.places import file_rows, filename, place_name
 from distlint.output.style import encodable
@@ -16,6 +17,9 @@ def write(report: Report, page: Page) -> None:
     encoding = getattr(page.stream, "encoding", None) or "utf-8"
     for finding in report.findings:
         page.stream.write(encodable(_command(finding), encoding) + "\n")
+    note = summary.incomplete(report, verbose=page.verbose)
+    if note:  # one for all: GitHub shows ten annotations of a kind for each step
+        page.stream.write(encodable(f"::notice title=distlint::{_data(note)}", encoding) + "\n")
 
 
 def _command(finding: Finding) -> str:

@@ -14,8 +14,9 @@ _SEVERITIES = {Severity.ERROR: "critical", Severity.WARNING: "major", Severity.I
 
 
 def write(report: Report, page: Page) -> None:
-    marks = fingerprints(report.reported, in_repository)
-    issues = [_issue(*each) for each in zip(report.findings, marks, strict=True)]
+    items = report.listed
+    marks = fingerprints(items, in_repository)
+    issues = [_issue(item.finding, mark) for item, mark in zip(items, marks, strict=True)]
     page.stream.write(json.dumps(issues, indent=2) + "\n")
 
 

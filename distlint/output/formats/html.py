@@ -10,7 +10,7 @@ from distlint.output import web
 from distlint.output.formats import Page
 from distlint.output.frame import columns
 from distlint.output.places import in_repository
-from distlint.output.summary import closing
+from distlint.output.summary import closing, incomplete
 from distlint.output.table import where
 from distlint.output.web import inline, text
 from distlint.source.finding import Decision, Explanation, Finding, Severity, Span, Step
@@ -94,6 +94,9 @@ def write(report: Report, page: Page) -> None:
 def _body(report: Report, page: Page) -> Iterator[str]:
     yield "<header><h1>distlint</h1>"
     yield f'<p class="quiet">{text(closing(report))}</p></header>'
+    note = incomplete(report, verbose=True)
+    if note:
+        yield f'<p class="quiet">note: {text(note)}</p>'
     if report.reported:
         yield from _bar(report)
     yield "<main>"

@@ -12,7 +12,7 @@ from distlint.source.report import Report, Reported
 
 
 def write(report: Report, page: Page) -> None:
-    page.stream.write(render(report.reported) + "\n")
+    page.stream.write(render(report.listed) + "\n")
 
 
 def render(items: Iterable[Reported]) -> str:

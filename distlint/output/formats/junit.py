@@ -24,7 +24,7 @@ def write(report: Report, page: Page) -> None:
 
 def _document(report: Report) -> Iterator[str]:
     by_file: dict[Path, list[Reported]] = {path: [] for path in report.files}
-    for item in report.reported:
+    for item in report.listed:
         by_file.setdefault(item.finding.place.path, []).append(item)
     failed = [notice for notice in report.notices if notice.kind == "failed"]
     suites = [_suite(path, by_file[path]) for path in sorted(by_file)]

@@ -16,7 +16,7 @@ def write(report: Report, page: Page) -> None:
     document = {
         "source": {"name": "distlint"},
         "severity": "WARNING",
-        "diagnostics": [_diagnostic(finding) for finding in report.findings],
+        "diagnostics": [_diagnostic(item.finding) for item in report.listed],
     }
     page.stream.write(json.dumps(document, indent=2) + "\n")
 

@@ -25,13 +25,14 @@ Json = dict[str, object]
 
 
 def write(report: Report, page: Page) -> None:
-    codes = sorted({finding.code: finding.name for finding in report.findings}.items())
+    findings = [item.finding for item in report.listed]
+    codes = sorted({finding.code: finding.name for finding in findings}.items())
     index = {code: number for number, (code, _) in enumerate(codes)}
     rules = [_rule(page.explain(code) or RuleText(code, name, name, name)) for code, name in codes]
-    marks = fingerprints(report.reported, in_repository)
+    marks = fingerprints(report.listed, in_repository)
     results = [
         _result(item, index[item.finding.code], mark)
-        for item, mark in zip(report.reported, marks, strict=True)
+        for item, mark in zip(report.listed, marks, strict=True)
     ]
     run = {
         "tool": {
