@@ -9,9 +9,11 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
+from distlint.analyzer.batches import over_batches
 from distlint.analyzer.outflow import changed_by
 from distlint.analyzer.project import Imported, Module, Project
 from distlint.analyzer.relevance import MODEL_NAMES, Sketch, sketch
+from distlint.catalogue import shipped
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,6 +48,7 @@ class CallGraph:
         self._called_by: dict[ir.Function, list[ir.Function]] = {}
         self._runs_given: dict[ir.Function, bool] = {}
         self._changes: dict[ir.Function, frozenset[str]] = {}
+        self._batches: dict[ir.Block, frozenset[ir.For | ir.Call]] = {}
 
     def called_by(self, function: ir.Function) -> list[ir.Function]:
         found = self._called_by.get(function)
@@ -250,6 +253,20 @@ class CallGraph:
             known = changed_by(function).union(*map(self.changes, self.called_by(function)))
             self._changes[function] = known
         return known
+
+    def over_batches(self, module: Module, body: ir.Block) -> frozenset[ir.For | ir.Call]:
+        """The loops over batches in a body, and what fetches one, in a module of several ranks."""
+        known = self._batches.get(body)
+        if known is None:
+            is_distributed = not shipped.words().rank_signs.isdisjoint(module.tokens)
+            known = over_batches(body) if is_distributed else frozenset()
+            self._batches[body] = known
+        return known
+
+    def is_fed(self, function: ir.Function) -> bool:
+        """Does a function go over batches of this rank's own?"""
+        module = self.project.by_key(function.module)
+        return module is not None and bool(self.over_batches(module, function.body))
 
     def is_external(self, module: Module, callee: ir.Expr) -> bool:
         """Does a callee begin with an import from outside the project, or a builtin?"""

@@ -529,7 +529,7 @@ class Expressions(Lookup):
 
     def trip_atom(self, iterable: Value, index: int) -> Unknown:
         """The unknown that says whether there is an item with this index."""
-        while isinstance(iterable, Unknown) and iterable.op in {"enumerate", "item set"}:
+        while isinstance(iterable, Unknown) and iterable.op in {"enumerate", "item set", v.LOADER}:
             iterable = iterable.args[0]
         uneven = self.is_uneven(iterable) and JOINED not in self.store
         weak = uneven and (getattr(iterable, "weak", False) or is_seldom_uneven(iterable))
@@ -554,6 +554,8 @@ class Expressions(Lookup):
             if v.is_ranked(start):
                 number = v.binary("+", start, number, self.cluster)
             return v.seq("tuple", [number, self.loop_item(inner, index, turn)])
+        if isinstance(iterable, Unknown) and iterable.op == v.LOADER:
+            return unknown("item", iterable, index, turn, local=True, fresh=True)
         start = _start_of(iterable)
         if start is not None:
             return _number_of(iterable, start, index, turn)
@@ -571,8 +573,24 @@ class Expressions(Lookup):
         own = own or UNEVEN in getattr(iterable, "tokens", ())
         return unknown("item", iterable, index, turn, local=own or None, fresh=True)
 
+    def as_loader(self, node: ir.For | ir.Call, iterable: Value) -> Value:
+        """What a loop goes over, or ``next`` is given: a loader where it is used as one."""
+        function = self.frame.function
+        body = self.frame.module.body if function is None else function.body
+        found = self.rehearsal.reach.graph.over_batches(self.frame.module, body)
+        return _loader(iterable) if node in found else iterable
+
     def bind_target(self, target: ir.Expr, value: Value) -> None:
         raise NotImplementedError
+
+
+def _loader(iterable: Value) -> Value:
+    if not isinstance(iterable, Unknown) or iterable.local or iterable.op in {"range", v.LOADER}:
+        return iterable
+    if iterable.op in {"enumerate", "zip"}:
+        first, *others = iterable.args
+        return unknown(iterable.op, _loader(first), *others, clean=True)
+    return unknown(v.LOADER, iterable)
 
 
 def _start_of(iterable: Value) -> Value | None:

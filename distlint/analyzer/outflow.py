@@ -188,11 +188,17 @@ class _Flow:
             own = self.evaluate(node.test, own) or own
         else:
             own = self.evaluate(node.iterable, own) or own
-            self.assign(node.target, own or node in self._jumped)
+            self.assign(node.target, own or node in self._jumped or self.is_batch(node))
         self.block(node.body, own, node)
         carried |= self.tainted
         self.tainted |= carried
         self.block(node.orelse, own, outer)
+
+    def is_batch(self, node: ir.For | ir.Call) -> bool:
+        """Does a loop, or a call of ``next``, take batches of this rank's own?"""
+        module = self.outflow.reach.project.by_key(self.function.module)
+        body = self.function.body
+        return module is not None and node in self.outflow.graph.over_batches(module, body)
 
     def attempt(self, node: ir.Try, own: bool, loop: Any) -> None:
         """A try: a handler takes over from anywhere in the body."""
@@ -249,7 +255,7 @@ class _Flow:
             item = stack.pop()
             kind = type(item)
             if kind is ir.Call:
-                depends = self.call(item, own, depends) or depends
+                depends = self.call(item, own, depends) or depends or self.is_batch(item)
             elif kind is ir.Yield:
                 self.returns |= own or depends
             elif kind is ir.Walrus and (own or depends):

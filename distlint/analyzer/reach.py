@@ -208,6 +208,7 @@ class Reach:
             mine[item] = self.own_signs(item.module, item.tokens, self.graph.references(item))
             mine[item] |= bool(item.outer) * _CHANGE | self.graph.counts(item) * _COUNT
             mine[item] |= any(hooks.is_of_batch(item, param) for param in item.params) * _LOCAL
+            mine[item] |= self.graph.is_fed(item) * _LOCAL
             path.append(item)
             work.append((item, iter(self.graph.called_by(item))))
 
