@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.batches import over_batches
+from distlint.analyzer.kept import read
 from distlint.analyzer.outflow import changed_by
 from distlint.analyzer.project import Imported, Module, Project
 from distlint.analyzer.relevance import MODEL_NAMES, Sketch, sketch
@@ -48,6 +49,7 @@ class CallGraph:
         self._called_by: dict[ir.Function, list[ir.Function]] = {}
         self._runs_given: dict[ir.Function, bool] = {}
         self._changes: dict[ir.Function, frozenset[str]] = {}
+        self._reads: dict[ir.Function, frozenset[str]] = {}
         self._batches: dict[ir.Block, frozenset[ir.For | ir.Call]] = {}
 
     def called_by(self, function: ir.Function) -> list[ir.Function]:
@@ -261,6 +263,13 @@ class CallGraph:
             is_distributed = not shipped.words().rank_signs.isdisjoint(module.tokens)
             known = over_batches(body) if is_distributed else frozenset()
             self._batches[body] = known
+        return known
+
+    def reads(self, function: ir.Function) -> frozenset[str]:
+        """The attributes and globals that a function reads."""
+        known = self._reads.get(function)
+        if known is None:
+            known = self._reads[function] = read(function)
         return known
 
     def is_fed(self, function: ir.Function) -> bool:

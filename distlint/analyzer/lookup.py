@@ -104,6 +104,8 @@ class Lookup(View):
             value = self.defined(module, name, definition)
             if value is not None and value not in found:
                 found.append(value)
+        if self.rehearsal.is_entered_late:
+            found += self.set_by_functions(module, name)
         if len(found) > 1:
             # what only stands in for a missing import or an undistributed run is not the rule
             telling = [item for item in found if not isinstance(item, Const)]
@@ -111,6 +113,19 @@ class Lookup(View):
         if len(found) != 1 or self.may_be_filled(found[0]):
             return unknown("global", module.key, name)
         return found[0]
+
+    def set_by_functions(self, module: Module, name: str) -> list[Value]:
+        """What functions of a module assign to a global of it."""
+        found: list[Value] = []
+        for function, node, index in self.rehearsal.global_assignments(module, name):
+            scope = self.number("global", function.name)
+            outer = Frame(self.rehearsal.module_scope(module), module, None, 0)
+            frame = Frame(scope, module, function, 1, outer)
+            value = self.quietly(frame, partial(self.ev_unbound, node, function, None))
+            if value is not None and index is not None:
+                value = self.item(value, index)
+            found.append(unknown("global", module.key, name) if value is None else value)
+        return found
 
     def may_be_filled(self, value: Value) -> bool:
         """Is it an empty container, into which somebody may have put something by now?"""
@@ -485,7 +500,7 @@ class Lookup(View):
                     found.append(value)
         return found
 
-    def ev_unbound(self, node: ir.Expr, function: ir.Function, bound: Value) -> Value:
+    def ev_unbound(self, node: ir.Expr, function: ir.Function, bound: Value | None) -> Value:
         """Evaluate with the parameters of a method that nobody is seen to call."""
         self.bind_unbound(function, bound)
         return self.ev(node)

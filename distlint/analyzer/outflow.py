@@ -58,6 +58,7 @@ class Outflow:
         yield from self.named(function.module, function.tokens, self.graph.references(function))
         module = self.reach.project.by_key(function.module)
         others = self.graph.imported(module) if module is not None else ()
+        yield from self.reach.kept_ranks(function)
         for name in function.tokens - function.locals:
             if self.is_own(function.module, name) or any(
                 name in other.definitions and self.is_own(other.key, name) for other in others

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from distlint.analyzer import hooks, ir
+from distlint.analyzer import hooks, ir, kept
 from distlint.analyzer.callgraph import callgraph_of
 from distlint.analyzer.outflow import Outflow
 from distlint.analyzer.project import Module, Project
@@ -72,6 +72,7 @@ class Reach:
             _SET: _evidence(catalogue, lambda entry: bool(entry.seed)),
         }
         self._signs: dict[ir.Function, int] = {}
+        self._kept: dict[str, dict[str, int]] = {}
         self._seeds: dict[ir.Function, frozenset[str]] = {}
         self.outflow = Outflow(self)
         self.steady_outflow = Outflow(self, steady=True)
@@ -209,6 +210,7 @@ class Reach:
             mine[item] |= bool(item.outer) * _CHANGE | self.graph.counts(item) * _COUNT
             mine[item] |= any(hooks.is_of_batch(item, param) for param in item.params) * _LOCAL
             mine[item] |= self.graph.is_fed(item) * _LOCAL
+            mine[item] |= self.kept_signs(item)
             path.append(item)
             work.append((item, iter(self.graph.called_by(item))))
 
@@ -240,6 +242,55 @@ class Reach:
                     if work:
                         mine[work[-1][0]] |= found
         return self._signs[function]
+
+    def kept_signs(self, function: ir.Function) -> int:
+        """What the attributes and globals that a function reads were assigned is a sign of."""
+        module = self.project.by_key(function.module)
+        if module is None:
+            return 0
+        found = 0
+        for each in (module, *self.graph.imported(module)):
+            held = self.kept_in(each)
+            for name in held.keys() & self.graph.reads(function) if held else ():
+                found |= held[name]
+        return found
+
+    def kept_ranks(self, function: ir.Function) -> Iterator[str]:
+        """The attributes and globals that a function reads and that hold a rank."""
+        module = self.project.by_key(function.module)
+        for each in (module, *self.graph.imported(module)) if module is not None else ():
+            held = self.kept_in(each)
+            for name in held.keys() & self.graph.reads(function):
+                if held[name] & _RANK:
+                    yield name.removeprefix(".")
+
+    def kept_in(self, module: Module) -> dict[str, int]:
+        """The attributes and globals of a module that hold a rank, or a wrapped model."""
+        known = self._kept.get(module.key)
+        if known is None:
+            self._kept[module.key] = {}
+            known = kept.kept(
+                kept.assignments(module.functions, module.body),
+                lambda name, called: self._sign_of(module, name, called),
+            )
+            self._kept[module.key] = known
+        return known
+
+    def _sign_of(self, module: Module, name: str, called: bool) -> int:
+        names = self.graph.unaliased(module.key, frozenset({name}))
+        if any(each in self.ranks and self.is_meant(_RANK, module.key, each) for each in names):
+            return _RANK
+        if called and not names.isdisjoint(self.wrappers):
+            return _WRAP
+        if called and any(map(self.returns_rank, self.graph.callees(module.key, names))):
+            return _RANK
+        return 0
+
+    def returns_rank(self, function: ir.Function) -> bool:
+        """Is it a short function that returns a test of the rank?"""
+        signs = self.own_signs(function.module, function.tokens)
+        is_short = signs & _RANK and self.graph.is_short(function)
+        return bool(is_short) and self.steady_outflow.flow(function).returns
 
     def is_meant(self, sign: int, key: str, token: str) -> bool:
         """Is a common name the one of the catalogue? Only beside a sign of its owner."""
