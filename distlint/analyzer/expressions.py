@@ -8,6 +8,7 @@ statement is then evaluated again once that has happened; finished calls are rem
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeGuard
 
@@ -86,7 +87,27 @@ class Expressions(Lookup):
             return v.binary(op, left, keys, self.cluster)
         if op in {"==", "!="} and isinstance(left, v.Func) and isinstance(right, Const):
             return const(op == "!=")  # a parameter that is missing, and a function of its name
-        return v.binary(op, left, right, self.cluster)
+        found = v.binary(op, left, right, self.cluster)
+        if isinstance(found, Unknown) and not found.local:
+            return self.tried(op, left, right, found)
+        return found
+
+    def tried(self, op: str, left: Value, right: Value, otherwise: Unknown) -> Value:
+        """A rank beside an unknown number: what if that is one that leaves out some ranks?"""
+        everyone = self.cluster.coordinates("global")
+        for rank, other in ((left, right), (right, left)):
+            if isinstance(rank, v.Ranked) and rank.values == everyone and _may_be_any(other):
+                atom = unknown(v.TRIED, op, other)
+                if op in {"in", "not in"}:
+                    if rank is right or not isinstance(other, Unknown) or other.op != "range":
+                        break
+                    members = v.seq("list", [const(0), const(1)])
+                    return v.phi(atom, v.binary(op, rank, members, self.cluster), otherwise)
+                number = const(0 if op in {"==", "!=", "is", "is not"} else 1)
+                sides = (rank, number) if rank is left else (number, rank)
+                some = v.binary(op, sides[0], sides[1], self.cluster)
+                return v.phi(atom, some, otherwise)
+        return otherwise
 
     def both(self, left: Value, right: Value) -> Value:
         if isinstance(left, Const):
@@ -582,6 +603,16 @@ class Expressions(Lookup):
 
     def bind_target(self, target: ir.Expr, value: Value) -> None:
         raise NotImplementedError
+
+
+_OF_ALL = re.compile("world|size|num|_count|ranks|procs|gpus|devices|total", re.IGNORECASE)
+
+
+def _may_be_any(value: Value) -> bool:
+    """May a number be any: not one of a turn, or one that says how many ranks there are?"""
+    if not isinstance(value, Unknown) or value.local or value.fresh:
+        return False
+    return value.op == "range" or not any(map(_OF_ALL.search, value.tokens))
 
 
 def _loader(iterable: Value) -> Value:

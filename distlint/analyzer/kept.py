@@ -21,10 +21,14 @@ def assignments(functions: Iterable[ir.Function], body: ir.Block) -> list[Assign
     """What the functions of a module assign to attributes and globals, and its body to globals."""
     found = [(name, node.value) for node in _assigning(body) for name in _names(node)]
     for function in functions:
-        for node in _assigning(function.body):
-            for name in _names(node):
-                if name[0] == "." or name in function.outer:
-                    found.append((name, node.value))
+        nested = ir.names_nested(function.body)  # functions in it read these
+        shared = function.outer | function.locals if nested else function.outer
+        found += [
+            (name, node.value)
+            for node in _assigning(function.body)
+            for name in _names(node)
+            if name[0] == "." or name in shared
+        ]
     return found
 
 
@@ -104,7 +108,8 @@ def _leaves(node: ir.Expr) -> Iterator[tuple[str, bool]]:
         elif isinstance(item, ir.Literal):
             if isinstance(item.value, str):
                 yield item.value, False
-        elif isinstance(item, (ir.Binary, ir.Compare, ir.BoolOp, ir.Not, ir.Unary)) or isinstance(
-            item, ir.Conditional
-        ):
+        elif isinstance(item, _OPERATIONS):
             stack.extend(ir.children(item))
+
+
+_OPERATIONS = (ir.Binary, ir.Compare, ir.BoolOp, ir.Not, ir.Unary, ir.Conditional)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
@@ -516,6 +516,23 @@ class Lookup(View):
                 self.store[key] = bound
             else:
                 self.store[key] = self.unbound_param(module, function, param)
+
+    def bind_once(self, function: ir.Function, name: str) -> None:
+        """Give a variable of a function that has been run the value that it is bound to once."""
+        key = (self.frame.scope, name)
+        if key in self.store:
+            return
+        self.store[key] = unknown("closure", function.name, name)
+        found = self.rehearsal.bindings(function, name)
+        node = found[0] if len(found) == 1 else None
+        if isinstance(node, ir.Function):
+            self.store[key] = v.func(node, self.frame.scope)
+        elif isinstance(node, ir.Expr):
+            for each in sorted(ir.names_in(node) & function.locals):
+                self.bind_once(function, each)
+            with suppress(RankMatters):
+                value = self.quietly(self.frame, partial(self.ev, node))
+                self.store[key] = self.store[key] if value is None else value
 
     def unbound_param(self, module: Module, function: ir.Function, param: ir.Param) -> Value:
         otherwise = unknown("param", param.name)

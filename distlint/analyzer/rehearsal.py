@@ -420,6 +420,20 @@ class Rehearsal:
             if isinstance(target, ir.Name) and target.id == name
         ]
 
+    def bindings(self, function: ir.Function, name: str) -> list[object]:
+        """What a function binds a variable to: expressions, functions, None for anything else."""
+        found: list[object] = [
+            value if index is None else None
+            for target, value, index in _assignments_in(function.body)
+            if name in ir.names_bound(target)
+        ]
+        for node in _own_nodes(function.body):
+            if isinstance(node, ir.Define):
+                found += [node.function] if node.function.name == name else []
+            elif not isinstance(node, ir.Assign) and name in ir.bound_by(node):
+                found.append(None)
+        return found
+
     def buffers_of(self, cls: ir.Class) -> frozenset[str]:
         """The names that a class gives its buffers: ``self.register_buffer("name", tensor)``."""
         if cls not in self._buffers:

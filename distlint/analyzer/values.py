@@ -44,6 +44,9 @@ SELDOM_UNEVEN = "$seldom uneven"
 LOADER = "loader"
 """Operator of what is known as a loader by its use: each rank has batches of its own."""
 
+TRIED = "tried"
+"""Operator of what is tried for an unknown beside a rank: a number that leaves out some ranks."""
+
 SAME = "$same"
 """Token of batches that all ranks read alike."""
 
