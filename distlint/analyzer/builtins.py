@@ -295,8 +295,14 @@ class Builtins(Expressions):
             "islice", self.number("islice", self.here(site)), args[1], local=args[0].local
         )
 
-    def b_next(self, args: list[Value], _keywords: Any, site: int, *_: Any) -> Value | None:
-        return self.loop_item(self.settle(args[0]), 0, self.here(site)) if args else None
+    def b_next(
+        self, args: list[Value], _keywords: Any, site: int, node: ir.Call | None
+    ) -> Value | None:
+        if not args:
+            return None
+        items = self.settle(args[0])
+        items = items if node is None else self.as_loader(node, items)
+        return self.loop_item(items, 0, self.here(site))
 
     # ---- introspection
 

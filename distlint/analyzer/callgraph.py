@@ -9,10 +9,13 @@ from itertools import islice, product
 from typing import TYPE_CHECKING, Any
 
 from distlint.analyzer import ir
+from distlint.analyzer.batches import over_batches
 from distlint.analyzer.closure import Bits, Numbering, close
+from distlint.analyzer.kept import read
 from distlint.analyzer.outflow import changed_by
 from distlint.analyzer.project import Imported, Module, Project
 from distlint.analyzer.relevance import MODEL_NAMES, Sketch, sketch
+from distlint.catalogue import shipped
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,6 +53,8 @@ class CallGraph:
         self._called_by: dict[ir.Function, list[ir.Function]] = {}
         self._runs_given: dict[ir.Function, bool] = {}
         self._changes: dict[ir.Function, frozenset[str]] = {}
+        self._reads: dict[ir.Function, frozenset[str]] = {}
+        self._batches: dict[ir.Block, frozenset[ir.For | ir.Call]] = {}
 
     def forget(self, keys: frozenset[str]) -> None:
         """Let go of modules that are no longer at hand."""
@@ -69,11 +74,13 @@ class CallGraph:
             self._called_by,
             self._runs_given,
             self._changes,
+            self._reads,
         )
         for known in by_function:
             for function in [each for each in known if each.module in keys]:
                 del known[function]
         self._words_within.clear()
+        self._batches.clear()
 
     def called_by(self, function: ir.Function) -> list[ir.Function]:
         found = self._called_by.get(function)
@@ -291,6 +298,27 @@ class CallGraph:
             known = changed_by(function).union(*map(self.changes, self.called_by(function)))
             self._changes[function] = known
         return known
+
+    def over_batches(self, module: Module, body: ir.Block) -> frozenset[ir.For | ir.Call]:
+        """The loops over batches in a body, and what fetches one, in a module of several ranks."""
+        known = self._batches.get(body)
+        if known is None:
+            is_distributed = not shipped.words().rank_signs.isdisjoint(module.tokens)
+            known = over_batches(body) if is_distributed else frozenset()
+            self._batches[body] = known
+        return known
+
+    def reads(self, function: ir.Function) -> frozenset[str]:
+        """The attributes and globals that a function reads."""
+        known = self._reads.get(function)
+        if known is None:
+            known = self._reads[function] = read(function)
+        return known
+
+    def is_fed(self, function: ir.Function) -> bool:
+        """Does a function go over batches of this rank's own?"""
+        module = self.project.by_key(function.module)
+        return module is not None and bool(self.over_batches(module, function.body))
 
     def is_external(self, module: Module, callee: ir.Expr) -> bool:
         """Does a callee begin with an import from outside the project, or a builtin?"""

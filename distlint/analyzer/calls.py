@@ -7,6 +7,7 @@ from typing import Any
 
 from distlint.analyzer import hooks, ir
 from distlint.analyzer import values as v
+from distlint.analyzer.batches import is_agreement
 from distlint.analyzer.builtins import is_group
 from distlint.analyzer.collectives import BUILT_WITH_GROUP, SYNC_BUFFERS, WORLD, Collectives
 from distlint.analyzer.expressions import is_seldom_uneven
@@ -51,6 +52,9 @@ _NOT_FILLED = frozenset({"even_batches=False", "dataloader_config.even_batches=F
 
 _PARALLEL = frozenset({"ddp", "fsdp", "deepspeed", "strategy", "torchrun"})
 """Words of a module that trains on many ranks."""
+
+_COMPUTING = frozenset({"torch", "numpy", "jax", "tensorflow", "einops", "functools", "scipy"})
+"""Packages whose functions work on what one process has."""
 
 EVALUATING = ("eval", "valid", "test", "infer")
 """How names of functions begin that run a model without training it."""
@@ -583,6 +587,8 @@ class Calls(Collectives):
                 return value
         if fails_alone(name):
             self.may_fail(site)
+        if name.partition(".")[0] not in _COMPUTING and is_agreement(name):
+            return unknown("call", name, *args, *keywords.values(), local=False, clean=True)
         return unknown("call", name, *args, *keywords.values())
 
     def after_hook(self, name: str, result: Value, site: int) -> Value:

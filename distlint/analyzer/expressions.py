@@ -8,6 +8,7 @@ statement is then evaluated again once that has happened; finished calls are rem
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeGuard
 
@@ -86,7 +87,27 @@ class Expressions(Lookup):
             return v.binary(op, left, keys, self.cluster)
         if op in {"==", "!="} and isinstance(left, v.Func) and isinstance(right, Const):
             return const(op == "!=")  # a parameter that is missing, and a function of its name
-        return v.binary(op, left, right, self.cluster)
+        found = v.binary(op, left, right, self.cluster)
+        if isinstance(found, Unknown) and not found.local:
+            return self.tried(op, left, right, found)
+        return found
+
+    def tried(self, op: str, left: Value, right: Value, otherwise: Unknown) -> Value:
+        """A rank beside an unknown number: what if that is one that leaves out some ranks?"""
+        everyone = self.cluster.coordinates("global")
+        for rank, other in ((left, right), (right, left)):
+            if isinstance(rank, v.Ranked) and rank.values == everyone and _may_be_any(other):
+                atom = unknown(v.TRIED, op, other)
+                if op in {"in", "not in"}:
+                    if rank is right or not isinstance(other, Unknown) or other.op != "range":
+                        break
+                    members = v.seq("list", [const(0), const(1)])
+                    return v.phi(atom, v.binary(op, rank, members, self.cluster), otherwise)
+                number = const(0 if op in {"==", "!=", "is", "is not"} else 1)
+                sides = (rank, number) if rank is left else (number, rank)
+                some = v.binary(op, sides[0], sides[1], self.cluster)
+                return v.phi(atom, some, otherwise)
+        return otherwise
 
     def both(self, left: Value, right: Value) -> Value:
         if isinstance(left, Const):
@@ -529,7 +550,7 @@ class Expressions(Lookup):
 
     def trip_atom(self, iterable: Value, index: int) -> Unknown:
         """The unknown that says whether there is an item with this index."""
-        while isinstance(iterable, Unknown) and iterable.op in {"enumerate", "item set"}:
+        while isinstance(iterable, Unknown) and iterable.op in {"enumerate", "item set", v.LOADER}:
             iterable = iterable.args[0]
         uneven = self.is_uneven(iterable) and JOINED not in self.store
         weak = uneven and (getattr(iterable, "weak", False) or is_seldom_uneven(iterable))
@@ -554,6 +575,8 @@ class Expressions(Lookup):
             if v.is_ranked(start):
                 number = v.binary("+", start, number, self.cluster)
             return v.seq("tuple", [number, self.loop_item(inner, index, turn)])
+        if isinstance(iterable, Unknown) and iterable.op == v.LOADER:
+            return unknown("item", iterable, index, turn, local=True, fresh=True)
         start = _start_of(iterable)
         if start is not None:
             return _number_of(iterable, start, index, turn)
@@ -571,8 +594,34 @@ class Expressions(Lookup):
         own = own or UNEVEN in getattr(iterable, "tokens", ())
         return unknown("item", iterable, index, turn, local=own or None, fresh=True)
 
+    def as_loader(self, node: ir.For | ir.Call, iterable: Value) -> Value:
+        """What a loop goes over, or ``next`` is given: a loader where it is used as one."""
+        function = self.frame.function
+        body = self.frame.module.body if function is None else function.body
+        found = self.rehearsal.reach.graph.over_batches(self.frame.module, body)
+        return _loader(iterable) if node in found else iterable
+
     def bind_target(self, target: ir.Expr, value: Value) -> None:
         raise NotImplementedError
+
+
+_OF_ALL = re.compile("world|size|num|_count|ranks|procs|gpus|devices|total", re.IGNORECASE)
+
+
+def _may_be_any(value: Value) -> bool:
+    """May a number be any: not one of a turn, or one that says how many ranks there are?"""
+    if not isinstance(value, Unknown) or value.local or value.fresh:
+        return False
+    return value.op == "range" or not any(map(_OF_ALL.search, value.tokens))
+
+
+def _loader(iterable: Value) -> Value:
+    if not isinstance(iterable, Unknown) or iterable.local or iterable.op in {"range", v.LOADER}:
+        return iterable
+    if iterable.op in {"enumerate", "zip"}:
+        first, *others = iterable.args
+        return unknown(iterable.op, _loader(first), *others, clean=True)
+    return unknown(v.LOADER, iterable)
 
 
 def _start_of(iterable: Value) -> Value | None:

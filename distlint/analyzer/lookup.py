@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
@@ -105,6 +105,8 @@ class Lookup(View):
             value = self.defined(module, name, definition)
             if value is not None and value not in found:
                 found.append(value)
+        if self.rehearsal.is_entered_late:
+            found += self.set_by_functions(module, name)
         if len(found) > 1:
             # what only stands in for a missing import or an undistributed run is not the rule
             telling = [item for item in found if not isinstance(item, Const)]
@@ -112,6 +114,19 @@ class Lookup(View):
         if len(found) != 1 or self.may_be_filled(found[0]):
             return unknown("global", module.key, name)
         return found[0]
+
+    def set_by_functions(self, module: Module, name: str) -> list[Value]:
+        """What functions of a module assign to a global of it."""
+        found: list[Value] = []
+        for function, node, index in self.rehearsal.global_assignments(module, name):
+            scope = self.number("global", function.name)
+            outer = Frame(self.rehearsal.module_scope(module), module, None, 0)
+            frame = Frame(scope, module, function, 1, outer)
+            value = self.quietly(frame, partial(self.ev_unbound, node, function, None))
+            if value is not None and index is not None:
+                value = self.item(value, index)
+            found.append(unknown("global", module.key, name) if value is None else value)
+        return found
 
     def may_be_filled(self, value: Value) -> bool:
         """Is it an empty container, into which somebody may have put something by now?"""
@@ -488,7 +503,7 @@ class Lookup(View):
                     found.append(value)
         return found
 
-    def ev_unbound(self, node: ir.Expr, function: ir.Function, bound: Value) -> Value:
+    def ev_unbound(self, node: ir.Expr, function: ir.Function, bound: Value | None) -> Value:
         """Evaluate with the parameters of a method that nobody is seen to call."""
         self.bind_unbound(function, bound)
         return self.ev(node)
@@ -504,6 +519,23 @@ class Lookup(View):
                 self.store[key] = bound
             else:
                 self.store[key] = self.unbound_param(module, function, param)
+
+    def bind_once(self, function: ir.Function, name: str) -> None:
+        """Give a variable of a function that has been run the value that it is bound to once."""
+        key = (self.frame.scope, name)
+        if key in self.store:
+            return
+        self.store[key] = unknown("closure", function.name, name)
+        found = self.rehearsal.bindings(function, name)
+        node = found[0] if len(found) == 1 else None
+        if isinstance(node, ir.Function):
+            self.store[key] = v.func(node, self.frame.scope)
+        elif isinstance(node, ir.Expr):
+            for each in sorted(ir.names_in(node) & function.locals):
+                self.bind_once(function, each)
+            with suppress(RankMatters):
+                value = self.quietly(self.frame, partial(self.ev, node))
+                self.store[key] = self.store[key] if value is None else value
 
     def unbound_param(self, module: Module, function: ir.Function, param: ir.Param) -> Value:
         otherwise = unknown("param", param.name)

@@ -494,6 +494,7 @@ class Machine(Leaving):
                     self.inner = ()
             if iterable.kind == "tqdm.tqdm" and iterable.inner is not None:
                 iterable = iterable.inner
+        iterable = self.as_loader(s, iterable)
         if self.merge_turns(s, iterable, k):
             return None
         self.done(k)

@@ -71,6 +71,7 @@ class Outflow:
         yield from self.named(function.module, function.tokens, self.graph.references(function))
         module = self.reach.project.by_key(function.module)
         others = self.graph.imported(module) if module is not None else ()
+        yield from self.reach.kept_ranks(function)
         for name in function.tokens - function.locals:
             if self.is_own(function.module, name) or any(
                 name in other.definitions and self.is_own(other.key, name) for other in others
@@ -202,11 +203,17 @@ class _Flow:
             own = self.evaluate(node.test, own) or own
         else:
             own = self.evaluate(node.iterable, own) or own
-            self.assign(node.target, own or node in self._jumped)
+            self.assign(node.target, own or node in self._jumped or self.is_batch(node))
         self.block(node.body, own, node)
         carried |= self.tainted
         self.tainted |= carried
         self.block(node.orelse, own, outer)
+
+    def is_batch(self, node: ir.For | ir.Call) -> bool:
+        """Does a loop, or a call of ``next``, take batches of this rank's own?"""
+        module = self.outflow.reach.project.by_key(self.function.module)
+        body = self.function.body
+        return module is not None and node in self.outflow.graph.over_batches(module, body)
 
     def attempt(self, node: ir.Try, own: bool, loop: Any) -> None:
         """A try: a handler takes over from anywhere in the body."""
@@ -263,7 +270,7 @@ class _Flow:
             item = stack.pop()
             kind = type(item)
             if kind is ir.Call:
-                depends = self.call(item, own, depends) or depends
+                depends = self.call(item, own, depends) or depends or self.is_batch(item)
             elif kind is ir.Yield:
                 self.returns |= own or depends
             elif kind is ir.Walrus and (own or depends):

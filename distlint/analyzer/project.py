@@ -230,6 +230,23 @@ class Module:
         return tuple(found)
 
     @cached_property
+    def handed_out(self) -> dict[ir.Function, tuple[ir.Function, ...]]:
+        """Functions in functions that somebody is given, with those around them, nearest first."""
+        found: dict[ir.Function, tuple[ir.Function, ...]] = {}
+        for function in self.functions:
+            around = (function, *found.get(function, ()))
+            inner = [
+                statement.function
+                for statement in ir.statements_of(function.body)
+                if isinstance(statement, ir.Define)
+            ]
+            given = _given(function.body) if inner else frozenset()
+            for each in inner:
+                if each.name in given or each.decorators:
+                    found[each] = around
+        return found
+
+    @cached_property
     def counters(self) -> frozenset[str]:
         """Variables of the module that functions count up or down, such as the depth of nesting."""
         return frozenset(
@@ -309,6 +326,23 @@ def _defined(statement: ir.Stmt) -> Iterator[tuple[str, Definition]]:
         isinstance(statement, ir.For) and isinstance(statement.target, ir.Name)
     ):
         yield statement.target.id, Definition("changed", statement)
+
+
+def _given(block: ir.Block) -> frozenset[str]:
+    """The variables whose value goes somewhere: those that are not just called."""
+    found: set[str] = set()
+    stack: list[object] = list(block)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ir.Call):
+            if not isinstance(node.func, ir.Name):
+                stack.append(node.func)
+            stack.extend(argument.value for argument in node.args)
+            continue
+        if isinstance(node, ir.Name):
+            found.add(node.id)
+        stack.extend(ir.children(node))
+    return frozenset(found)
 
 
 def _collect_functions(nodes: Iterable[object], found: list[ir.Function]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from distlint.analyzer import hooks, ir
+from distlint.analyzer import hooks, ir, kept
 from distlint.analyzer.callgraph import callgraph_of
 from distlint.analyzer.closure import close
 from distlint.analyzer.outflow import Flows, Outflow
@@ -51,6 +51,8 @@ class Facts:
     flows: Flows = field(default_factory=Flows)
     steady_flows: Flows = field(default_factory=Flows)
     outline: Outline | None = None
+    kept: dict[str, int] | None = None
+    """The signs of its attributes and globals."""
 
 
 class Common:
@@ -237,6 +239,7 @@ class Reach:
         graph = self.graph
         found = self.own_signs(function.module, function.tokens, graph.references(function))
         found |= bool(function.outer) * CHANGE | graph.counts(function) * COUNT
+        found |= graph.is_fed(function) * LOCAL | self.kept_signs(function)
         return found | any(hooks.is_of_batch(function, each) for each in function.params) * LOCAL
 
     def _known(self, function: ir.Function) -> int | None:
@@ -244,6 +247,54 @@ class Reach:
 
     def _keep(self, function: ir.Function, signs: int) -> None:
         self.facts(function.module).signs[function] = signs
+
+    def kept_signs(self, function: ir.Function) -> int:
+        """What the attributes and globals that a function reads were assigned is a sign of."""
+        module = self.project.by_key(function.module)
+        if module is None:
+            return 0
+        found = 0
+        for each in (module, *self.graph.imported(module)):
+            held = self.kept_in(each)
+            for name in held.keys() & self.graph.reads(function) if held else ():
+                found |= held[name]
+        return found
+
+    def kept_ranks(self, function: ir.Function) -> Iterator[str]:
+        """The attributes and globals that a function reads and that hold a rank."""
+        module = self.project.by_key(function.module)
+        for each in (module, *self.graph.imported(module)) if module is not None else ():
+            held = self.kept_in(each)
+            for name in held.keys() & self.graph.reads(function):
+                if held[name] & RANK:
+                    yield name.removeprefix(".")
+
+    def kept_in(self, module: Module) -> dict[str, int]:
+        """The attributes and globals of a module that hold a rank, or a wrapped model."""
+        facts = self.facts(module.key)
+        if facts.kept is None:
+            facts.kept = {}  # what is asked for meanwhile
+            facts.kept = kept.kept(
+                kept.assignments(module.functions, module.body),
+                lambda name, called: self._sign_of(module, name, called),
+            )
+        return facts.kept
+
+    def _sign_of(self, module: Module, name: str, called: bool) -> int:
+        names = self.graph.unaliased(module.key, frozenset({name}))
+        if any(each in self.vocabulary.ranks and self.is_meant(RANK, module.key, each) for each in names):
+            return RANK
+        if called and not names.isdisjoint(self.vocabulary.wrappers):
+            return WRAP
+        if called and any(map(self.returns_rank, self.graph.callees(module.key, names))):
+            return RANK
+        return 0
+
+    def returns_rank(self, function: ir.Function) -> bool:
+        """Is it a short function that returns a test of the rank?"""
+        signs = self.own_signs(function.module, function.tokens)
+        is_short = signs & RANK and self.graph.is_short(function)
+        return bool(is_short) and self.steady_outflow.flow(function).returns
 
     def is_meant(self, sign: int, key: str, token: str) -> bool:
         """Is a common name the one of the catalogue? Only beside a sign of its owner."""

@@ -427,6 +427,32 @@ class Rehearsal:
             self._assignments[cls] = table
         return table.get(attr, [])
 
+    def global_assignments(
+        self, module: Module, name: str
+    ) -> list[tuple[ir.Function, ir.Expr, int | None]]:
+        """What functions of a module assign to a global: function, value, item of a tuple."""
+        return [
+            (function, value, index)
+            for function in module.functions
+            if name in function.outer
+            for target, value, index in _assignments_in(function.body)
+            if isinstance(target, ir.Name) and target.id == name
+        ]
+
+    def bindings(self, function: ir.Function, name: str) -> list[object]:
+        """What a function binds a variable to: expressions, functions, None for anything else."""
+        found: list[object] = [
+            value if index is None else None
+            for target, value, index in _assignments_in(function.body)
+            if name in ir.names_bound(target)
+        ]
+        for node in _own_nodes(function.body):
+            if isinstance(node, ir.Define):
+                found += [node.function] if node.function.name == name else []
+            elif not isinstance(node, ir.Assign) and name in ir.bound_by(node):
+                found.append(None)
+        return found
+
     def buffers_of(self, cls: ir.Class) -> frozenset[str]:
         """The names that a class gives its buffers: ``self.register_buffer("name", tensor)``."""
         if cls not in self._buffers:
@@ -533,6 +559,16 @@ def _strides(block: ir.Block, rank_names: frozenset[str]) -> bool:
 
 
 def _self_assignments(block: ir.Block, owner: str) -> Iterator[tuple[str, ir.Expr, int | None]]:
+    for item, value, index in _assignments_in(block):
+        if (
+            isinstance(item, ir.Attribute)
+            and isinstance(item.value, ir.Name)
+            and item.value.id == owner
+        ):
+            yield item.attr, value, index
+
+
+def _assignments_in(block: ir.Block) -> Iterator[tuple[ir.Expr, ir.Expr, int | None]]:
     stack: list[Any] = list(block)
     while stack:
         node = stack.pop()
@@ -541,12 +577,7 @@ def _self_assignments(block: ir.Block, owner: str) -> Iterator[tuple[str, ir.Exp
                 items = target.items if isinstance(target, ir.Display) else (target,)
                 for position, item in enumerate(items):
                     item = item.value if isinstance(item, ir.Starred) else item
-                    if (
-                        isinstance(item, ir.Attribute)
-                        and isinstance(item.value, ir.Name)
-                        and item.value.id == owner
-                    ):
-                        yield item.attr, node.value, position if item is not target else None
+                    yield item, node.value, position if item is not target else None
         elif isinstance(node, (ir.Stmt, ir.Handler)):
             stack.extend(
                 child for child in ir.children(node) if isinstance(child, (ir.Stmt, ir.Handler))

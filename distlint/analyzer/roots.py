@@ -142,7 +142,7 @@ class Rehearser:
             hook = hooks.may_be_hook(function)
             if function in self.entered or not (hook or self.reach.may_part(function)):
                 continue
-            if function.nested or hooks.is_gone(function, self.module):
+            if hooks.is_gone(function, self.module) or not self.is_handed_out(function):
                 continue
             if self.is_called(function) or (never_ends and self.is_of_use(function)):
                 called.append(function)
@@ -156,6 +156,10 @@ class Rehearser:
             if self.outcome.over_budget or not (is_script or function.name.startswith("_")):
                 self.rehearse(function)
         return self.outcome
+
+    def is_handed_out(self, function: ir.Function) -> bool:
+        """May others call it? A function in a function has to be given to somebody."""
+        return not function.nested or function in self.module.handed_out
 
     def is_called(self, function: ir.Function) -> bool:
         """Is a function called by its name in its own module?
@@ -280,7 +284,7 @@ class Rehearser:
                     return False, False
                 finally:
                     self.replayed += rehearsal.steps
-            if is_stuck:
+            if is_stuck and _is_sure(traces, candidate):
                 self.keep(rehearsal, traces, candidate, root)
                 return True, False
             is_refuted = is_refuted and refutes(traces, candidate)
@@ -368,6 +372,11 @@ class Rehearser:
             ir.Name("$root"), (ir.Argument(ir.Name("$anything"), star="*"),), function.site
         )
         body: ir.Block = (ir.Evaluate(call, function.site),)
+        if function.nested:
+            around = self.around(rehearsal, function, frame, store)
+            store[scope, "$root"] = v.func(function, around)
+            # its name says that what it reads of the functions around it is read
+            body = (*body, ir.Evaluate(ir.Name(function.name), function.site))
         if isinstance(bound, v.Instance) and hooks.may_be_hook(function):
             machine = Machine(rehearsal, 0, "A")
             machine.frame = frame
@@ -380,6 +389,41 @@ class Rehearser:
             store[scope, "$manager"] = bound
             body = (ir.With(ir.Name("$manager"), None, (), function.site),)
         return root_state(rehearsal, frame, body, store)
+
+    def around(
+        self, rehearsal: Rehearsal, function: ir.Function, frame: Frame, store: dict[Key, Value]
+    ) -> int:
+        """The scope in which a function in a function sees what those around it have bound."""
+        machine = Machine(rehearsal, None)
+        for outer in reversed(self.module.handed_out[function]):
+            scope = rehearsal.number(("around", outer))
+            frame = rehearsal.frames[scope] = Frame(scope, self.module, outer, 0, frame)
+            machine.frame, machine.store = frame, store
+            cls = self.module.class_of(outer) if outer.owner else None
+            bound = v.instance(cls, rehearsal.number(("self", cls))) if cls is not None else None
+            machine.bind_unbound(outer, bound)
+            for name in sorted(outer.locals & function.tokens):
+                machine.bind_once(outer, name)
+        return frame.scope
+
+
+def _is_sure(traces: list[Trace], parting: Parting) -> bool:
+    """Where a number was tried, do all ranks have to come to where they get stuck?
+
+    Members of a group are told by such numbers as well.
+    """
+    tried = [key for key, truth in parting.assumed.items() if truth and _is_tried(key)]
+    if not tried:
+        return True
+    events = [event for event in parting.events if event is not None]
+    if any(atom.args[0] in {"in", "not in"} for atom in tried):
+        return all(event.kind == "group_creation" for event in events)
+    everyone = {trace.rank for trace in traces}
+    return all(event.certain and event.members == everyone for event in events)
+
+
+def _is_tried(key: Any) -> bool:
+    return isinstance(key, v.Unknown) and key.op == v.TRIED
 
 
 def _own_tokens(body: ir.Block) -> frozenset[str]:

@@ -41,6 +41,12 @@ UNEVEN = "$uneven"
 SELDOM_UNEVEN = "$seldom uneven"
 """Further token, or mark, of those that mostly turn out to be equally long."""
 
+LOADER = "loader"
+"""Operator of what is known as a loader by its use: each rank has batches of its own."""
+
+TRIED = "tried"
+"""Operator of what is tried for an unknown beside a rank: a number that leaves out some ranks."""
+
 SAME = "$same"
 """Token of batches that all ranks read alike."""
 
@@ -985,10 +991,14 @@ def _compare_unknown(op: str, left: Value, right: Value) -> Value:
     return unknown(op, left, right)
 
 
+def _is_loader(value: Any) -> bool:
+    return isinstance(value, Unknown) and value.op == LOADER
+
+
 def _has_keys_of_all(value: Value) -> bool:
     """Has it the same keys on all ranks, whatever is in it: a batch, a dict with such keys?"""
     while isinstance(value, Unknown) and value.op in {"item", "last", "index", "item set"}:
-        if value.op == "item" and isinstance(value.args[0], Obj):
+        if value.op == "item" and (isinstance(value.args[0], Obj) or _is_loader(value.args[0])):
             return True
         if value.op == "item set" and len(value.args) == 3 and value.args[1].local:
             return False
