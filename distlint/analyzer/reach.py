@@ -282,7 +282,10 @@ class Reach:
 
     def _sign_of(self, module: Module, name: str, called: bool) -> int:
         names = self.graph.unaliased(module.key, frozenset({name}))
-        if any(each in self.vocabulary.ranks and self.is_meant(RANK, module.key, each) for each in names):
+        if any(
+            each in self.vocabulary.ranks and self.is_meant(RANK, module.key, each)
+            for each in names
+        ):
             return RANK
         if called and not names.isdisjoint(self.vocabulary.wrappers):
             return WRAP

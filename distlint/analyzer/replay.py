@@ -201,12 +201,16 @@ def _players(
     others: str,
     default: bool,
     guide: Guide | None,
+    apart: bool = False,
 ) -> list[Player]:
     once, agreed = guide is not None, dict[Any, bool]()
-    return [
+    players = [
         Player(rehearsal, start, rank, parting, others, default, agreed, once, guide)
         for rank in range(rehearsal.cluster.size)
     ]
+    for player in players:
+        player.own_default = default is not (apart and player.machine.side == SIDES[1])
+    return players
 
 
 class Guide:
@@ -256,10 +260,10 @@ def _replayed(
 ) -> tuple[list[Player], list[Event | None] | None]:
     """All ranks under the assumptions of a parting, and where they get stuck if they do."""
     players: list[Player] = []
-    for others, default in _variants(parting):
-        if default and not any(player.trace.asked for player in players):
+    for others, default, apart in _variants(parting):
+        if (default or apart) and not any(player.trace.asked for player in players):
             continue  # nobody has asked for the default
-        players = _players(rehearsal, start, parting, others, default, guide)
+        players = _players(rehearsal, start, parting, others, default, guide, apart)
         heads = _stuck(players)
         if heads is None or all(heads[rank] is None for rank in parting.ranks):
             continue  # nobody waits, or none of the two ranks that were found to part
@@ -268,11 +272,23 @@ def _replayed(
     return players, None
 
 
-def _variants(parting: Parting) -> tuple[tuple[str, bool], ...]:
-    """What the other ranks may do: the sides differ in rank-local assumptions only."""
-    if any(isinstance(key, tuple) for key in parting.assumed):
-        return ("B", False), ("B", True), ("A", False), ("A", True)
-    return ("B", False), ("B", True)
+def _variants(parting: Parting) -> Iterator[tuple[str, bool, bool]]:
+    """With whom the other ranks side, the default, and is it another one on the second side?
+
+    The sides differ in rank-local assumptions only. Where they answer one question differently that
+    stands for several on joined ways, they may do so because they have differed in an earlier one.
+    """
+    own = [key for key in parting.assumed if isinstance(key, tuple)]
+    for others in "BA" if own else "B":
+        yield others, False, False
+        yield others, True, False
+    if any(
+        parting.assumed.get((SIDES[1], key[1])) is (not parting.assumed[key])
+        for key in own
+        if key[0] == SIDES[0]
+    ):
+        yield "B", False, True
+        yield "B", True, True
 
 
 def run(
@@ -319,7 +335,7 @@ class Player:
         self.pair = parting.ranks
         self.partner = second if rank == first else first
         self.names = parting.names if side == "B" else {}
-        self.default = default
+        self.default = self.own_default = default
         self.once = once
         self.guide = guide
         self.agreed = agreed
@@ -411,7 +427,8 @@ class Player:
         if answer is None and self.guide is not None:
             answer = self.guide.answer(self, need)
         if answer is None:
-            answer = _answer(need.atom, self.default, self.once)
+            default = self.own_default if need.atom.local else self.default
+            answer = _answer(need.atom, default, self.once)
             self.trace.asked = True
         return answer
 
@@ -444,9 +461,12 @@ class Player:
     def recall(self, need: Need) -> bool | None:
         """What was assumed about the same question where it stood for several, on joined ways."""
         for key, outcome in self.assumed.items():
-            if isinstance(key, tuple) != isinstance(need.key, tuple):
+            if isinstance(key, tuple) != isinstance(need.key, tuple) and not (
+                # what all ranks share may be a part of what was asked of each for itself
+                isinstance(key, tuple) and self.own_default is not self.default
+            ):
                 continue
-            if isinstance(key, tuple) and key[0] != need.key[0]:
+            if isinstance(key, tuple) and key[0] != self.machine.side:
                 continue
             atom = key[1] if isinstance(key, tuple) else key
             if resembles(atom, need.atom):

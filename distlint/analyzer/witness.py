@@ -282,7 +282,7 @@ class _Explainer:
             found = place.place(writer[2])
             return CauseFact("exception", place.text(writer[2]), found, site=writer[2])
         if kind == "state":
-            deciding = [writer] if writer is not None else self.differing()
+            deciding = [writer] if writer is not None else self.writing() or self.differing()
             if deciding and not any(v.is_ranked(entry[3]) for entry in deciding):
                 kind = "local"
         if writer is not None and kind == "state" and writer[3].local:
@@ -356,6 +356,21 @@ class _Explainer:
             for trace in self.traces
         )
         return [e for key, e in first.items() if key in second and second[key][4] != e[4]]
+
+    def writing(self) -> list[Entry]:
+        """Those of the decisions taken differently after which one side alone assigns something."""
+        parted = {(e[1], e[2], e[5], e[3]): e for e in self.differing()}
+        assigned = [{(e[1], e[2]) for e in trace.log if e[0] == "assign"} for trace in self.traces]
+        found: dict[int, Entry] = {}
+        for side, trace in enumerate(self.traces):
+            last: Entry | None = None
+            for entry in trace.log:
+                if entry[0] == "decide":
+                    last = parted.get((entry[1], entry[2], entry[5], entry[3]))
+                elif entry[0] == "assign" and last is not None:
+                    if (entry[1], entry[2]) not in assigned[1 - side]:
+                        found[id(last)] = last
+        return list(found.values())
 
     def both_arms(self, head: Entry) -> bool:
         """Do both sides come to a collective inside the arms of the deciding branch?"""

@@ -6,7 +6,7 @@ import pytest
 
 from distlint.engine.trial import marks as expected
 from tests.rules.scripts import Script, scripts
-from tests.support import findings
+from tests.support import about_hangs, findings
 
 BUGS = scripts("bugs")
 MISSES = scripts("misses")
@@ -24,3 +24,24 @@ def test_bug_is_found(bug: Script) -> None:
 @pytest.mark.parametrize("bug", MISSES, ids=lambda bug: bug.name)
 def test_known_miss_is_found(bug: Script) -> None:
     test_bug_is_found(bug)
+
+
+OWN_LOSS = "loss = train_one_epoch(model, loader, optimizer, log_every)"
+SHARED = """\
+def shared(value):
+    tensor = torch.tensor([value])
+    dist.all_reduce(tensor)
+    return tensor.item()
+
+
+def main("""
+
+
+@pytest.mark.parametrize(
+    "script",
+    [each for each in BUGS + MISSES if OWN_LOSS in each.source],
+    ids=lambda each: each.name,
+)
+def test_a_stop_on_a_loss_that_all_ranks_share_is_none(script: Script) -> None:
+    shares = script.source.replace(OWN_LOSS, OWN_LOSS.replace("= ", "= shared(") + ")")
+    assert about_hangs(findings(shares.replace("def main(", SHARED))) == []
