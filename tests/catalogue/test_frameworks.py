@@ -221,13 +221,13 @@ def test_heads_are_found_without_parsing_the_files(monkeypatch: pytest.MonkeyPat
 
 
 def test_torch_is_read_quickly() -> None:
-    """The budget is 15 ms; three times that leaves room for a busy machine."""
+    """The budget is 15 ms of CPU; three times that leaves room for a busy machine."""
 
     def seconds() -> float:
         module._shipped.cache_clear()
-        start = time.perf_counter()
+        start = time.process_time()
         Catalogue.load({"torch"})
-        return time.perf_counter() - start
+        return time.process_time() - start
 
     assert min(seconds() for _ in range(5)) < 0.045
 
