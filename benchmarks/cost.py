@@ -4,6 +4,7 @@
 
 Prints CPU seconds (user and system) and peak memory of ``distlint check`` as a whole process with
 one worker, of ``libcst.parse_module`` over the same files, and their ratio; the fastest of three.
+Then what each phase took, of one more run, beside the same parse: see ``benchmarks.phases``.
 """
 
 from __future__ import annotations
@@ -47,7 +48,8 @@ def main() -> int:
     print(f"libcst.parse_module   {parsing:7.2f} CPU s")
     print(f"distlint check        {checking:7.2f} CPU s, {memory} MB at most")
     print(f"ratio                 {checking / parsing:7.2f}")
-    return 0
+    phases = [sys.executable, "-m", "benchmarks.phases", "--parse", str(parsing), *folders]
+    return subprocess.run(phases, check=False).returncode
 
 
 def measure(command: list[str]) -> tuple[float, int]:

@@ -801,7 +801,12 @@ def asks_rank(test: ir.Expr) -> bool:
 
 
 def _rank_words(tokens: Iterable[str]) -> set[str]:
-    return {token for token in tokens if _RANK.search(token) and not _OTHER_RANK.search(token)}
+    return {token for token in tokens if _is_rank_word(token)}
+
+
+@lru_cache(maxsize=4096)
+def _is_rank_word(token: str) -> bool:
+    return bool(_RANK.search(token)) and not _OTHER_RANK.search(token)
 
 
 def _is_for_a_child(statement: ir.Assign) -> bool:

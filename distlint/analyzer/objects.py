@@ -18,10 +18,11 @@ import builtins
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import Any, TypeVar
 
 from distlint.analyzer import ir
 from distlint.analyzer.bindings import ELEMENT, Binding, Path, Point, Search, path_of
-from distlint.analyzer.names import Around, Names, Scope, calls_of, placed
+from distlint.analyzer.names import Around, Names, Scope, nodes_of, placed
 from distlint.analyzer.project import Module
 from distlint.catalogue.catalogue import Catalogue
 
@@ -101,6 +102,12 @@ class Passed:
         return self.known and self.value is None
 
 
+N = TypeVar("N", bound=ir.Expr)
+
+_ASKED_FOR = (ir.Attribute, ir.Call, ir.Compare, ir.Conditional)
+"""Kinds of expressions that rules ask for in a whole module."""
+
+
 @lru_cache(maxsize=2)
 def objects_of(module: Module, catalogue: Catalogue) -> Objects:
     """The objects of a module; rules that ask one after another share what was found."""
@@ -158,9 +165,22 @@ class Objects:
     @cached_property
     def _calls(self) -> dict[str, list[CallSite]]:
         table: dict[str, list[CallSite]] = {}
+        for node, point in self.nodes(ir.Call):
+            table.setdefault(ir.last_name(node.func), []).append(CallSite(node, point))
+        return table
+
+    def nodes(self, kind: type[N]) -> Sequence[tuple[N, Point]]:
+        """All expressions of a kind, and the statements that they are evaluated by."""
+        return self._nodes.get(kind, ())
+
+    @cached_property
+    def _nodes(self) -> dict[type, list[tuple[Any, Point]]]:
+        table: dict[type, list[tuple[Any, Point]]] = {kind: [] for kind in _ASKED_FOR}
         for point in self.points:
-            for node in calls_of(point.statement):
-                table.setdefault(ir.last_name(node.func), []).append(CallSite(node, point))
+            for node in nodes_of(point.statement):
+                found = table.get(type(node))
+                if found is not None:
+                    found.append((node, point))
         return table
 
     @cached_property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import libcst as cst
 from libcst._position import CodeRange
@@ -54,7 +54,9 @@ class Locator:
         from libcst.metadata import MetadataWrapper, PositionProvider
 
         wrapper = MetadataWrapper(self.tree, unsafe_skip_copy=True)
-        return self._recursing(lambda: dict(wrapper.resolve(PositionProvider)))
+        # ``resolve`` goes over the tree once more, for providers that visit it: this one does not
+        found = self._recursing(lambda: PositionProvider()._gen(wrapper))
+        return cast("dict[cst.CSTNode, CodeRange]", found)
 
     def code(self, node: cst.CSTNode | None = None) -> str:
         """The text of a node, or of the file, as the tree has it."""

@@ -145,8 +145,8 @@ class Module:
         found: dict[Path, Module] = {}
         if self._project is None:
             return ()
-        for statement in self.statements():
-            for _, dotted, attr in statement.bindings if isinstance(statement, ir.Import) else ():
+        for statement in self.import_statements:
+            for _, dotted, attr in statement.bindings:
                 path = self._project.find(dotted, self.path)
                 below = self._project.submodule(path, attr) if path and attr else None
                 for each in filter(None, (path, below)):
@@ -164,24 +164,22 @@ class Module:
     def aliases(self) -> dict[str, str]:
         """Names that an import binds to something of another name, anywhere in the file."""
         found: dict[str, str] = {}
-        for statement in self.statements():
-            if isinstance(statement, ir.Import):
-                for name, dotted, attr in statement.bindings:
-                    original = attr if attr is not None else dotted.rsplit(".", 1)[-1]
-                    if original != name:
-                        found[name] = original
+        for statement in self.import_statements:
+            for name, dotted, attr in statement.bindings:
+                original = attr if attr is not None else dotted.rsplit(".", 1)[-1]
+                if original != name:
+                    found[name] = original
         return found
 
     @cached_property
     def words(self) -> frozenset[str]:
         """The names of the file and of what it imports, component by component."""
         found = set(self.tokens)
-        for statement in self.statements():
-            if isinstance(statement, ir.Import):
-                for _, dotted, attr in statement.bindings:
-                    found.update(dotted.split("."))
-                    if attr is not None:
-                        found.add(attr)
+        for statement in self.import_statements:
+            for _, dotted, attr in statement.bindings:
+                found.update(dotted.split("."))
+                if attr is not None:
+                    found.add(attr)
         return frozenset(found)
 
     @cached_property
@@ -203,6 +201,11 @@ class Module:
             if not isinstance(node, (ir.Define, ir.DefineClass)):
                 stack.extend(child for child in ir.children(node) if not isinstance(child, ir.Stmt))
         return frozenset(found)
+
+    @cached_property
+    def import_statements(self) -> tuple[ir.Import, ...]:
+        """The imports of the file, at any depth."""
+        return tuple(each for each in self.statements() if isinstance(each, ir.Import))
 
     def statements(self) -> Iterator[ir.Stmt]:
         """Every statement of the file, at any depth."""
@@ -283,8 +286,7 @@ class Module:
         """First components of everything the file imports, at any depth."""
         roots = {
             source.split(".")[0]
-            for statement in self.statements()
-            if isinstance(statement, ir.Import)
+            for statement in self.import_statements
             for _, source, _ in statement.bindings
         }
         return frozenset(root for root in roots if root)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from distlint.analyzer.project import Module, Project
 from distlint.engine import check, workers
 from distlint.engine.errors import ConfigError
 from distlint.engine.run import check_paths, check_stdin
@@ -359,6 +360,53 @@ class TestWorkers:
             write(project, {f"p{number % 3}/m{number}.py": text})
         assert run(jobs=3) == run(jobs=1)
         assert len(run(jobs=3).findings) == 12
+
+    def test_little_memory_changes_no_result(
+        self, project: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        write(
+            project,
+            {
+                "core/__init__.py": "",
+                "core/sync.py": "import torch.distributed as dist\nfrom core.meet import meet\n"
+                "def sync():\n    if dist.get_rank() == 0:\n        meet()\n",
+                "core/meet.py": "import torch.distributed as dist\nfrom core import sync\n"
+                "def meet():\n    dist.barrier()\n",
+                "zoo.py": "import torch.distributed as dist\n",
+            },
+        )
+        script = "import torch.distributed as dist\nfrom core.sync import sync\nsync()\n"
+        for number in range(20):
+            write(project, {f"runs/m{number}.py": f"{script}x = {number}\n"})
+        expected = run()
+        built: list[str] = []
+        build = Project._build
+
+        def noted(self: Project, document: Document) -> Module:
+            built.append(document.path.name)
+            return build(self, document)
+
+        monkeypatch.setattr(Project, "_build", noted)
+        monkeypatch.setattr(workers, "TEXT_AT_ONCE", 1)
+        assert run() == expected
+        assert expected.findings
+        assert built.count("sync.py") == built.count("meet.py") == 1  # what all of them import
+
+    def test_what_was_let_go_of_is_read_again(
+        self, project: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        helper = "import torch.distributed as dist\ndef meet():\n    dist.barrier()\n"
+        script = (
+            "import torch.distributed as dist\nfrom helper import meet\n"
+            "if dist.get_rank() == 0:\n    meet()\n"
+        )
+        write(project, {"helper.py": helper, "a.py": script, "z.py": script})
+        for number in range(40):
+            write(project, {f"m{number}.py": "import torch.distributed as dist\ndist.barrier()\n"})
+        expected = run()
+        monkeypatch.setattr(workers, "TEXT_AT_ONCE", 1)
+        assert run() == expected
+        assert {f.place.path.name for f in expected.findings} >= {"a.py", "z.py"}
 
     def test_a_worker_that_dies_takes_no_other_file_along(
         self,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.names import Names, calls_of, placed
+from distlint.analyzer.names import calls_of, placed
+from distlint.analyzer.objects import objects_of
 from distlint.rules.base import Example, SourceRule, WitnessRule
 from distlint.rules.collectives._repair import hoisted
 from distlint.rules.collectives._wording import condition, contrast, kinds, proviso
@@ -351,7 +352,7 @@ for step in range(10):
         """The state of a ZeroRedundancyOptimizer that nothing in the module consolidates."""
         if "ZeroRedundancyOptimizer" not in module.words or _CONSOLIDATE in module.tokens:
             return
-        names = Names(module, catalogue)
+        names = objects_of(module, catalogue).names
         for scope in names.scopes:
             for statement, _ in placed(scope.body):
                 for node in calls_of(statement):

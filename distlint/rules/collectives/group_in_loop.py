@@ -10,6 +10,7 @@ import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.names import Names, Scope, calls_of, expressions_in, placed
+from distlint.analyzer.objects import objects_of
 from distlint.fixers import names as written
 from distlint.fixers import ranks, statements
 from distlint.fixers.draft import Doubt, Draft
@@ -154,7 +155,7 @@ for step in range(3):
     ) -> Iterable[Finding]:
         if "new_group" not in module.tokens:
             return
-        names = Names(module, catalogue)
+        names = objects_of(module, catalogue).names
         for call, loop in _repeated(names):
             yield self.finding(
                 message="the same process group is made anew in every turn of this loop",

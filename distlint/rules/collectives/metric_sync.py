@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.names import Names, calls_of, placed
+from distlint.analyzer.objects import objects_of
 from distlint.rules.base import Example, SourceRule, WitnessRule
 from distlint.rules.collectives._repair import hoisted
 from distlint.rules.collectives._wording import condition, contrast, kinds, proviso
@@ -301,7 +302,7 @@ trainer.fit(Model(), DataLoader(torch.randn(8, 4), batch_size=2))
             module.imported_roots
         ):
             return
-        calls = list(_calls(Names(module, catalogue)))
+        calls = list(_calls(objects_of(module, catalogue).names))
         monitored = {_constant(call, "monitor") for call in calls} - {None}
         for call in calls:
             func = call.func

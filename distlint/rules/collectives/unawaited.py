@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.names import Names, expressions_in, placed
+from distlint.analyzer.names import expressions_in, placed
+from distlint.analyzer.objects import objects_of
 from distlint.fixers import calls, names, statements
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
@@ -279,7 +280,7 @@ def _dropped(module: Module, catalogue: Catalogue) -> Iterator[ir.Call]:
     """The messages to or from one rank whose handle goes nowhere."""
     if {"isend", "irecv"}.isdisjoint(module.tokens | set(module.aliases.values())):
         return
-    names = Names(module, catalogue)
+    names = objects_of(module, catalogue).names
     for scope in names.scopes:
         for statement, around in placed(scope.body):
             if not (isinstance(statement, ir.Evaluate) and isinstance(statement.value, ir.Call)):

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.names import Around, Names, Scope, calls_of, nodes_of, placed
+from distlint.analyzer.names import Around, Scope, nodes_of
+from distlint.analyzer.objects import Objects, objects_of
 from distlint.fixers import names
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
@@ -227,7 +228,7 @@ print(accelerator.gather(batch))
             return
         found = [
             (row, site)
-            for row, site in _Uses(Names(module, catalogue), gone, words).found()
+            for row, site in _Uses(objects_of(module, catalogue), gone, words).found()
             if not row.since or not asks_for_older(document.path, _LIBRARY, row.since)
         ]
         if not found or is_source_of(document.path, _LIBRARY):
@@ -254,17 +255,17 @@ def _renamed(row: Retired, site: int, draft: Draft) -> Fix:
 class _Uses:
     """Finds where a module uses what is gone."""
 
-    def __init__(self, names: Names, gone: dict[str, Retired], words: set[str]) -> None:
-        self.names = names
+    def __init__(self, objects: Objects, gone: dict[str, Retired], words: set[str]) -> None:
+        self.objects = objects
+        self.names = objects.names
         self.gone = gone
-        self.words = words - set(_probed(names))
+        self.words = words - set(_probed(objects))
 
     def found(self) -> Iterator[tuple[Retired, int]]:
-        for scope in self.names.scopes:
-            for statement, around in placed(scope.body):
-                used = list(self._in_statement(statement, scope))
-                if used and not _prepared(around):
-                    yield from used
+        for point in self.objects.points if self.words else ():
+            used = list(self._in_statement(point.statement, point.scope))
+            if used and not _prepared(point.around):
+                yield from used
 
     def _in_statement(self, statement: ir.Stmt, scope: Scope) -> Iterator[tuple[Retired, int]]:
         if isinstance(statement, ir.Import):
@@ -309,24 +310,22 @@ def _message(row: Retired) -> str:
     return f"{what} {when}"
 
 
-def _probed(names: Names) -> Iterator[str]:
+def _probed(objects: Objects) -> Iterator[str]:
     """Names that the module asks for before it uses them, or brings itself."""
-    for scope in names.scopes:
+    for scope in objects.names.scopes:
         if scope.function is not None and scope.function.owner:
             yield scope.function.name
-        for statement, _ in placed(scope.body):
-            if isinstance(statement, ir.Assign):
-                for target in statement.targets:
-                    if isinstance(target, ir.Attribute):
-                        yield target.attr
-            yield from (
-                argument.value.value
-                for node in calls_of(statement)
-                if isinstance(node.func, ir.Name)
-                and node.func.id in ("hasattr", "getattr", "setattr")
-                for argument in node.args
-                if isinstance(argument.value, ir.Literal) and isinstance(argument.value.value, str)
-            )
+    for point in objects.points:
+        if isinstance(point.statement, ir.Assign):
+            for target in point.statement.targets:
+                if isinstance(target, ir.Attribute):
+                    yield target.attr
+    for node, _ in objects.nodes(ir.Call):
+        if isinstance(node.func, ir.Name) and node.func.id in ("hasattr", "getattr", "setattr"):
+            for argument in node.args:
+                value = argument.value
+                if isinstance(value, ir.Literal) and isinstance(value.value, str):
+                    yield value.value
 
 
 def _prepared(around: tuple[Around, ...]) -> bool:

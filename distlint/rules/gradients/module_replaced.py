@@ -152,7 +152,8 @@ def _replacements(objects: Objects) -> Iterator[tuple[Point, ir.If, Path, str]]:
     The test, the model, and what is written or called.
     """
     for point in objects.points:
-        statement, guard = point.statement, _rank_branch(point.around)
+        statement = point.statement
+        guard = _rank_branch(point.around) if isinstance(statement, ir.Assign) else None
         if guard is None or not isinstance(statement, ir.Assign):
             continue
         if _makes_layer(objects, statement.value, point):

@@ -267,9 +267,9 @@ dist.destroy_process_group()
             return
         objects = objects_of(module, catalogue)
         locator = locators.of(module.key)
-        for point in objects.points:
+        for test, point in _tests(objects):
             statement = point.statement
-            for node in _conditions(statement):
+            for node in _parts_of(test):
                 for attribute in _uncalled(objects, node, point):
                     yield self.finding(
                         message=f"`{attribute}` is a function: without a call it is always true"
@@ -283,18 +283,18 @@ dist.destroy_process_group()
                             _called, statement, attribute, Draft(locator, module, catalogue)
                         ),
                     )
-            for node in nodes_of(statement):
-                if isinstance(node, ir.Compare):
-                    text = _text_compared(objects, node, point)
-                    if text:
-                        yield self.finding(
-                            message=f"{text} of the environment is a text, and is compared with a "
-                            "number",
-                            severity=Severity.ERROR,
-                            place=locator.place(statement.site),
-                            effect="the comparison has the same result on all ranks",
-                            advice=f'Compare int(os.environ["{text}"]).',
-                        )
+        for compare, point in objects.nodes(ir.Compare):
+            text = _text_compared(objects, compare, point)
+            if text:
+                yield self.finding(
+                    message=f"{text} of the environment is a text, and is compared with a number",
+                    severity=Severity.ERROR,
+                    place=locator.place(point.statement.site),
+                    effect="the comparison has the same result on all ranks",
+                    advice=f'Compare int(os.environ["{text}"]).',
+                )
+        for point in objects.points:
+            statement = point.statement
             if isinstance(statement, ir.Define) and statement.function.generator:
                 site = _yields_in_both(objects, statement.function, point)
                 if site is not None:
@@ -317,12 +317,18 @@ dist.destroy_process_group()
                 )
 
 
-def _conditions(statement: ir.Stmt) -> Iterator[ir.Expr]:
-    """The operands of the condition of a branch or a conditional expression."""
-    tests: list[ir.Expr] = []
-    if isinstance(statement, (ir.If, ir.Assert)):
-        tests.append(statement.test)
-    tests += [node.test for node in nodes_of(statement) if isinstance(node, ir.Conditional)]
+def _tests(objects: Objects) -> Iterator[tuple[ir.Expr, Point]]:
+    """The conditions of branches and of conditional expressions."""
+    for point in objects.points:
+        if isinstance(point.statement, (ir.If, ir.Assert)):
+            yield point.statement.test, point
+    for node, point in objects.nodes(ir.Conditional):
+        yield node.test, point
+
+
+def _parts_of(test: ir.Expr) -> Iterator[ir.Expr]:
+    """What a condition is made of, as far as each part is asked by itself."""
+    tests = [test]
     while tests:
         test = tests.pop()
         if isinstance(test, ir.BoolOp):
