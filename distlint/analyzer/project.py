@@ -6,14 +6,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import TypeVar
 
 from distlint.analyzer import ir
+from distlint.analyzer.errors import ParseError, Unplaced
 from distlint.analyzer.finder import LARGE, Finder, content_of, state_of
-from distlint.analyzer.lower import ParseError, lower, parse
+from distlint.analyzer.lower import by_libcst, lower
 from distlint.analyzer.screen import worth_following
 from distlint.catalogue import RUNTIME, shipped
 from distlint.catalogue.catalogue import Catalogue, frameworks
 from distlint.source.document import Document, DocumentError
+
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -368,6 +372,9 @@ class Project:
         """The state of each file that was read, as it was then; see ``state_of``."""
         self.volume = 0
         """Characters of the modules that were made so far."""
+        self._sites: dict[Path, int] = {}
+        self._unplaced: set[Path] = set()
+        """Files that ``ast`` reads and libcst does not, or otherwise."""
         self._finder = Finder(root, self.src, self.buffers)
         self._telling: dict[Path, bool] = {}
         self._checked: Path | None = None
@@ -411,6 +418,10 @@ class Project:
 
     def forget(self, path: Path) -> None:
         """Let go of a module whose text has changed, and of all that was found out with it."""
+        self._unplaced.discard(path)
+        self._drop(path)
+
+    def _drop(self, path: Path) -> None:
         self._modules.pop(path, None)
         self._telling.pop(path, None)
         self.contents.pop(path, None)
@@ -424,6 +435,25 @@ class Project:
         for module in self._modules.values():
             if module is not None:
                 module.__dict__.pop("imports", None)  # these are modules
+
+    def sites(self, path: Path) -> int | None:
+        """How many sites the module of a file has, if it was made."""
+        return self._sites.get(path)
+
+    def placing(self, work: Callable[[], T]) -> T:
+        """Do something that asks for positions; again, if modules have to come from libcst for it.
+
+        Raises:
+            ParseError: if a document that is checked is no Python.
+        """
+        while True:
+            try:
+                return work()
+            except Unplaced as error:
+                if error.path in self._unplaced:  # it changes all the time
+                    raise
+                self._drop(error.path)
+                self._unplaced.add(error.path)
 
     def module(self, path: Path) -> Module | None:
         """The module at a path that is imported.
@@ -477,9 +507,12 @@ class Project:
             return None
 
     def _build(self, document: Document) -> Module:
-        lowered = lower(parse(document.text), str(document.path))
+        path = document.path
+        to_ir = by_libcst if path in self._unplaced else lower
+        lowered = to_ir(document.text, str(path))
+        self._sites[path] = lowered.sites
         self.volume += len(document.text)
-        return Module(document.path, lowered.body, self)
+        return Module(path, lowered.body, self)
 
     def find(self, dotted: str, importer: Path) -> Path | None:
         """The file of a module named in an import, or None when it is not of this project."""
