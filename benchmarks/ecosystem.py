@@ -20,7 +20,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from distlint.analyzer.lower import ParseError
+from distlint.analyzer.errors import ParseError
 from distlint.analyzer.project import Project
 from distlint.engine.workers import rare_collection
 from distlint.rules.find import find

@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from distlint.analyzer.lower import ParseError
+from distlint.analyzer.errors import ParseError
 from distlint.analyzer.positions import Locators
 from distlint.analyzer.project import Project
 from distlint.rules.base import SourceRule

@@ -10,7 +10,8 @@ from typing import TypeVar, cast
 import libcst as cst
 from libcst._position import CodeRange
 
-from distlint.analyzer.lower import lower, parse
+from distlint.analyzer.errors import ParseError, Unplaced
+from distlint.analyzer.lower import by_libcst
 from distlint.analyzer.stack import on_large_stack
 from distlint.source.document import Document
 from distlint.source.finding import Place, Span
@@ -20,10 +21,15 @@ T = TypeVar("T")
 
 
 class Locator:
-    """Positions and source texts of the sites of one file."""
+    """Positions and source texts of the sites of one file.
 
-    def __init__(self, document: Document) -> None:
+    ``sites`` is how many its module has. If libcst finds another number, ``Unplaced`` is raised
+    when a position is asked for.
+    """
+
+    def __init__(self, document: Document, sites: int | None = None) -> None:
         self.document = document
+        self.sites = sites
 
     @property
     def tree(self) -> cst.Module:
@@ -40,7 +46,12 @@ class Locator:
 
     @cached_property
     def _lowered(self) -> tuple[list[cst.CSTNode], cst.Module]:
-        lowered = lower(parse(self.document.text), "", keep_nodes=True)
+        try:
+            lowered = by_libcst(self.document.text, keep_nodes=True)
+        except ParseError as error:
+            raise Unplaced(self.document.path, error) from None
+        if self.sites not in (None, lowered.sites):
+            raise Unplaced(self.document.path, None)
         assert lowered.nodes is not None
         assert lowered.tree is not None
         return lowered.nodes, lowered.tree
@@ -131,17 +142,28 @@ def _header(node: cst.CSTNode) -> cst.CSTNode:
 
 
 class Locators:
-    """Locators of the files of a project, made when asked for."""
+    """Locators of the files of a project, made when asked for.
 
-    def __init__(self, read: Callable[[Path], Document] = Document.read) -> None:
+    Args:
+        read: reads a file.
+        sites: tells how many sites the module of a file has, if that is known.
+    """
+
+    def __init__(
+        self,
+        read: Callable[[Path], Document] = Document.read,
+        sites: Callable[[Path], int | None] = lambda _: None,
+    ) -> None:
         self._read = read
+        self._sites = sites
         self._known: dict[str, Locator] = {}
 
     def of(self, key: str) -> Locator:
         locator = self._known.get(key)
         if locator is None:
-            locator = self._known[key] = Locator(self._read(Path(key)))
+            locator = self.add(self._read(Path(key)))
         return locator
 
-    def add(self, document: Document) -> None:
-        self._known[str(document.path)] = Locator(document)
+    def add(self, document: Document) -> Locator:
+        locator = Locator(document, self._sites(document.path))
+        return self._known.setdefault(str(document.path), locator)

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from distlint.analyzer import ir
+from distlint.analyzer.errors import ParseError, Unplaced
 from distlint.analyzer.finder import LARGE, UNREADABLE, Finder, content_of, state_of
-from distlint.analyzer.lower import ParseError, lower, parse
+from distlint.analyzer.lower import by_libcst, lower
 from distlint.analyzer.screen import worth_following
 from distlint.catalogue import RUNTIME, shipped
 from distlint.catalogue.catalogue import Catalogue, frameworks
@@ -415,6 +416,9 @@ class Project:
         """Characters of each module that is at hand."""
         self.checked: deque[Path] = deque(maxlen=RECENT)
         """The last files that were checked."""
+        self._sites: dict[Path, int] = {}
+        self._unplaced: set[Path] = set()
+        """Files that ``ast`` reads and libcst does not, or otherwise."""
         self._finder = Finder(root, self.src, self.buffers)
         self._telling: dict[Path, bool] = {}
         self._checked: Path | None = None
@@ -486,6 +490,10 @@ class Project:
 
     def forget(self, path: Path) -> None:
         """Let go of a module whose text has changed, and of all that was found out with it."""
+        self._unplaced.discard(path)
+        self._drop(path)
+
+    def _drop(self, path: Path) -> None:
         self._modules.pop(path, None)
         self._telling.pop(path, None)
         self.sizes.pop(path, None)
@@ -500,6 +508,25 @@ class Project:
         for module in self._modules.values():
             if module is not None:
                 module.__dict__.pop("imports", None)  # these are modules
+
+    def sites(self, path: Path) -> int | None:
+        """How many sites the module of a file has, if it was made."""
+        return self._sites.get(path)
+
+    def placing(self, work: Callable[[], T]) -> T:
+        """Do something that asks for positions; again, if modules have to come from libcst for it.
+
+        Raises:
+            ParseError: if a document that is checked is no Python.
+        """
+        while True:
+            try:
+                return work()
+            except Unplaced as error:
+                if error.path in self._unplaced:  # it changes all the time
+                    raise
+                self._drop(error.path)
+                self._unplaced.add(error.path)
 
     def module(self, path: Path) -> Module | None:
         """The module at a path that is imported.
@@ -564,9 +591,12 @@ class Project:
             return None
 
     def _build(self, document: Document) -> Module:
-        lowered = lower(parse(document.text), str(document.path))
-        self.sizes[document.path] = len(document.text)
-        return Module(document.path, lowered.body, self)
+        path = document.path
+        to_ir = by_libcst if path in self._unplaced else lower
+        lowered = to_ir(document.text, str(path))
+        self._sites[path] = lowered.sites
+        self.sizes[path] = len(document.text)
+        return Module(path, lowered.body, self)
 
     def find(self, dotted: str, importer: Path) -> Path | None:
         """The file of a module named in an import, or None when it is not of this project."""

@@ -31,6 +31,12 @@ def trace(
         ParseError: if the document is no Python.
         LookupError: if it has no such function, or the cluster no such rank.
     """
+    return project.placing(lambda: _traces(document, project, function, ranks))
+
+
+def _traces(
+    document: Document, project: Project, function: str | None, ranks: Sequence[int] | None
+) -> list[Trace]:
     module = project.add(document)
     tracer = _Tracer(document, project, module, ranks)
     if function is not None:
@@ -57,7 +63,7 @@ class _Tracer:
         self.project = project
         self.module = module
         self.ranks = ranks
-        self.locators = Locators(project.read)
+        self.locators = Locators(project.read, project.sites)
         self.locators.add(document)
 
     def rehearser(self) -> Rehearser:

@@ -308,22 +308,31 @@ class Session:
         *,
         proving: bool = False,
     ) -> Found:
-        from distlint.analyzer.lower import ParseError
+        from distlint.analyzer.errors import ParseError
 
         sys.setrecursionlimit(max(sys.getrecursionlimit(), RECURSION_LIMIT))
         try:
             off = _resting(settings) if proving else _off(settings)
-            search = self._search(document, settings, off)
-            self._begun = search if known is not None else None
-            found = search.found(known)
-            if self.remembering and known is None:
-                self._last[document.path] = document, search.rehearsed
+            project = self.project(settings)
+            found = project.placing(lambda: self._found(document, settings, off, known))
             found.findings = _fixable(found.findings, document)
             return found
         except ParseError as error:
             from distlint.engine.syntax import explain
 
             raise explain(document, error) from None
+
+    def _found(
+        self, document: Document, settings: Settings, off: frozenset[str], known: Found | None
+    ) -> Found:
+        search = self._search(document, settings, off)
+        self._begun = None
+        found = search.found(known)
+        if known is not None:
+            self._begun = search
+        elif self.remembering:
+            self._last[document.path] = document, search.rehearsed
+        return found
 
     def _search(self, document: Document, settings: Settings, off: frozenset[str]) -> Search:
         from distlint.rules.find import Search

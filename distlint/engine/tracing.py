@@ -37,7 +37,7 @@ def trace_document(
         ConfigError: if it cannot be parsed, or has no such function or rank.
     """
     path = document.path
-    from distlint.analyzer.lower import ParseError
+    from distlint.analyzer.errors import ParseError
     from distlint.analyzer.trace import trace
 
     project = session.project(session.resolver.of_file(path))

@@ -37,7 +37,9 @@ def find(
     Raises:
         ParseError: if the document is no Python.
     """
-    return Search(document, project, own, off=off, distributed=distributed).found()
+    return project.placing(
+        lambda: Search(document, project, own, off=off, distributed=distributed).found()
+    )
 
 
 def forget() -> None:
@@ -77,7 +79,7 @@ class Search:
         self.distributed = distributed
         self.module = project.add(document)
         self.catalogue = project.catalogue_of(self.module)
-        self.locators = Locators(project.read)
+        self.locators = Locators(project.read, project.sites)
         self.locators.add(document)
 
     def found(self, rehearsed: Found | None = None) -> Found:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from distlint.analyzer.errors import Unplaced
 from distlint.rules.base import Rule
 from distlint.source.finding import Finding
 from distlint.source.incomplete import Incomplete
@@ -52,6 +53,8 @@ class Found:
         """The findings of a rule; if it raises, that is recorded and the other rules still run."""
         try:
             return [_checked(rule, finding) for finding in answer()]
+        except Unplaced:  # which is not the rule's fault
+            raise
         except Exception as error:
             self.problems.append(Problem(type(rule), error))
             return []
