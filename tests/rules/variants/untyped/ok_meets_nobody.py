@@ -1,0 +1,22 @@
+"""A method that meets nobody."""
+
+import torch
+import torch.distributed as dist
+
+
+class Checkpoints:
+    def __init__(self, path):
+        self.path = path
+
+    def save_and_keep(self, state):
+        torch.save(state, self.path)
+        dist.barrier()
+
+    def write_quietly(self, state):
+        torch.save(state, self.path)
+
+
+def end(keeper, state):
+    if dist.get_rank() == 0:
+        keeper.write_quietly(state)
+    dist.barrier()
