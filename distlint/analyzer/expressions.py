@@ -73,7 +73,13 @@ class Expressions(Lookup):
             result = one if result is None else self.both(result, one)
             left = right
         assert result is not None
+        self.note_test(node, result)
         return result
+
+    def note_test(self, node: ir.Expr, outcome: Value) -> None:
+        """Note a condition with a known outcome: in another turn of a loop it may be another."""
+        if not isinstance(outcome, (Unknown, v.Phi)):
+            self.rehearsal.loops.note_test(node)
 
     def compare(self, op: str, left: Value, right: Value) -> Value:
         if op in {"in", "not in"} and isinstance(right, v.External) and right.name == "os.environ":
@@ -133,6 +139,7 @@ class Expressions(Lookup):
             value = self.ev(operand)
             if isinstance(value, (Unknown, v.Phi)):
                 return self.undecided_bool(node, value, position, stop)
+            self.note_test(operand, value)
             if self.truth(value, node.site) == stop:
                 return value
         return self.ev(last)
@@ -171,10 +178,13 @@ class Expressions(Lookup):
             )
         if isinstance(node, ir.Not):
             return not self.test(node.value, site)
-        return self.truth(self.ev(node), site)
+        value = self.ev(node)
+        self.note_test(node, value)
+        return self.truth(value, site)
 
     def ev_conditional(self, node: ir.Conditional) -> Value:
         test = self.ev(node.test)
+        self.note_test(node.test, test)
         if isinstance(test, Unknown):
             negated = test.op == "not"
             atom: Unknown = test.args[0] if negated else test

@@ -224,7 +224,7 @@ class Machine(Leaving):
                 if isinstance(iterable, v.Ranked):
                     self.log.append(("decide", self.frame, statement.site, iterable, more, self.it))
         else:
-            more = index < LOOP_BOUND and self.trip(iterable, index, statement.site)
+            more = index < LOOP_BOUND and self.has_turn(statement, index, iterable, outer)
         if not more:
             if index:
                 self.leave_last_item(statement.target)
@@ -241,6 +241,24 @@ class Machine(Leaving):
         )
         self.k = self.push(statement.body, 0, again)
         return None
+
+    def has_turn(
+        self, statement: ir.For, index: int, iterable: Value, outer: tuple[int, ...]
+    ) -> bool:
+        """Is there another turn, and can it do anything that none before has done?"""
+        if self.log is None and not self.quiet:
+            atom = self.trip_atom(iterable, index)
+            if index == 0:
+                self.rehearsal.loops.begins(self.side, statement, self.frame, outer, self.store)
+            elif self.one is None and not atom.local and self.assumed(atom) is None:
+                if self.repeated(statement, outer) is not None:
+                    self.known[atom] = False
+                    self.assumptions.append((atom, False))
+        return self.trip(iterable, index, statement.site)
+
+    def repeated(self, loop: ir.For | ir.While, outer: tuple[int, ...]) -> dict[Key, Value] | None:
+        """What is new in a turn that can do nothing new; None if it can."""
+        return self.rehearsal.loops.repeats(self.side, loop, self.frame, outer, self.store)
 
     def leave_last_item(self, target: ir.Expr) -> None:
         """Behind a loop, whether its variable is None asks for the turns, not for the data."""
@@ -263,10 +281,20 @@ class Machine(Leaving):
             if k.next is not None:
                 self.rehearsal.loops_cut.add(statement)
             raise Cut
+        if self.log is None and not self.quiet:
+            if index == 0:
+                self.rehearsal.loops.begins(self.side, statement, self.frame, outer, self.store)
+            elif self.one is None and self.is_undecided(statement.test):
+                if self.repeated(statement, outer) is not None:
+                    raise Cut
         self.results = {}
         again = self.rehearsal.cont("loop", (statement, index + 1, None, outer), k.frame, k.next)
         self.k = self.push(statement.body, 0, again)
         return None
+
+    def is_undecided(self, test: ir.Expr) -> bool:
+        """Does a loop go on for no reason that is known?"""
+        return isinstance(test, ir.Literal) or isinstance(self.ev(test), (Unknown, v.Phi))
 
     def extra_turns(self, statement: ir.While) -> int:
         """A loop whose condition is concrete may take more turns than one that is not."""
@@ -340,6 +368,7 @@ class Machine(Leaving):
                     return None
                 self.then(k, s.body if self.truth(value, s.site) else s.orelse)
                 return None
+            self.note_test(test, value)
             outcome = self.truth(value, s.site)
         else:
             value = self.ev(test)

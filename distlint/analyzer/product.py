@@ -347,7 +347,10 @@ class Walk:
                 if self.goes_on(together):
                     agenda.add(together)
                     return
-            for outcome in _answers(key, known, machines):
+            answers = _answers(key, known, machines)
+            if is_same and _is_turn_of_no_use(key, machines):
+                answers = (False,)
+            for outcome in answers:
                 now = past.assume([(key, outcome)])
                 agenda.add(_Item(states, {**known, key: outcome}, asked | {(key, k)}, now))
             return
@@ -636,6 +639,19 @@ def _answers(key: Any, known: Known, machines: tuple[Machine, Machine]) -> tuple
     one, other = machines if machines[0].side == side else reversed(machines)
     given = strides.settled(question, one.rank, [(other.rank, known.get((other.side, question)))])
     return (True, False) if given is None else (given,)
+
+
+def _is_turn_of_no_use(key: Any, machines: tuple[Machine, Machine]) -> bool:
+    """Are both ranks before a turn of one loop that can do nothing new, and the same on both?"""
+    if not isinstance(key, Unknown) or key.op != "trip" or not key.args[1]:
+        return False
+    new = []
+    for machine in machines:
+        k = machine.k
+        if k is None or k.kind != "loop":
+            return False
+        new.append(machine.repeated(k.data[0], k.data[3]))
+    return new[0] is not None and new[0] == new[1]
 
 
 def _is_each_ranks_own(event: Event) -> bool:

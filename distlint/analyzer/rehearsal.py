@@ -12,6 +12,7 @@ from distlint.analyzer import values as v
 from distlint.analyzer.callgraph import BUILTINS
 from distlint.analyzer.cluster import Cluster
 from distlint.analyzer.liveness import Liveness
+from distlint.analyzer.loops import Loops
 from distlint.analyzer.outflow import ANYTHING
 from distlint.analyzer.project import Module, Project
 from distlint.analyzer.reach import Reach
@@ -54,6 +55,7 @@ class Rehearsal:
         self.builtins = BUILTINS
         self.relevance = reach.relevance(main)
         self.liveness = Liveness(reach, main)
+        self.loops = Loops(self)
         self.static: dict[Hashable, Value] = {}
         self.frames: dict[int, Frame] = {}
         self.entered: set[ir.Function] = set()
@@ -105,6 +107,7 @@ class Rehearsal:
         self.incomplete = set()
         self.loops_cut, self.loops_left = set(), set()
         self.entered = set()
+        self.loops.begin_root()
         self.depth = depth
         self.budget = budget
         self.reserve = reserve

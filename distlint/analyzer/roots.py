@@ -60,8 +60,11 @@ LEVELS = ((DEEP, 16_000, 32_000), (1, 3_000, 0))
 """How deep calls into other modules are followed, the budget, and what is added to it as long as a
 script comes to no other module: the next when one is spent."""
 
-FUNCTION_LEVELS = ((DEEP, 1_500, 0), (1, 800, 0))
+FUNCTION_LEVELS = ((DEEP, 3_000, 0), (1, 800, 0))
 """The same for a function without a caller: a script runs from its module body."""
+
+LAST_LEVELS = ((1, 800, 0),)
+"""The same for those that are left when a module has had its share."""
 
 REFUTED_BUDGET = 40_000
 """Work that may go into replays of one root that prove nothing."""
@@ -70,7 +73,7 @@ REPLAY_BUDGET = 6_000
 """Work that goes into proofs for a module before only the first proof is still looked for."""
 
 MODULE_BUDGET = 20_000
-"""Work that may go into all functions without a caller of a module together."""
+"""Work that may go into the functions without a caller of a module, before the rest gets little."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +156,9 @@ class Rehearser:
             if function in self.entered:
                 continue
             # what calls it was not walked to its end, or other files may call it, too
-            if self.outcome.over_budget or not (is_script or function.name.startswith("_")):
+            if self.outcome.over_budget:
+                self.rehearse(function, counts=False)  # its caller counts as over budget already
+            elif not (is_script or function.name.startswith("_")):
                 self.rehearse(function)
         return self.outcome
 
@@ -182,15 +187,12 @@ class Rehearser:
             for cls in self.module.lineage(name)
         )
 
-    def rehearse(self, function: ir.Function | None) -> None:
+    def rehearse(self, function: ir.Function | None, counts: bool = True) -> None:
         """Rehearse one root, on a bigger cluster when the code tells more ranks apart."""
-        self.outcome.roots += 1
-        if self.spent > MODULE_BUDGET:
-            self.outcome.over_budget += 1
-            self.outcome.cut_off(function, {Reason.NOT_ANALYSED})
-            return
+        self.outcome.roots += counts
         nodes, local = self.world
-        levels = iter(LEVELS if function is None else FUNCTION_LEVELS)
+        own_levels = FUNCTION_LEVELS if self.spent <= MODULE_BUDGET else LAST_LEVELS
+        levels = iter(LEVELS if function is None else own_levels)
         level = next(levels)
         while True:
             try:
@@ -206,14 +208,16 @@ class Rehearser:
             except OverBudget:
                 shallower = next(levels, None)
                 if shallower is None:
-                    self.outcome.over_budget += 1
-                    self.outcome.cut_off(function, {Reason.BUDGET, *rehearsal.reasons()})
+                    self.outcome.over_budget += counts
+                    if counts:
+                        self.outcome.cut_off(function, {Reason.BUDGET, *rehearsal.reasons()})
                     self.probe(rehearsal, function)
                     return
                 level = shallower
             else:
-                self.outcome.over_budget += not is_complete
-                self.outcome.cut_off(function, rehearsal.reasons())
+                self.outcome.over_budget += counts and not is_complete
+                if counts:
+                    self.outcome.cut_off(function, rehearsal.reasons())
                 self.entered |= rehearsal.entered
                 self.ends = rehearsal.ends
                 return

@@ -18,7 +18,6 @@ class Reason(Enum):
     """
 
     BUDGET = "budget"
-    NOT_ANALYSED = "not-analysed"
     STATES = "states"
     CALLS = "calls"
     LOOPS = "loops"
@@ -34,7 +33,6 @@ class Reason(Enum):
 
 _TEXTS = {
     Reason.BUDGET: "there are too many paths through it to compare all of them",
-    Reason.NOT_ANALYSED: "it was not analysed: the functions before it in the file took too long",
     Reason.STATES: "too many different states meet at one statement, and some were dropped",
     Reason.CALLS: "some calls that may communicate are nested too deeply and were not followed",
     Reason.LOOPS: "what follows a loop with many iterations was not reached",
