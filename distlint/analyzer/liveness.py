@@ -29,7 +29,7 @@ Live = frozenset[tuple[Key, Value]]
 
 
 class Liveness:
-    """Bits that continuations read, remembered for one rehearsal."""
+    """Names that continuations read, remembered for one rehearsal."""
 
     def __init__(self, reach: Reach, main: Module) -> None:
         self.reach = reach

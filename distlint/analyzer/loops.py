@@ -17,7 +17,8 @@ from distlint.analyzer.state import Frame, Iterations, Key, State
 from distlint.analyzer.values import Const, Unknown, Value
 
 if TYPE_CHECKING:
-    from distlint.analyzer.liveness import Live, Names
+    from distlint.analyzer.closure import Bits
+    from distlint.analyzer.liveness import Live
     from distlint.analyzer.rehearsal import Rehearsal
 
 Loop = ir.For | ir.While
@@ -32,12 +33,12 @@ class Loops:
     def __init__(self, rehearsal: Rehearsal) -> None:
         self.rehearsal = rehearsal
         self.heads: dict[Any, dict[Live, dict[Key, Value]]] = {}
-        self.tested: Names = 0
+        self.tested: Bits = 0
         """Names in conditions of which the outcome was known."""
         self._noted: set[int] = set()
-        self._flows: dict[Loop, list[tuple[Names, Names]]] = {}
-        self._calls: dict[Loop, list[tuple[Names, str]]] = {}
-        self._params: dict[str, Names] = {}
+        self._flows: dict[Loop, list[tuple[Bits, Bits]]] = {}
+        self._calls: dict[Loop, list[tuple[Bits, str]]] = {}
+        self._params: dict[str, Bits] = {}
         self._entered = 0
 
     def begin_root(self) -> None:
@@ -101,7 +102,7 @@ class Loops:
             return False
         return self._is_tested(loop, self.rehearsal.liveness.names(ir.names_bound(loop.target)))
 
-    def _is_tested(self, loop: Loop, names: Names) -> bool:
+    def _is_tested(self, loop: Loop, names: Bits) -> bool:
         """Was a condition known that reads these variables, or what the loop makes of them?"""
         before = 0
         while names != before:
@@ -114,7 +115,7 @@ class Loops:
                     names |= self._params_of(callee)
         return bool(names & self.tested)
 
-    def _flow(self, loop: Loop) -> list[tuple[Names, Names]]:
+    def _flow(self, loop: Loop) -> list[tuple[Bits, Bits]]:
         """What the statements of a loop read, and what they write with it."""
         found = self._flows.get(loop)
         if found is None:
@@ -123,7 +124,7 @@ class Loops:
             self._flows[loop] = found
         return found
 
-    def _given(self, loop: Loop) -> list[tuple[Names, str]]:
+    def _given(self, loop: Loop) -> list[tuple[Bits, str]]:
         """What the calls in a loop pass to which functions."""
         found = self._calls.get(loop)
         if found is None:
@@ -135,7 +136,7 @@ class Loops:
             ]
         return found
 
-    def _params_of(self, name: str) -> Names:
+    def _params_of(self, name: str) -> Bits:
         """The parameters of functions of this name that have been run."""
         entered = self.rehearsal.entered
         if len(entered) != self._entered:

@@ -383,7 +383,9 @@ class Machine(Leaving):
     def drops_arm(self, s: ir.If, value: Value, k: Cont) -> bool:
         """An undecided branch into an abort matches anything: only the other arm is of interest."""
         for arm, other, outcome in ((s.body, s.orelse, False), (s.orelse, s.body, True)):
-            if not self.rehearsal.aborts(arm) or self.is_stopped(k, _raised_by(arm)):
+            if not self.rehearsal.is_left_by_error_alone(arm):
+                continue
+            if self.is_stopped(k, _raised_by(arm)):
                 continue
             if self.rehearsal.meets(self.frame, arm):
                 continue

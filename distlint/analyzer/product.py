@@ -141,6 +141,8 @@ class Parting:
     names: dict[Place, Place] = field(default_factory=dict)
     """Collectives that the second rank has met elsewhere than the first, by the second's place."""
     past: Past = field(default_factory=Past)
+    forced: dict[tuple[str, int], bool] = field(default_factory=dict)
+    """How tests of the rank, by module and site, are to come out on all ranks."""
 
     @classmethod
     def on_ways(

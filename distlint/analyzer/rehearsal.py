@@ -208,7 +208,7 @@ class Rehearsal:
     # ---- what statements do, as far as their shape tells
 
     def aborts(self, block: ir.Block) -> bool:
-        """Does the block end the job with an error?"""
+        """Does the block end the job with an error, unless it is left before?"""
         if not block:
             return False
         last = block[-1]
@@ -220,8 +220,12 @@ class Rehearsal:
             and _is_abort(last.value)
         )
 
+    def is_left_by_error_alone(self, block: ir.Block) -> bool:
+        """Does the block end the job with an error, and is there no other way out of it?"""
+        return self.aborts(block) and not _may_be_left(block)
+
     def always_aborts(self, block: ir.Block) -> bool:
-        """Does every way through the block end the job with an error?"""
+        """Does every way through the block end the job with an error, and after a known time?"""
         return self.aborts(block) and not _leaves(block)
 
     def meets(self, frame: Frame | None, block: ir.Block) -> bool:
@@ -630,6 +634,36 @@ def _has_exit(loop: ir.Stmt) -> bool:
     return isinstance(loop, ir.While) and (
         not (isinstance(loop.test, ir.Literal) and loop.test.value)
         or any(isinstance(node, (ir.Break, ir.Return, ir.Raise)) for node in _own_nodes(loop.body))
+    )
+
+
+def _may_be_left(block: ir.Block) -> bool:
+    """Is there a way out of a block that is no error: a jump, or an exit with success?"""
+    stack: list[tuple[Any, bool]] = [(statement, False) for statement in block]
+    while stack:
+        node, in_loop = stack.pop()
+        if isinstance(node, ir.Return):
+            return True
+        if isinstance(node, (ir.Break, ir.Continue)) and not in_loop:
+            return True
+        if isinstance(node, ir.Evaluate) and _is_quiet_exit(node.value):
+            return True
+        in_loop = in_loop or isinstance(node, (ir.For, ir.While))
+        stack.extend(
+            (child, in_loop)
+            for child in ir.children(node)
+            if isinstance(child, (ir.Stmt, ir.Handler))
+            and not isinstance(child, (ir.Define, ir.DefineClass))
+        )
+    return False
+
+
+def _is_quiet_exit(node: ir.Expr) -> bool:
+    """``sys.exit()``, ``os._exit(0)``"""
+    return (
+        isinstance(node, ir.Call)
+        and ir.last_name(node.func) in {"exit", "_exit", "quit"}
+        and not _is_abort(node)
     )
 
 

@@ -330,6 +330,7 @@ class Player:
         if rank not in parting.ranks:
             self.side_with_neither()
         self.machine.log = []
+        self.machine.forced = parting.forced
         self.machine.joins = guide is None  # a question about several ways is none of the parts'
         self.trace = Trace(rank, log=self.machine.log)
         self.pair = parting.ranks

@@ -13,6 +13,7 @@ from distlint.analyzer import hooks, ir
 from distlint.analyzer import values as v
 from distlint.analyzer.cluster import Cluster, NeedBiggerCluster
 from distlint.analyzer.machine import Machine
+from distlint.analyzer.minimal import NOTHING, Deadlock, Irrelevant, Minimizer
 from distlint.analyzer.product import Parting, Walk, root_state
 from distlint.analyzer.project import Module, Project
 from distlint.analyzer.reach import reach_of
@@ -72,6 +73,9 @@ REFUTED_BUDGET = 40_000
 REPLAY_BUDGET = 6_000
 """Work that goes into proofs for a module before only the first proof is still looked for."""
 
+MINIMIZE_BUDGET = 40_000
+"""Work that goes into leaving out of the proofs of a module what they do not need."""
+
 MODULE_BUDGET = 20_000
 """Work that may go into the functions without a caller of a module, before the rest gets little."""
 
@@ -84,6 +88,8 @@ class Proof:
     traces: tuple[Trace, ...]
     cluster: Cluster
     root: ir.Function | None
+    irrelevant: Irrelevant = NOTHING
+    """Decisions on the way without which the ranks would get stuck as well."""
 
 
 @dataclass
@@ -120,6 +126,7 @@ class Rehearser:
         """Has a rank come to the end of the root that was rehearsed last?"""
         self.spent = 0
         self.replayed = 0
+        self.explained = 0
 
     def run(self) -> Outcome:
         """Rehearse the module body first, then each function that it has not come to."""
@@ -289,10 +296,21 @@ class Rehearser:
                 finally:
                     self.replayed += rehearsal.steps
             if is_stuck and _is_sure(traces, candidate):
-                self.keep(rehearsal, traces, candidate, root)
+                self.explain(rehearsal, start, Deadlock(candidate, traces), root)
                 return True, False
             is_refuted = is_refuted and refutes(traces, candidate)
         return False, is_refuted
+
+    def explain(
+        self, rehearsal: Rehearsal, start: State, found: Deadlock, root: ir.Function | None
+    ) -> None:
+        """Keep what gets stuck, without the decisions that it does not need."""
+        minimizer = Minimizer(rehearsal, start, found, MINIMIZE_BUDGET - self.explained)
+        found = minimizer.run()
+        self.explained += minimizer.spent
+        self.outcome.proofs.append(
+            Proof(found.parting, tuple(found.traces), rehearsal.cluster, root, found.irrelevant)
+        )
 
     def keep(
         self,

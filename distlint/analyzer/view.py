@@ -61,6 +61,8 @@ class View:
         """How long the known collections were over which loops have gone, while there is a log."""
         self.mark = 0
         """Length of the log when the statement in hand was begun."""
+        self.forced: dict[tuple[str, int], bool] = {}
+        """How tests of the rank come out on all ranks, where a replay tries that."""
         self.quiet = 0
         self.chosen = False
         """Has a comprehension been seen to filter by what is this rank's own?"""
@@ -178,6 +180,8 @@ class View:
     def truth(self, value: Value, site: int) -> bool:
         """Is a value true on this rank?"""
         outcome = self._truth(value)
+        if self.forced and isinstance(value, v.Ranked):
+            outcome = self.forced.get((self.frame.module.key, site), outcome)
         if self.log is not None:
             self.log.append(("decide", self.frame, site, value, outcome, self.it))
         return outcome

@@ -113,7 +113,10 @@ class _Explainer:
         self.main = main
         self.locators = locators
         first, second = proof.parting.ranks
-        self.traces = (proof.traces[first], proof.traces[second])
+        self.traces = (
+            proof.irrelevant.without(proof.traces[first]),
+            proof.irrelevant.without(proof.traces[second]),
+        )
         self.others = (second, first)
         self.common = tuple(
             [index for index, event in enumerate(trace.events) if other in event.members]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support import about_hangs, findings
+from distlint.source.finding import Severity
+from tests.support import about_hangs, findings, found_in
 
 HELPER = """\
 import torch.distributed as dist
@@ -41,3 +42,36 @@ class Sender:
             dist.broadcast(tensor, 0, group=self.engine_group)
 """
     assert about_hangs(findings(script)) == []
+
+
+BEHIND_A_FAILURE = """\
+import os
+import torch.distributed as dist
+dist.init_process_group("gloo")
+try:
+    os.makedirs("out")
+except OSError:
+    pass
+if dist.get_rank() == 0:
+    dist.barrier()
+"""
+AROUND_A_LOCAL_BRANCH = """\
+import torch
+import torch.distributed as dist
+dist.init_process_group("gloo")
+loss = torch.rand(1)
+if dist.get_rank() == 0:
+    if loss.item() > 0.5:
+        print("high", flush=True)
+    else:
+        print("low")
+    dist.barrier()
+"""
+
+
+@pytest.mark.parametrize("source", [BEHIND_A_FAILURE, AROUND_A_LOCAL_BRANCH])
+def test_a_decision_that_is_not_needed_is_no_reason(source: str) -> None:
+    (finding,) = [each for each in found_in(source, "script.py") if each.code == "DST101"]
+    assert finding.severity is Severity.ERROR
+    assert finding.explanation is not None
+    assert [each.text for each in finding.explanation.decisions] == ["dist.get_rank() == 0"]
