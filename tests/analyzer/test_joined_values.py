@@ -37,7 +37,7 @@ def test_what_is_not_settled_is_said(name: str) -> None:
     assert not hangs(found)
     (incomplete,) = found.incomplete
     assert incomplete.function == "main"
-    assert incomplete.reasons == (Reason.UNCONFIRMED,)
+    assert not {Reason.UNCONFIRMED, Reason.BUDGET}.isdisjoint(incomplete.reasons)
 
 
 @pytest.mark.xfail(strict=True, reason="a count that ranks differ in after two turns only")

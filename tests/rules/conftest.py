@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-collect_ignore = ["cases", "fixes"]
+collect_ignore = ["bugs", "cases", "fixes", "misses", "silent", "traps", "variants"]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

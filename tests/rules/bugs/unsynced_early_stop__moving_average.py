@@ -59,8 +59,8 @@ def main(loader, val_loader, epochs, log_every):
             print(f"average {shown:.4f}", flush=True)
         bad = 0 if ema < best else bad + 1
         best = min(best, ema)
-        if bad > 1:  # expect: DST110
-            break
+        if bad > 1:
+            break  # expect: DST102
 
 
 dist.init_process_group("gloo")
