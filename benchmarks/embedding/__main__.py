@@ -36,9 +36,9 @@ from benchmarks.embedding.trainer import possible
 
 def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
-    judge = _judge()
     if options.plant:
-        return plant.report(judge, options)
+        return plant.report(options)
+    judge = _judge()
     loud = _loud_trainers(judge, options)
     left: Counter[str] = Counter()
     outcomes = []

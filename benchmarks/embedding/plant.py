@@ -6,7 +6,9 @@ import argparse
 import json
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from benchmarks.embedding.embed import MOST_FEATURES, Judge
@@ -96,26 +98,34 @@ def judged(judge: Judge, case: Planted) -> Planted | None:
     )
 
 
-def run(judge: Judge, options: argparse.Namespace) -> Iterator[Planted]:
-    for kind in KINDS.values():
-        rng = random.Random(f"{options.seed} {kind.name}")
-        fitting = [
-            name
-            for name in options.skeletons
-            if SKELETONS[name].kind in kind.kinds
-            and name not in kind.without
-            and planted(kind, SKELETONS[name], (), bad=True) is not None
-        ]
-        for _ in range(options.count if fitting else 0):
-            skeleton = rng.choice(fitting)
-            able = [each for each in possible(SKELETONS[skeleton]) if each in options.features]
-            chosen = rng.sample(able, min(len(able), rng.randint(1, 2 * MOST_FEATURES)))
-            case = judged(judge, Planted(kind.name, skeleton, closed(chosen)))
-            if case is None:
-                continue
-            if not case.found and not options.quick:
-                case = replace(case, hiding=_smallest(judge, case))
-            yield case
+def run(options: argparse.Namespace) -> Iterator[Planted]:
+    """Plant bugs of each kind and judge them."""
+    with ProcessPoolExecutor(options.jobs) as pool:
+        for cases in pool.map(partial(of_kind, options=options), KINDS):
+            yield from cases
+
+
+def of_kind(name: str, options: argparse.Namespace) -> list[Planted]:
+    kind, judge = KINDS[name], Judge()
+    rng = random.Random(f"{options.seed} {name}")
+    fitting = [
+        name
+        for name in options.skeletons
+        if SKELETONS[name].kind in kind.kinds
+        and name not in kind.without
+        and planted(kind, SKELETONS[name], (), bad=True) is not None
+    ]
+    cases = []
+    for _ in range(options.count if fitting else 0):
+        skeleton = rng.choice(fitting)
+        able = [each for each in possible(SKELETONS[skeleton]) if each in options.features]
+        chosen = rng.sample(able, min(len(able), rng.randint(1, 2 * MOST_FEATURES)))
+        case = judged(judge, Planted(name, skeleton, closed(chosen)))
+        if case is not None and not case.found and not options.quick:
+            case = replace(case, hiding=_smallest(judge, case))
+        if case is not None:
+            cases.append(case)
+    return cases
 
 
 def _smallest(judge: Judge, case: Planted) -> tuple[str, ...]:
@@ -128,10 +138,10 @@ def _smallest(judge: Judge, case: Planted) -> tuple[str, ...]:
     return left
 
 
-def report(judge: Judge, options: argparse.Namespace) -> int:
+def report(options: argparse.Namespace) -> int:
     """Print the figure by kind; 1 after a false alarm."""
     cases = []
-    for case in run(judge, options):
+    for case in run(options):
         cases.append(case)
         if not case.found:
             hiding = ", ".join(case.features if case.hiding is None else case.hiding)
@@ -144,7 +154,7 @@ def report(judge: Judge, options: argparse.Namespace) -> int:
             _write(case, options.out / f"{len(cases):04}-{case.kind.replace(' ', '-')}")
     print(table(cases))
     if options.json is not None:
-        rows = "".join(json.dumps(vars(each)) + "\n" for each in cases)
+        rows = "".join(json.dumps(asdict(each)) + "\n" for each in cases)
         options.json.write_text(rows, encoding="utf-8")
     return 1 if any(each.alarms for each in cases) else 0
 
