@@ -84,6 +84,7 @@ class Judge:
 
     def __init__(self) -> None:
         self._alone: dict[str, Seen] = {}
+        self._preview: set[str] = set()
         self._trainers: dict[object, set[str]] = {}
         self._fragments: dict[tuple[str, bool], Fragment] = {}
 
@@ -118,9 +119,15 @@ class Judge:
                 seen.findings[key] = finding.severity
 
     def alone(self, source: Source) -> Seen:
+        """What is reported about the source by itself."""
         if source.name not in self._alone:
             lines = [Line(t, row) for row, t in enumerate(source.code.splitlines(), 1)]
-            self._alone[source.name] = self.seen({source.file: lines}, preview=source.preview)
+            seen = self.seen({source.file: lines}, preview=source.preview)
+            own = any(code == source.family for code, _ in seen.findings)
+            if not own and not source.good and source.family.startswith("DST"):
+                self._preview.add(source.name)  # a rule may have a form that is preview
+                seen = self.seen({source.file: lines}, preview=True)
+            self._alone[source.name] = seen
         return self._alone[source.name]
 
     def expected(self, source: Source) -> dict[Key, Severity]:
@@ -151,8 +158,9 @@ class Judge:
 
     def judge(self, case: Case) -> Outcome:
         files = program(case, self.fragment(case.source, renamed=case.renamed))
-        seen = self.seen(files, preview=case.source.preview)
         expected = self.expected(case.source)
+        preview = case.source.preview or case.source.name in self._preview
+        seen = self.seen(files, preview=preview)
         outcome = Outcome(case, expected, set(expected) & set(seen.findings))
         outcome.over_budget = seen.over_budget
         outcome.weaker = {

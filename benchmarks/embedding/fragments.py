@@ -97,6 +97,8 @@ def fragment_of(source: Source, rows: Iterable[int], *, renamed: bool = False) -
         tree = ast.parse(code)
     if source.good and _writes_alone(code):
         raise NotEmbeddable("a single process that writes files, as all ranks may not")
+    if source.good and ("devices=1" in code or "num_processes=1" in code):
+        raise NotEmbeddable("good on the one process that it asks for")
     return _Taking(code, tree, frozenset(rows)).fragment()
 
 
