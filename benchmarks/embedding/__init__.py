@@ -1,0 +1,1 @@
+"""Put examples and planted bugs into whole trainers, and see whether what is reported stays."""
