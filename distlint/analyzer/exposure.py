@@ -247,7 +247,7 @@ class Exposure:
         """The variables that a node names, as far as they can decide anything."""
         names = ir.names_in(node)
         made_up = [name for name in names if name[:1] == "$"]
-        return self.shared(self.relevance.needed(frame, names).union(made_up))
+        return self.shared(self.relevance.needed(frame.function, names).union(made_up))
 
     def read_by(self, targets: tuple[ir.Expr, ...], frame: Frame) -> Names:
         """What assignments to these targets read: objects and indices."""

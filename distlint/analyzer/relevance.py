@@ -10,14 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from distlint.analyzer import ir
 from distlint.analyzer.hooks import sets_stop_flag
 from distlint.analyzer.project import Module
-
-if TYPE_CHECKING:
-    from distlint.analyzer.state import Frame
 
 Names = frozenset[str]
 Keys = frozenset[Any]
@@ -419,9 +416,8 @@ class Relevance:
         """Attributes and variables that are private to no function."""
         self._known: dict[ir.Stmt, str] = {}
 
-    def needed(self, frame: Frame, variables: Names) -> Names:
-        """Those of the variables that a frame names which can decide anything."""
-        function = frame.function
+    def needed(self, function: ir.Function | None, variables: Names) -> Names:
+        """Those of the variables of a function, or of a module body, which can decide anything."""
         found = self.outlines.get(function.module) if function is not None else None
         sketch = found.sketch if found is not None else None
         private = sketch.private.get(function, NOTHING) if sketch and function else NOTHING
