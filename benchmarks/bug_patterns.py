@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.verdict import codes
-from distlint.analyzer.errors import ParseError
+from distlint.analyzer.ir.errors import ParseError
 
 HANGS = ("DST1", "DST407")
 DATA = ("DST2", "DST6")

@@ -20,8 +20,8 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from distlint.analyzer.errors import ParseError
-from distlint.analyzer.project import Project
+from distlint.analyzer.ir.errors import ParseError
+from distlint.analyzer.project.project import Project
 from distlint.engine.workers import rare_collection
 from distlint.rules.find import find
 from distlint.rules.prefilter import worth_analysing

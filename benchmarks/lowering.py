@@ -17,8 +17,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from distlint.analyzer.errors import ParseError, TooDeep
-from distlint.analyzer.lower import by_ast, by_libcst
+from distlint.analyzer.ir.errors import ParseError, TooDeep
+from distlint.analyzer.ir.lower import by_ast, by_libcst
 from distlint.source.document import Document, DocumentError
 
 _SHOWN = 20

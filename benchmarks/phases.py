@@ -111,10 +111,12 @@ class Meter:
 
 def instrument(meter: Meter) -> None:
     """Time the phases of the analysis, wherever they are entered."""
-    from distlint.analyzer import positions, project, roots
-    from distlint.analyzer.callgraph import CallGraph
-    from distlint.analyzer.outflow import Outflow
-    from distlint.analyzer.reach import Reach
+    from distlint.analyzer.ir import positions
+    from distlint.analyzer.project import project
+    from distlint.analyzer.static.callgraph import CallGraph
+    from distlint.analyzer.static.effects import Reach
+    from distlint.analyzer.static.taint import Outflow
+    from distlint.analyzer.symbolic import entry_points as roots
     from distlint.engine.check import Session
     from distlint.rules.find import Search
 

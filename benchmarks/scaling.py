@@ -15,8 +15,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from distlint.analyzer.project import Project
-from distlint.analyzer.roots import Rehearser
+from distlint.analyzer.project.project import Project
+from distlint.analyzer.symbolic.entry_points import Rehearser
 from distlint.engine.check import Session
 from distlint.engine.settings import Overrides, Resolver
 from distlint.engine.workers import rare_collection

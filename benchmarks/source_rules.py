@@ -17,9 +17,9 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from distlint.analyzer.errors import ParseError
-from distlint.analyzer.positions import Locators
-from distlint.analyzer.project import Project
+from distlint.analyzer.ir.errors import ParseError
+from distlint.analyzer.ir.positions import Locators
+from distlint.analyzer.project.project import Project
 from distlint.rules.base import SourceRule
 from distlint.rules.find import source_rules
 from distlint.rules.prefilter import worth_analysing

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from distlint.analyzer.project import Project
+from distlint.analyzer.project.project import Project
 from distlint.rules.find import find
 from distlint.source.document import Document
 

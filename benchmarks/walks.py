@@ -20,9 +20,9 @@ from typing import Any
 from unittest import mock
 
 from distlint.analyzer import ir
-from distlint.analyzer.product import Walk
-from distlint.analyzer.rehearsal import Rehearsal
-from distlint.analyzer.roots import DEEP, Rehearser
+from distlint.analyzer.symbolic.context import Rehearsal
+from distlint.analyzer.symbolic.entry_points import DEEP, Rehearser
+from distlint.analyzer.symbolic.product import Walk
 from distlint.engine.run import check_paths
 from distlint.engine.settings import Overrides, Resolver
 

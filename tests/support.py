@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from distlint.analyzer.project import Project
+from distlint.analyzer.project.project import Project
 from distlint.engine.check import Session
 from distlint.engine.fix import Repairman
 from distlint.engine.selection import Layer

@@ -19,7 +19,7 @@ from pathlib import Path
 from benchmarks.mutation import data, hangs, neutral
 from benchmarks.mutation.operators import Operator, Site
 from benchmarks.mutation.repository import Repository
-from distlint.analyzer import roots
+from distlint.analyzer.symbolic import entry_points as roots
 from distlint.catalogue import RUNTIME
 from distlint.engine.check import Session, State
 from distlint.engine.fix import Repairman

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from distlint import __version__
-from distlint.analyzer.finder import LARGE, Finder, content_of, state_of
+from distlint.analyzer.project.module_search import LARGE, Finder, content_of, state_of
 from distlint.engine.check import FileResult
 from distlint.engine.discovery import Target
 from distlint.engine.errors import ConfigError

@@ -33,7 +33,7 @@ from distlint.source.scan import kind, scan, takes_comments
 from distlint.source.settings.kinds import kind_of, may_set
 
 if TYPE_CHECKING:
-    from distlint.analyzer.project import Project
+    from distlint.analyzer.project.project import Project
     from distlint.rules.base import Rule
     from distlint.rules.find import Search
     from distlint.rules.found import Found
@@ -200,7 +200,7 @@ class Session:
 
     def project(self, settings: Settings) -> Project:
         """The project of a configuration, made once."""
-        from distlint.analyzer.project import Project
+        from distlint.analyzer.project.project import Project
 
         key = (settings.config, settings.root)
         if key not in self.projects:
@@ -223,7 +223,7 @@ class Session:
 
     def shrink(self, limit: int) -> None:
         """Let go of modules that the last files have not needed, down to a number of characters."""
-        from distlint.analyzer.retention import shrink
+        from distlint.analyzer.static.retention import shrink
 
         for project in self.projects.values():
             shrink(project, limit)
@@ -308,7 +308,7 @@ class Session:
         *,
         proving: bool = False,
     ) -> Found:
-        from distlint.analyzer.errors import ParseError
+        from distlint.analyzer.ir.errors import ParseError
 
         sys.setrecursionlimit(max(sys.getrecursionlimit(), RECURSION_LIMIT))
         try:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from distlint.analyzer.project import Project
+    from distlint.analyzer.project.project import Project
     from distlint.engine.check import Session
 
 T = TypeVar("T")

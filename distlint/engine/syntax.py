@@ -13,7 +13,7 @@ from distlint.source.document import Document, DocumentError
 from distlint.source.nesting import examine
 
 if TYPE_CHECKING:
-    from distlint.analyzer.errors import ParseError
+    from distlint.analyzer.ir.errors import ParseError
 
 HARMLESS = 20_000
 """Characters in which there is nothing that the interpreter's parser needs much memory for."""
@@ -26,8 +26,8 @@ def mistake(document: Document) -> DocumentError | None:
     found = _refusal(document)
     if found is None:
         return None
-    from distlint.analyzer.errors import ParseError, TooDeep
-    from distlint.analyzer.lower import parse
+    from distlint.analyzer.ir.errors import ParseError, TooDeep
+    from distlint.analyzer.ir.lower import parse
 
     try:
         parse(document.text)
@@ -40,7 +40,7 @@ def mistake(document: Document) -> DocumentError | None:
 
 def explain(document: Document, error: ParseError) -> DocumentError:
     """The best description of a mistake that libcst found, or of what was kept from it."""
-    from distlint.analyzer.errors import TooDeep
+    from distlint.analyzer.ir.errors import TooDeep
 
     found = None if isinstance(error, TooDeep) else _refusal(document)
     place = _inside(document, error.row, error.column)

@@ -37,8 +37,8 @@ def trace_document(
         ConfigError: if it cannot be parsed, or has no such function or rank.
     """
     path = document.path
-    from distlint.analyzer.errors import ParseError
-    from distlint.analyzer.trace import trace
+    from distlint.analyzer.ir.errors import ParseError
+    from distlint.analyzer.symbolic.trace import trace
 
     project = session.project(session.resolver.of_file(path))
     try:

@@ -15,9 +15,9 @@ from typing import Any, Literal, TypeVar
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.names import Names, Scope
-from distlint.analyzer.positions import Locator
-from distlint.analyzer.project import Module
+from distlint.analyzer.ir.positions import Locator
+from distlint.analyzer.project.project import Module
+from distlint.analyzer.static.names import Names, Scope
 from distlint.catalogue import RUNTIME
 from distlint.catalogue.catalogue import Catalogue, Collective
 from distlint.source.comments import Comment, Scan

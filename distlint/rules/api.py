@@ -16,11 +16,11 @@ from pathlib import Path
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.guards import guards_of
-from distlint.analyzer.objects import CallSite, Objects, objects_of
-from distlint.analyzer.positions import Locator, Locators
-from distlint.analyzer.project import Module
-from distlint.analyzer.witness import Witness
+from distlint.analyzer.ir.positions import Locator, Locators
+from distlint.analyzer.project.project import Module
+from distlint.analyzer.static.guards import guards_of
+from distlint.analyzer.static.objects import CallSite, Objects, objects_of
+from distlint.analyzer.symbolic.explanation import Witness
 from distlint.catalogue.catalogue import Catalogue, Collective
 from distlint.fixers import calls
 from distlint.fixers.draft import Applicability, Doubt, Draft

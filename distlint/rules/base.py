@@ -11,9 +11,9 @@ from distlint.source.finding import Explanation, Finding
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from distlint.analyzer.positions import Locators
-    from distlint.analyzer.project import Module
-    from distlint.analyzer.witness import Witness
+    from distlint.analyzer.ir.positions import Locators
+    from distlint.analyzer.project.project import Module
+    from distlint.analyzer.symbolic.explanation import Witness
     from distlint.catalogue.catalogue import Catalogue
     from distlint.fixers.draft import Draft
     from distlint.rules.settings import Page

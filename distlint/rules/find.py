@@ -6,13 +6,13 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache, partial
 
-from distlint.analyzer.entry_points import incomplete
-from distlint.analyzer.guards import guards_of
-from distlint.analyzer.objects import objects_of
-from distlint.analyzer.positions import Locators
-from distlint.analyzer.project import Project
-from distlint.analyzer.roots import Proof, Rehearser
-from distlint.analyzer.witness import Witness, witness_of
+from distlint.analyzer.ir.positions import Locators
+from distlint.analyzer.project.project import Project
+from distlint.analyzer.static.guards import guards_of
+from distlint.analyzer.static.objects import objects_of
+from distlint.analyzer.symbolic.entry_points import Proof, Rehearser
+from distlint.analyzer.symbolic.explanation import Witness, witness_of
+from distlint.analyzer.symbolic.incomplete import incomplete
 from distlint.fixers import draft as drafts
 from distlint.fixers.draft import Draft
 from distlint.rules.base import Rule, SourceRule, WitnessRule, composed

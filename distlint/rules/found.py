@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from distlint.analyzer.errors import Unplaced
+from distlint.analyzer.ir.errors import Unplaced
 from distlint.rules.base import Rule
 from distlint.source.finding import Finding
 from distlint.source.incomplete import Incomplete

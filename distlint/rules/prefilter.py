@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from distlint.analyzer.screen import Prefilter, may_diverge, mentions_framework
+from distlint.analyzer.project.prefilter import Prefilter, may_diverge, mentions_framework
 from distlint.rules.words import WORDS
 
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import TypeGuard
 
 from distlint.analyzer import ir
-from distlint.analyzer.bindings import Path, Point, path_of
-from distlint.analyzer.names import expressions_in, nodes_of, placed
-from distlint.analyzer.objects import CallSite, Objects, Origin, Passed
+from distlint.analyzer.static.names import expressions_in, nodes_of, placed
+from distlint.analyzer.static.objects import CallSite, Objects, Origin, Passed
+from distlint.analyzer.static.reaching_definitions import Path, Point, path_of
 
 LOADER = "torch.utils.data.DataLoader"
 SAMPLER = "torch.utils.data.DistributedSampler"

@@ -7,11 +7,11 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from distlint.analyzer.finder import Finder, content_of
+from distlint.analyzer.project.module_search import Finder, content_of
 from distlint.engine.lookups import Key
 
 if TYPE_CHECKING:
-    from distlint.analyzer.project import Project
+    from distlint.analyzer.project.project import Project
     from distlint.engine.check import Session
 
 Stamp = tuple[int, int] | None

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from distlint.analyzer import roots
+from distlint.analyzer.symbolic import entry_points as roots
 from distlint.engine.run import check_paths
 from distlint.engine.settings import Resolver
 from tests.support import ROOT

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from distlint.analyzer import ir
-from distlint.analyzer.exposure import Exposure, Jumps
-from distlint.analyzer.project import Project
-from distlint.analyzer.relevance import RUN
-from distlint.analyzer.state import Frame
+from distlint.analyzer.project.project import Project
+from distlint.analyzer.static.slicing import RUN
+from distlint.analyzer.symbolic.live_variables import Exposure, Jumps
+from distlint.analyzer.symbolic.state import Frame
 from distlint.source.document import Document
 
 

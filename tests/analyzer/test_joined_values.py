@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from distlint.analyzer.project import Project
+from distlint.analyzer.project.project import Project
 from distlint.rules.find import find
 from distlint.rules.found import Found
 from distlint.source.document import Document

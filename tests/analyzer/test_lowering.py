@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks.lowering import compared, texts
 from distlint.analyzer import ir
-from distlint.analyzer.lower import by_ast, by_libcst
+from distlint.analyzer.ir.lower import by_ast, by_libcst
 from distlint.engine.run import check_stdin
 from distlint.engine.settings import Resolver
 from distlint.rules.registry import rules

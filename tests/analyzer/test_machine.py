@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from distlint.analyzer import ir
-from distlint.analyzer import values as v
-from distlint.analyzer.cluster import Cluster
-from distlint.analyzer.machine import Machine
-from distlint.analyzer.project import Project
-from distlint.analyzer.reach import reach_of
-from distlint.analyzer.rehearsal import Rehearsal
-from distlint.analyzer.state import Frame
+from distlint.analyzer.project.project import Project
+from distlint.analyzer.static.effects import reach_of
+from distlint.analyzer.symbolic import values as v
+from distlint.analyzer.symbolic.cluster import Cluster
+from distlint.analyzer.symbolic.context import Rehearsal
+from distlint.analyzer.symbolic.machine import Machine
+from distlint.analyzer.symbolic.state import Frame
 from distlint.source.document import Document
 from tests.support import about_hangs, findings
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from distlint.analyzer import ir
-from distlint.analyzer.bindings import ELEMENT
-from distlint.analyzer.objects import CallSite, Objects, Origin, objects_of
-from distlint.analyzer.positions import Locator
-from distlint.analyzer.project import Project
+from distlint.analyzer.ir.positions import Locator
+from distlint.analyzer.project.project import Project
+from distlint.analyzer.static.objects import CallSite, Objects, Origin, objects_of
+from distlint.analyzer.static.reaching_definitions import ELEMENT
 from distlint.source.document import Document
 
 HEAD = """\

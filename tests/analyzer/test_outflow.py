@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from distlint.analyzer.project import Project
-from distlint.analyzer.reach import Reach, reach_of
+from distlint.analyzer.project.project import Project
+from distlint.analyzer.static.effects import Reach, reach_of
 from distlint.source.document import Document
 
 HEAD = "import time, torch\nimport torch.distributed as dist\n\nLOG = []\n\n"

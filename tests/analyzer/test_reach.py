@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from distlint.analyzer.project import Project
-from distlint.analyzer.reach import reach_of
+from distlint.analyzer.project.project import Project
+from distlint.analyzer.static.effects import reach_of
 from distlint.catalogue.catalogue import Catalogue
 from distlint.source.document import Document
 

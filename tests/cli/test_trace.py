@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from distlint import cli
-from distlint.analyzer import trace as analysis
-from distlint.analyzer.project import Project
+from distlint.analyzer.project.project import Project
+from distlint.analyzer.symbolic import trace as analysis
 from distlint.source.document import Document
 from distlint.source.finding import Place, Span, Step
 from distlint.source.trace import Trace

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from distlint.analyzer.project import Project
+from distlint.analyzer.project.project import Project
 from distlint.engine import check, workers
 from distlint.rules import find as find_module
 from distlint.rules.found import Found

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from distlint.analyzer import values as v
-from distlint.analyzer.product import _joined
+from distlint.analyzer.symbolic import values as v
+from distlint.analyzer.symbolic.product import _joined
 from distlint.engine.discovery import Target
 from distlint.engine.settings import Resolver
 from distlint.engine.workers import check_files, chunks_of

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from distlint.analyzer.project import Project
+from distlint.analyzer.project.project import Project
 from distlint.engine.fix import Repairs, repair
 from distlint.engine.run import check_paths
 from distlint.engine.settings import Resolver

@@ -8,8 +8,8 @@ from pathlib import Path
 import libcst as cst
 import pytest
 
-from distlint.analyzer.positions import Locator
-from distlint.analyzer.project import Project
+from distlint.analyzer.ir.positions import Locator
+from distlint.analyzer.project.project import Project
 from distlint.fixers.draft import Draft
 from distlint.fixers.statements import Statement
 from distlint.source.document import Document

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from distlint.analyzer.positions import Locators
-from distlint.analyzer.project import Project
+from distlint.analyzer.ir.positions import Locators
+from distlint.analyzer.project.project import Project
 from distlint.rules.base import SourceRule
 from distlint.rules.registry import rules
 from distlint.source.document import Document

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from distlint.analyzer.positions import Locators
-from distlint.analyzer.project import Project
+from distlint.analyzer.ir.positions import Locators
+from distlint.analyzer.project.project import Project
 from distlint.rules import api
 from distlint.rules.api import Call, Doubt, Script
 from distlint.rules.base import composed

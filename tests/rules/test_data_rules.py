@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from distlint.analyzer.project import Project
+from distlint.analyzer.project.project import Project
 from distlint.rules.find import find
 from distlint.source.document import Document
 from tests.support import fixes

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import distlint
-from distlint.analyzer.screen import mentions_framework
+from distlint.analyzer.project.prefilter import mentions_framework
 from distlint.rules.prefilter import worth_analysing
 from scripts import generate_words
 

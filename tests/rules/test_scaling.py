@@ -6,7 +6,7 @@ from cProfile import Profile
 
 import pytest
 
-from distlint.analyzer.project import Project
+from distlint.analyzer.project.project import Project
 from distlint.rules.find import Search
 from distlint.source.document import Document
 from tests.large_files import SHAPES

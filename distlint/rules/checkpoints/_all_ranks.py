@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.guards import WAITS, guards_of, is_distributed
-from distlint.analyzer.hooks import LIGHTNING
+from distlint.analyzer.static.guards import WAITS, guards_of, is_distributed
+from distlint.analyzer.static.hooks import LIGHTNING
 from distlint.fixers import agree, imports, names, ranks, statements
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.setup._order import tests_around
 
 if TYPE_CHECKING:
-    from distlint.analyzer.bindings import Point
-    from distlint.analyzer.guards import Guards
-    from distlint.analyzer.objects import CallSite
-    from distlint.analyzer.project import Module
+    from distlint.analyzer.project.project import Module
+    from distlint.analyzer.static.guards import Guards
+    from distlint.analyzer.static.objects import CallSite
+    from distlint.analyzer.static.reaching_definitions import Point
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.finding import Fix
 

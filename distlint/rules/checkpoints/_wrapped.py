@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.objects import CallSite
+from distlint.analyzer.static.objects import CallSite
 
 if TYPE_CHECKING:
-    from distlint.analyzer.bindings import Point
-    from distlint.analyzer.objects import Objects, Origin
+    from distlint.analyzer.static.objects import Objects, Origin
+    from distlint.analyzer.static.reaching_definitions import Point
 
 _PREFIXES = {
     "torch.nn.parallel.DistributedDataParallel": ("DistributedDataParallel", "module."),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.names import calls_of, placed
-from distlint.analyzer.objects import objects_of
+from distlint.analyzer.static.names import calls_of, placed
+from distlint.analyzer.static.objects import objects_of
 from distlint.rules.base import Example, SourceRule, WitnessRule
 from distlint.rules.collectives._repair import hoisted
 from distlint.rules.collectives._wording import condition, contrast, kinds, proviso
@@ -15,9 +15,9 @@ from distlint.source.finding import Finding, Severity
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from distlint.analyzer.positions import Locators
-    from distlint.analyzer.project import Module
-    from distlint.analyzer.witness import Witness
+    from distlint.analyzer.ir.positions import Locators
+    from distlint.analyzer.project.project import Module
+    from distlint.analyzer.symbolic.explanation import Witness
     from distlint.catalogue.catalogue import Catalogue
     from distlint.fixers.draft import Draft
     from distlint.source.document import Document

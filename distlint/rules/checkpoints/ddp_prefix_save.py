@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.bindings import path_of
-from distlint.analyzer.names import expressions_in, nodes_of
-from distlint.analyzer.objects import CallSite, objects_of
+from distlint.analyzer.static.names import expressions_in, nodes_of
+from distlint.analyzer.static.objects import CallSite, objects_of
+from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.fixers import names
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from distlint.analyzer.bindings import Point
-    from distlint.analyzer.objects import Objects
-    from distlint.analyzer.positions import Locators
-    from distlint.analyzer.project import Module
+    from distlint.analyzer.ir.positions import Locators
+    from distlint.analyzer.project.project import Module
+    from distlint.analyzer.static.objects import Objects
+    from distlint.analyzer.static.reaching_definitions import Point
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 

@@ -8,9 +8,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.bindings import holds, path_of
-from distlint.analyzer.guards import asks_rank, guards_of, in_turn, is_distributed
-from distlint.analyzer.names import calls_of, expressions_in, expressions_of, placed
+from distlint.analyzer.static.guards import asks_rank, guards_of, in_turn, is_distributed
+from distlint.analyzer.static.names import calls_of, expressions_in, expressions_of, placed
+from distlint.analyzer.static.reaching_definitions import holds, path_of
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.checkpoints._all_ranks import (
@@ -25,12 +25,12 @@ from distlint.source.finding import Finding, Fix, Related, Severity
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from distlint.analyzer.bindings import Point
-    from distlint.analyzer.guards import Guards
-    from distlint.analyzer.names import Around
-    from distlint.analyzer.objects import CallSite
-    from distlint.analyzer.positions import Locators
-    from distlint.analyzer.project import Module
+    from distlint.analyzer.ir.positions import Locators
+    from distlint.analyzer.project.project import Module
+    from distlint.analyzer.static.guards import Guards
+    from distlint.analyzer.static.names import Around
+    from distlint.analyzer.static.objects import CallSite
+    from distlint.analyzer.static.reaching_definitions import Point
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.bindings import Point
+from distlint.analyzer.static.reaching_definitions import Point
 from distlint.fixers import agree, imports, names, ranks, statements
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
@@ -26,10 +26,10 @@ from distlint.source.finding import Finding, Fix, Severity
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from distlint.analyzer.guards import Guards
-    from distlint.analyzer.objects import CallSite
-    from distlint.analyzer.positions import Locators
-    from distlint.analyzer.project import Module
+    from distlint.analyzer.ir.positions import Locators
+    from distlint.analyzer.project.project import Module
+    from distlint.analyzer.static.guards import Guards
+    from distlint.analyzer.static.objects import CallSite
     from distlint.catalogue.catalogue import Catalogue
     from distlint.fixers.statements import Statement
     from distlint.source.document import Document

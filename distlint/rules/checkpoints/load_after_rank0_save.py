@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.bindings import Point
-from distlint.analyzer.guards import asks_rank, guards_of, is_distributed
-from distlint.analyzer.names import Around, calls_of, expressions_in, placed
-from distlint.analyzer.objects import CallSite
+from distlint.analyzer.static.guards import asks_rank, guards_of, is_distributed
+from distlint.analyzer.static.names import Around, calls_of, expressions_in, placed
+from distlint.analyzer.static.objects import CallSite
+from distlint.analyzer.static.reaching_definitions import Point
 from distlint.fixers import agree, imports, ranks, statements
 from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule
@@ -23,9 +23,9 @@ from distlint.source.finding import Finding, Fix, Related, Severity
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from distlint.analyzer.guards import Guards
-    from distlint.analyzer.positions import Locators
-    from distlint.analyzer.project import Module
+    from distlint.analyzer.ir.positions import Locators
+    from distlint.analyzer.project.project import Module
+    from distlint.analyzer.static.guards import Guards
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, TypeGuard
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.bindings import Point
-from distlint.analyzer.guards import asks_rank, guards_of, is_distributed, tells_devices
-from distlint.analyzer.hooks import LIGHTNING, asks_for_older_lightning
-from distlint.analyzer.names import calls_of, expressions_in, expressions_of, placed
-from distlint.analyzer.objects import CallSite
+from distlint.analyzer.static.guards import asks_rank, guards_of, is_distributed, tells_devices
+from distlint.analyzer.static.hooks import LIGHTNING, asks_for_older_lightning
+from distlint.analyzer.static.names import calls_of, expressions_in, expressions_of, placed
+from distlint.analyzer.static.objects import CallSite
+from distlint.analyzer.static.reaching_definitions import Point
 from distlint.fixers import calls
 from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule
@@ -24,10 +24,10 @@ from distlint.source.finding import Finding, Fix, Severity
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from distlint.analyzer.guards import Guards
-    from distlint.analyzer.objects import Objects
-    from distlint.analyzer.positions import Locators
-    from distlint.analyzer.project import Module
+    from distlint.analyzer.ir.positions import Locators
+    from distlint.analyzer.project.project import Module
+    from distlint.analyzer.static.guards import Guards
+    from distlint.analyzer.static.objects import Objects
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.names import expressions_in, nodes_of
-from distlint.analyzer.objects import objects_of
+from distlint.analyzer.static.names import expressions_in, nodes_of
+from distlint.analyzer.static.objects import objects_of
 from distlint.fixers import calls, names
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
@@ -22,9 +22,9 @@ from distlint.source.requirements import runs_on_older_python
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from distlint.analyzer.objects import CallSite, Objects
-    from distlint.analyzer.positions import Locators
-    from distlint.analyzer.project import Module
+    from distlint.analyzer.ir.positions import Locators
+    from distlint.analyzer.project.project import Module
+    from distlint.analyzer.static.objects import CallSite, Objects
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 

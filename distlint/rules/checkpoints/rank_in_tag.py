@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from distlint.analyzer.guards import guards_of
+from distlint.analyzer.static.guards import guards_of
 from distlint.rules.base import Example, SourceRule
 from distlint.source.finding import Finding, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from distlint.analyzer.objects import CallSite
-    from distlint.analyzer.positions import Locators
-    from distlint.analyzer.project import Module
+    from distlint.analyzer.ir.positions import Locators
+    from distlint.analyzer.project.project import Module
+    from distlint.analyzer.static.objects import CallSite
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 

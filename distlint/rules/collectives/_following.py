@@ -12,7 +12,7 @@ from enum import IntEnum
 from typing import Literal
 
 from distlint.analyzer import ir
-from distlint.analyzer.names import Around, expressions_in
+from distlint.analyzer.static.names import Around, expressions_in
 
 Role = Literal["value", "test", "store", "update", "leave", "define"]
 

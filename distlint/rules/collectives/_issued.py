@@ -9,11 +9,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.names import Around, Names, Scope, calls_of, placed
-from distlint.analyzer.objects import objects_of
+from distlint.analyzer.static.names import Around, Names, Scope, calls_of, placed
+from distlint.analyzer.static.objects import objects_of
 
 if TYPE_CHECKING:
-    from distlint.analyzer.project import Module
+    from distlint.analyzer.project.project import Module
     from distlint.catalogue.catalogue import Catalogue, Collective
 
 _READERS = frozenset(

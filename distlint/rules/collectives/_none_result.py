@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from distlint.analyzer import ir
-from distlint.analyzer.names import expressions_in, expressions_of, placed
+from distlint.analyzer.static.names import expressions_in, expressions_of, placed
 from distlint.rules.collectives._following import (
     Buffer,
     Sight,

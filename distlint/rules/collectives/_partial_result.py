@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from distlint.analyzer import ir
-from distlint.analyzer.names import expressions_in
+from distlint.analyzer.static.names import expressions_in
 from distlint.rules.collectives._following import Buffer, Sight, Step, following, mentions
 from distlint.rules.collectives._issued import Issued
 

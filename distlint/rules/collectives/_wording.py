@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from distlint.analyzer.witness import EventFact, Witness
+    from distlint.analyzer.symbolic.explanation import EventFact, Witness
 
 
 def contrast(witness: Witness) -> str:

@@ -6,19 +6,19 @@ import re
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.guards import asks_rank
-from distlint.analyzer.names import expressions_in
-from distlint.analyzer.objects import CallSite, Objects, objects_of
+from distlint.analyzer.static.guards import asks_rank
+from distlint.analyzer.static.names import expressions_in
+from distlint.analyzer.static.objects import CallSite, Objects, objects_of
 from distlint.rules.base import Example, SourceRule, WitnessRule
 from distlint.source.finding import Finding, Related, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from distlint.analyzer.bindings import Point
-    from distlint.analyzer.positions import Locators
-    from distlint.analyzer.project import Module
-    from distlint.analyzer.witness import Witness
+    from distlint.analyzer.ir.positions import Locators
+    from distlint.analyzer.project.project import Module
+    from distlint.analyzer.static.reaching_definitions import Point
+    from distlint.analyzer.symbolic.explanation import Witness
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
     from distlint.source.finding import Place

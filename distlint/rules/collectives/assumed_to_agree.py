@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.bindings import Path, Point, path_of
-from distlint.analyzer.guards import asks_rank
-from distlint.analyzer.names import calls_of, expressions_in, nodes_of, placed
-from distlint.analyzer.objects import CallSite, Objects, objects_of
+from distlint.analyzer.static.guards import asks_rank
+from distlint.analyzer.static.names import calls_of, expressions_in, nodes_of, placed
+from distlint.analyzer.static.objects import CallSite, Objects, objects_of
+from distlint.analyzer.static.reaching_definitions import Path, Point, path_of
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.training import loops_around
 from distlint.source.finding import Finding, Severity
 
 if TYPE_CHECKING:
-    from distlint.analyzer.positions import Locators
-    from distlint.analyzer.project import Module
+    from distlint.analyzer.ir.positions import Locators
+    from distlint.analyzer.project.project import Module
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 _LIBRARIES = ("torch.distributed.", "deepspeed.comm.")

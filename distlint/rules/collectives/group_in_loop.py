@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.names import Names, Scope, calls_of, expressions_in, placed
-from distlint.analyzer.objects import objects_of
+from distlint.analyzer.static.names import Names, Scope, calls_of, expressions_in, placed
+from distlint.analyzer.static.objects import objects_of
 from distlint.fixers import names as written
 from distlint.fixers import ranks, statements
 from distlint.fixers.draft import Doubt, Draft
@@ -18,8 +18,8 @@ from distlint.rules.base import Example, SourceRule
 from distlint.source.finding import Finding, Fix, Severity
 
 if TYPE_CHECKING:
-    from distlint.analyzer.positions import Locators
-    from distlint.analyzer.project import Module
+    from distlint.analyzer.ir.positions import Locators
+    from distlint.analyzer.project.project import Module
     from distlint.catalogue.catalogue import Catalogue
     from distlint.fixers.statements import Statement
     from distlint.source.document import Document

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.bindings import path_of
-from distlint.analyzer.guards import asks_rank
-from distlint.analyzer.names import calls_of, nodes_of
-from distlint.analyzer.objects import CallSite, objects_of
+from distlint.analyzer.static.guards import asks_rank
+from distlint.analyzer.static.names import calls_of, nodes_of
+from distlint.analyzer.static.objects import CallSite, objects_of
+from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.rules.base import Example, SourceRule, WitnessRule
 from distlint.rules.collectives._repair import agreed_skip
 from distlint.rules.collectives._wording import condition, contrast, proviso
@@ -17,11 +17,11 @@ from distlint.source.finding import Finding, Related, Severity
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from distlint.analyzer.bindings import Point
-    from distlint.analyzer.objects import Objects
-    from distlint.analyzer.positions import Locators
-    from distlint.analyzer.project import Module
-    from distlint.analyzer.witness import Witness
+    from distlint.analyzer.ir.positions import Locators
+    from distlint.analyzer.project.project import Module
+    from distlint.analyzer.static.objects import Objects
+    from distlint.analyzer.static.reaching_definitions import Point
+    from distlint.analyzer.symbolic.explanation import Witness
     from distlint.catalogue.catalogue import Catalogue
     from distlint.fixers.draft import Draft
     from distlint.source.document import Document

@@ -5,20 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.guards import asks_rank
-from distlint.analyzer.names import calls_of, placed
-from distlint.analyzer.objects import objects_of
+from distlint.analyzer.static.guards import asks_rank
+from distlint.analyzer.static.names import calls_of, placed
+from distlint.analyzer.static.objects import objects_of
 from distlint.rules.base import Example, SourceRule
 from distlint.source.finding import Finding, Related, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from distlint.analyzer.bindings import Point
-    from distlint.analyzer.names import Names
-    from distlint.analyzer.objects import Objects
-    from distlint.analyzer.positions import Locators
-    from distlint.analyzer.project import Module
+    from distlint.analyzer.ir.positions import Locators
+    from distlint.analyzer.project.project import Module
+    from distlint.analyzer.static.names import Names
+    from distlint.analyzer.static.objects import Objects
+    from distlint.analyzer.static.reaching_definitions import Point
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 _TIMEOUTS = frozenset({"timeout", "ddp_timeout", "InitProcessGroupKwargs", "timedelta"})

@@ -17,8 +17,8 @@ from distlint.rules.collectives._partial_result import partial_read, root_of
 from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
-    from distlint.analyzer.positions import Locators
-    from distlint.analyzer.project import Module
+    from distlint.analyzer.ir.positions import Locators
+    from distlint.analyzer.project.project import Module
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 

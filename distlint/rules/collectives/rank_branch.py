@@ -9,7 +9,7 @@ from distlint.rules.collectives._repair import hoisted
 from distlint.rules.collectives._wording import condition, contrast, proviso
 
 if TYPE_CHECKING:
-    from distlint.analyzer.witness import Witness
+    from distlint.analyzer.symbolic.explanation import Witness
     from distlint.fixers.draft import Draft
     from distlint.source.finding import Fix
 

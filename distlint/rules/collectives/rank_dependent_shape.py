@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.bindings import Point, path_of
-from distlint.analyzer.guards import asks_rank
-from distlint.analyzer.names import calls_of
-from distlint.analyzer.objects import CallSite, Objects, Origin, objects_of
+from distlint.analyzer.static.guards import asks_rank
+from distlint.analyzer.static.names import calls_of
+from distlint.analyzer.static.objects import CallSite, Objects, Origin, objects_of
+from distlint.analyzer.static.reaching_definitions import Point, path_of
 from distlint.rules.base import Example, SourceRule
 from distlint.source.finding import Finding, Related, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from distlint.analyzer.positions import Locators
-    from distlint.analyzer.project import Module
+    from distlint.analyzer.ir.positions import Locators
+    from distlint.analyzer.project.project import Module
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 _TORCH = {

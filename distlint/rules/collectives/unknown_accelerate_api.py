@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.names import Around, Scope, nodes_of
-from distlint.analyzer.objects import Objects, objects_of
+from distlint.analyzer.static.names import Around, Scope, nodes_of
+from distlint.analyzer.static.objects import Objects, objects_of
 from distlint.fixers import names
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
@@ -18,8 +18,8 @@ from distlint.source.finding import Finding, Fix, Severity
 from distlint.source.requirements import asks_for_older, is_source_of
 
 if TYPE_CHECKING:
-    from distlint.analyzer.positions import Locators
-    from distlint.analyzer.project import Module
+    from distlint.analyzer.ir.positions import Locators
+    from distlint.analyzer.project.project import Module
     from distlint.catalogue.catalogue import Catalogue, Retired
     from distlint.source.document import Document
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.bindings import Point, path_of
-from distlint.analyzer.environment import environment_read
-from distlint.analyzer.objects import CallSite, Objects, Origin
+from distlint.analyzer.static.environment import environment_read
+from distlint.analyzer.static.objects import CallSite, Objects, Origin
+from distlint.analyzer.static.reaching_definitions import Point, path_of
 
 if TYPE_CHECKING:
     from distlint.catalogue.catalogue import Entry

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.bindings import Path, Point, path_of
-from distlint.analyzer.names import expressions_in, nodes_of
-from distlint.analyzer.objects import Objects
+from distlint.analyzer.static.names import expressions_in, nodes_of
+from distlint.analyzer.static.objects import Objects
+from distlint.analyzer.static.reaching_definitions import Path, Point, path_of
 from distlint.fixers import names, statements
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.training import (

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.objects import CallSite, Objects, Origin, objects_of
+from distlint.analyzer.static.objects import CallSite, Objects, Origin, objects_of
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.training import Made, loaders
 from distlint.source.finding import Finding, Related, Severity
@@ -14,8 +14,8 @@ from distlint.source.finding import Finding, Related, Severity
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from distlint.analyzer.positions import Locators
-    from distlint.analyzer.project import Module
+    from distlint.analyzer.ir.positions import Locators
+    from distlint.analyzer.project.project import Module
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 

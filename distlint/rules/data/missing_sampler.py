@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.bindings import path_of
-from distlint.analyzer.objects import Objects, objects_of
+from distlint.analyzer.static.objects import Objects, objects_of
+from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.fixers import calls, imports, names
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
     from pathlib import Path
 
-    from distlint.analyzer.objects import CallSite
-    from distlint.analyzer.positions import Locators
-    from distlint.analyzer.project import Module
+    from distlint.analyzer.ir.positions import Locators
+    from distlint.analyzer.project.project import Module
+    from distlint.analyzer.static.objects import CallSite
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 

@@ -6,9 +6,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.bindings import Path, path_of
-from distlint.analyzer.names import placed
-from distlint.analyzer.objects import objects_of
+from distlint.analyzer.static.names import placed
+from distlint.analyzer.static.objects import objects_of
+from distlint.analyzer.static.reaching_definitions import Path, path_of
 from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.data._epochs import Epochs, epochs_of, set_epoch
@@ -26,9 +26,9 @@ from distlint.source.finding import Finding, Fix, Related, Severity
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from distlint.analyzer.objects import CallSite, Objects
-    from distlint.analyzer.positions import Locators
-    from distlint.analyzer.project import Module
+    from distlint.analyzer.ir.positions import Locators
+    from distlint.analyzer.project.project import Module
+    from distlint.analyzer.static.objects import CallSite, Objects
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.bindings import Point, holds, path_of
-from distlint.analyzer.names import expressions_in
-from distlint.analyzer.objects import CallSite, Objects, Passed, objects_of
+from distlint.analyzer.static.names import expressions_in
+from distlint.analyzer.static.objects import CallSite, Objects, Passed, objects_of
+from distlint.analyzer.static.reaching_definitions import Point, holds, path_of
 from distlint.fixers import calls, imports
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
@@ -22,8 +22,8 @@ from distlint.source.finding import Finding, Fix, Severity
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from distlint.analyzer.positions import Locator, Locators
-    from distlint.analyzer.project import Module
+    from distlint.analyzer.ir.positions import Locator, Locators
+    from distlint.analyzer.project.project import Module
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 

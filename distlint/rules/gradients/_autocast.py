@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.project import Imported
+from distlint.analyzer.project.project import Imported
 
 if TYPE_CHECKING:
-    from distlint.analyzer.names import Scope
-    from distlint.analyzer.objects import CallSite, Objects
+    from distlint.analyzer.static.names import Scope
+    from distlint.analyzer.static.objects import CallSite, Objects
 
 _GENERAL = frozenset({"torch.autocast", "torch.amp.autocast", "torch.amp.autocast_mode.autocast"})
 _OF_CUDA = frozenset({"torch.cuda.amp.autocast", "torch.cuda.amp.autocast_mode.autocast"})

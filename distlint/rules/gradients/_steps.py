@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.bindings import Path, path_of
-from distlint.analyzer.objects import CallSite, Objects
+from distlint.analyzer.static.objects import CallSite, Objects
+from distlint.analyzer.static.reaching_definitions import Path, path_of
 
 if TYPE_CHECKING:
-    from distlint.analyzer.bindings import Point
-    from distlint.analyzer.names import Scope
+    from distlint.analyzer.static.names import Scope
+    from distlint.analyzer.static.reaching_definitions import Point
 
 _CLIPS = tuple(
     f"torch.nn.utils.{name}" for name in ("clip_grad_norm_", "clip_grad_value_", "clip_grad_norm")

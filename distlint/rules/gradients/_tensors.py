@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from distlint.analyzer import ir
-from distlint.analyzer.names import nodes_of
-from distlint.analyzer.objects import Objects, objects_of
+from distlint.analyzer.static.names import nodes_of
+from distlint.analyzer.static.objects import Objects, objects_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from distlint.analyzer.bindings import Point
-    from distlint.analyzer.project import Module
+    from distlint.analyzer.project.project import Module
+    from distlint.analyzer.static.reaching_definitions import Point
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 

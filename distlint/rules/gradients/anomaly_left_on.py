@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.objects import CallSite, objects_of
+from distlint.analyzer.static.objects import CallSite, objects_of
 from distlint.fixers import statements
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
@@ -19,9 +19,9 @@ from distlint.source.finding import Finding, Fix, Severity
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from distlint.analyzer.objects import Objects
-    from distlint.analyzer.positions import Locators
-    from distlint.analyzer.project import Module
+    from distlint.analyzer.ir.positions import Locators
+    from distlint.analyzer.project.project import Module
+    from distlint.analyzer.static.objects import Objects
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 _SET = ("torch.autograd.set_detect_anomaly", "torch.autograd.anomaly_mode.set_detect_anomaly")

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.bindings import Point, path_of
-from distlint.analyzer.names import nodes_of
-from distlint.analyzer.objects import CallSite, objects_of
+from distlint.analyzer.static.names import nodes_of
+from distlint.analyzer.static.objects import CallSite, objects_of
+from distlint.analyzer.static.reaching_definitions import Point, path_of
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.training import DDP, is_bare_arm, loops_around
@@ -20,9 +20,9 @@ from distlint.source.finding import Finding, Fix, Related, Severity
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from distlint.analyzer.objects import Objects
-    from distlint.analyzer.positions import Locators
-    from distlint.analyzer.project import Module
+    from distlint.analyzer.ir.positions import Locators
+    from distlint.analyzer.project.project import Module
+    from distlint.analyzer.static.objects import Objects
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 _OF_WRAPPER = frozenset(

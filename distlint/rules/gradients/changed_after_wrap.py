@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.bindings import ELEMENT, Path, Point, path_of
-from distlint.analyzer.names import expressions_in, expressions_of
-from distlint.analyzer.objects import CallSite, Objects, Origin, objects_of
+from distlint.analyzer.static.names import expressions_in, expressions_of
+from distlint.analyzer.static.objects import CallSite, Objects, Origin, objects_of
+from distlint.analyzer.static.reaching_definitions import ELEMENT, Path, Point, path_of
 from distlint.fixers import names, statements
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
@@ -21,8 +21,8 @@ from distlint.source.finding import Finding, Fix, Related, Severity
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from distlint.analyzer.positions import Locators
-    from distlint.analyzer.project import Module
+    from distlint.analyzer.ir.positions import Locators
+    from distlint.analyzer.project.project import Module
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 

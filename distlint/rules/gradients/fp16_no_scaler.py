@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.objects import objects_of
+from distlint.analyzer.static.objects import objects_of
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._autocast import autocasts
 from distlint.rules.gradients._steps import backwards
@@ -16,9 +16,9 @@ from distlint.source.finding import Finding, Severity
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from distlint.analyzer.bindings import Point
-    from distlint.analyzer.positions import Locators
-    from distlint.analyzer.project import Module
+    from distlint.analyzer.ir.positions import Locators
+    from distlint.analyzer.project.project import Module
+    from distlint.analyzer.static.reaching_definitions import Point
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 

@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.bindings import path_of
-from distlint.analyzer.objects import CallSite, objects_of
+from distlint.analyzer.static.objects import CallSite, objects_of
+from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._steps import backwards
 from distlint.rules.training import DDP
@@ -16,10 +16,10 @@ from distlint.source.finding import Finding, Related, Severity
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from distlint.analyzer.bindings import Path, Point
-    from distlint.analyzer.objects import Objects
-    from distlint.analyzer.positions import Locators
-    from distlint.analyzer.project import Module
+    from distlint.analyzer.ir.positions import Locators
+    from distlint.analyzer.project.project import Module
+    from distlint.analyzer.static.objects import Objects
+    from distlint.analyzer.static.reaching_definitions import Path, Point
     from distlint.catalogue.catalogue import Catalogue
     from distlint.rules.gradients._steps import Backward
     from distlint.source.document import Document

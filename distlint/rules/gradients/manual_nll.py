@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.bindings import Point
-from distlint.analyzer.names import expressions_in
+from distlint.analyzer.static.names import expressions_in
+from distlint.analyzer.static.reaching_definitions import Point
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._tensors import applied, logarithms
 from distlint.source.finding import Finding, Related, Severity
@@ -14,9 +14,9 @@ from distlint.source.finding import Finding, Related, Severity
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from distlint.analyzer.objects import Objects
-    from distlint.analyzer.positions import Locators
-    from distlint.analyzer.project import Module
+    from distlint.analyzer.ir.positions import Locators
+    from distlint.analyzer.project.project import Module
+    from distlint.analyzer.static.objects import Objects
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 

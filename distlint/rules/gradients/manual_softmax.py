@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.bindings import Point
-from distlint.analyzer.names import nodes_of
-from distlint.analyzer.objects import objects_of
+from distlint.analyzer.static.names import nodes_of
+from distlint.analyzer.static.objects import objects_of
+from distlint.analyzer.static.reaching_definitions import Point
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._tensors import Applied, applied, same
@@ -20,9 +20,9 @@ from distlint.source.finding import Finding, Fix, Severity
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from distlint.analyzer.objects import Objects
-    from distlint.analyzer.positions import Locators
-    from distlint.analyzer.project import Module
+    from distlint.analyzer.ir.positions import Locators
+    from distlint.analyzer.project.project import Module
+    from distlint.analyzer.static.objects import Objects
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 _PRODUCTS = frozenset({"mm", "matmul", "bmm", "einsum", "cosine_similarity"})

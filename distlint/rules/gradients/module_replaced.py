@@ -6,18 +6,18 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.bindings import Path, Point, path_of
-from distlint.analyzer.guards import asks_rank
-from distlint.analyzer.names import Around
-from distlint.analyzer.objects import Objects, objects_of
+from distlint.analyzer.static.guards import asks_rank
+from distlint.analyzer.static.names import Around
+from distlint.analyzer.static.objects import Objects, objects_of
+from distlint.analyzer.static.reaching_definitions import Path, Point, path_of
 from distlint.rules.base import Example, SourceRule
 from distlint.source.finding import Finding, Related, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from distlint.analyzer.positions import Locators
-    from distlint.analyzer.project import Module
+    from distlint.analyzer.ir.positions import Locators
+    from distlint.analyzer.project.project import Module
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.objects import objects_of
+from distlint.analyzer.static.objects import objects_of
 from distlint.rules.base import Example, SourceRule
 from distlint.source.finding import Finding, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from distlint.analyzer.objects import CallSite, Objects
-    from distlint.analyzer.positions import Locators
-    from distlint.analyzer.project import Module
+    from distlint.analyzer.ir.positions import Locators
+    from distlint.analyzer.project.project import Module
+    from distlint.analyzer.static.objects import CallSite, Objects
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 _LAMBDA = "torch.optim.lr_scheduler.LambdaLR"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.bindings import Point
-from distlint.analyzer.names import calls_of
-from distlint.analyzer.objects import CallSite, objects_of
+from distlint.analyzer.static.names import calls_of
+from distlint.analyzer.static.objects import CallSite, objects_of
+from distlint.analyzer.static.reaching_definitions import Point
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.setup._order import surely_before, tests_around
 from distlint.source.finding import Finding, Related, Severity
@@ -15,9 +15,9 @@ from distlint.source.finding import Finding, Related, Severity
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from distlint.analyzer.objects import Objects
-    from distlint.analyzer.positions import Locators
-    from distlint.analyzer.project import Module
+    from distlint.analyzer.ir.positions import Locators
+    from distlint.analyzer.project.project import Module
+    from distlint.analyzer.static.objects import Objects
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 _GET = ("accelerate.logging.get_logger", "accelerate.get_logger")

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.guards import guards_of
+from distlint.analyzer.static.guards import guards_of
 from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.checkpoints._all_ranks import on_all_ranks, on_rank_0_only
@@ -15,10 +15,10 @@ from distlint.source.finding import Finding, Severity
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from distlint.analyzer.guards import Guards
-    from distlint.analyzer.objects import CallSite
-    from distlint.analyzer.positions import Locators
-    from distlint.analyzer.project import Module
+    from distlint.analyzer.ir.positions import Locators
+    from distlint.analyzer.project.project import Module
+    from distlint.analyzer.static.guards import Guards
+    from distlint.analyzer.static.objects import CallSite
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 _RUNS = frozenset(

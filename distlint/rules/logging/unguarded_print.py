@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.guards import asks_rank
-from distlint.analyzer.objects import objects_of
+from distlint.analyzer.static.guards import asks_rank
+from distlint.analyzer.static.objects import objects_of
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.checkpoints._all_ranks import on_all_ranks
 from distlint.rules.training import loops_around
@@ -16,10 +16,10 @@ from distlint.source.finding import Finding, Severity
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from distlint.analyzer.guards import Guards
-    from distlint.analyzer.objects import CallSite
-    from distlint.analyzer.positions import Locators
-    from distlint.analyzer.project import Module
+    from distlint.analyzer.ir.positions import Locators
+    from distlint.analyzer.project.project import Module
+    from distlint.analyzer.static.guards import Guards
+    from distlint.analyzer.static.objects import CallSite
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 _OPTIONS = frozenset({None, "sep", "end", "file", "flush"})

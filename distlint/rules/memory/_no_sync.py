@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.bindings import path_of
-from distlint.analyzer.names import calls_of, placed
+from distlint.analyzer.static.names import calls_of, placed
+from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.fixers import names, statements
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.training import DDP
@@ -19,8 +19,8 @@ from distlint.rules.training import DDP
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from distlint.analyzer.bindings import Path, Point
-    from distlint.analyzer.objects import Objects
+    from distlint.analyzer.static.objects import Objects
+    from distlint.analyzer.static.reaching_definitions import Path, Point
     from distlint.rules.gradients._steps import Backward
     from distlint.source.finding import Fix
 

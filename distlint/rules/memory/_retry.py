@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.bindings import Point
-from distlint.analyzer.names import Around, Scope, placed
-from distlint.analyzer.objects import CallSite, Objects, objects_of
+from distlint.analyzer.static.names import Around, Scope, placed
+from distlint.analyzer.static.objects import CallSite, Objects, objects_of
+from distlint.analyzer.static.reaching_definitions import Point
 
 if TYPE_CHECKING:
-    from distlint.analyzer.project import Module
+    from distlint.analyzer.project.project import Module
     from distlint.catalogue.catalogue import Catalogue
 
 DECORATOR = "find_executable_batch_size"

@@ -7,9 +7,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.bindings import Point
-from distlint.analyzer.names import nodes_of
-from distlint.analyzer.objects import CallSite
+from distlint.analyzer.static.names import nodes_of
+from distlint.analyzer.static.objects import CallSite
+from distlint.analyzer.static.reaching_definitions import Point
 from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.memory._move_inside import moved_inside
@@ -19,9 +19,9 @@ from distlint.source.finding import Finding, Related, Severity
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from distlint.analyzer.objects import Objects, Origin
-    from distlint.analyzer.positions import Locators
-    from distlint.analyzer.project import Module
+    from distlint.analyzer.ir.positions import Locators
+    from distlint.analyzer.project.project import Module
+    from distlint.analyzer.static.objects import Objects, Origin
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from distlint.analyzer.objects import objects_of
+from distlint.analyzer.static.objects import objects_of
 from distlint.fixers import imports, names
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
@@ -18,8 +18,8 @@ from distlint.source.requirements import is_source_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from distlint.analyzer.positions import Locators
-    from distlint.analyzer.project import Module
+    from distlint.analyzer.ir.positions import Locators
+    from distlint.analyzer.project.project import Module
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 

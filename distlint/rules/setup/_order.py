@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.bindings import Point, path_of
-from distlint.analyzer.names import calls_of, expressions_in
-from distlint.analyzer.objects import CallSite
+from distlint.analyzer.static.names import calls_of, expressions_in
+from distlint.analyzer.static.objects import CallSite
+from distlint.analyzer.static.reaching_definitions import Point, path_of
 from distlint.source.requirements import is_among_tests
 
 if TYPE_CHECKING:
-    from distlint.analyzer.objects import Objects
+    from distlint.analyzer.static.objects import Objects
     from distlint.source.document import Document
 
 INIT = "torch.distributed.init_process_group"

@@ -9,11 +9,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.bindings import Point
-from distlint.analyzer.guards import asks_rank, guards_of
-from distlint.analyzer.names import Around, calls_of, nodes_of, placed
-from distlint.analyzer.objects import CallSite, objects_of
-from distlint.analyzer.relevance import HARMLESS
+from distlint.analyzer.static.guards import asks_rank, guards_of
+from distlint.analyzer.static.names import Around, calls_of, nodes_of, placed
+from distlint.analyzer.static.objects import CallSite, objects_of
+from distlint.analyzer.static.reaching_definitions import Point
+from distlint.analyzer.static.slicing import HARMLESS
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._tensors import same
 from distlint.rules.setup._order import inits, meant
@@ -22,10 +22,10 @@ from distlint.source.finding import Finding, Severity
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from distlint.analyzer.names import Scope
-    from distlint.analyzer.objects import Objects
-    from distlint.analyzer.positions import Locators
-    from distlint.analyzer.project import Module
+    from distlint.analyzer.ir.positions import Locators
+    from distlint.analyzer.project.project import Module
+    from distlint.analyzer.static.names import Scope
+    from distlint.analyzer.static.objects import Objects
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 _MEETS_TOO = "accelerate.Accelerator.wait_for_everyone"

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.bindings import Point, path_of
-from distlint.analyzer.environment import environment_read
-from distlint.analyzer.guards import asks_rank
-from distlint.analyzer.names import nodes_of
-from distlint.analyzer.objects import objects_of
-from distlint.analyzer.project import Imported
+from distlint.analyzer.project.project import Imported
+from distlint.analyzer.static.environment import environment_read
+from distlint.analyzer.static.guards import asks_rank
+from distlint.analyzer.static.names import nodes_of
+from distlint.analyzer.static.objects import objects_of
+from distlint.analyzer.static.reaching_definitions import Point, path_of
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.setup._order import INIT, inits, may_be_made, surely_before
@@ -23,9 +23,9 @@ from distlint.source.finding import Finding, Fix, Related, Severity
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from distlint.analyzer.objects import Objects
-    from distlint.analyzer.positions import Locators
-    from distlint.analyzer.project import Module
+    from distlint.analyzer.ir.positions import Locators
+    from distlint.analyzer.project.project import Module
+    from distlint.analyzer.static.objects import Objects
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 _VARIABLES = frozenset({"RANK", "LOCAL_RANK", "WORLD_SIZE", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK"})

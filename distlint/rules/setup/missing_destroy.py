@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.guards import guards_of
-from distlint.analyzer.names import calls_of
-from distlint.analyzer.objects import CallSite, Objects, objects_of
+from distlint.analyzer.static.guards import guards_of
+from distlint.analyzer.static.names import calls_of
+from distlint.analyzer.static.objects import CallSite, Objects, objects_of
 from distlint.fixers import imports, statements
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
@@ -21,8 +21,8 @@ from distlint.source.finding import Finding, Fix, Severity
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from distlint.analyzer.positions import Locators
-    from distlint.analyzer.project import Module
+    from distlint.analyzer.ir.positions import Locators
+    from distlint.analyzer.project.project import Module
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 _OTHERS = frozenset({"accelerate", "deepspeed", "lightning", "pytorch_lightning", "transformers"})

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.bindings import path_of
-from distlint.analyzer.objects import objects_of
+from distlint.analyzer.static.objects import objects_of
+from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.fixers import imports, statements
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
@@ -19,9 +19,9 @@ from distlint.source.finding import Finding, Fix, Severity
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from distlint.analyzer.objects import CallSite, Objects
-    from distlint.analyzer.positions import Locators
-    from distlint.analyzer.project import Module
+    from distlint.analyzer.ir.positions import Locators
+    from distlint.analyzer.project.project import Module
+    from distlint.analyzer.static.objects import CallSite, Objects
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 _LAUNCHED = frozenset({"LOCAL_RANK", "RANK"})

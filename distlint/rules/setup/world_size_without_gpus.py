@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.bindings import path_of
-from distlint.analyzer.names import expressions_in
-from distlint.analyzer.objects import objects_of
+from distlint.analyzer.static.names import expressions_in
+from distlint.analyzer.static.objects import objects_of
+from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.setup._order import inits
 from distlint.source.finding import Finding, Related, Severity
@@ -15,9 +15,9 @@ from distlint.source.finding import Finding, Related, Severity
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from distlint.analyzer.objects import CallSite, Objects
-    from distlint.analyzer.positions import Locators
-    from distlint.analyzer.project import Module
+    from distlint.analyzer.ir.positions import Locators
+    from distlint.analyzer.project.project import Module
+    from distlint.analyzer.static.objects import CallSite, Objects
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 

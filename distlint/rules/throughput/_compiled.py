@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.bindings import Point
-from distlint.analyzer.names import Around
-from distlint.analyzer.objects import CallSite
+from distlint.analyzer.static.names import Around
+from distlint.analyzer.static.objects import CallSite
+from distlint.analyzer.static.reaching_definitions import Point
 
 if TYPE_CHECKING:
-    from distlint.analyzer.objects import Objects
+    from distlint.analyzer.static.objects import Objects
 
 COMPILE = "torch.compile"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from distlint.analyzer.objects import objects_of
+from distlint.analyzer.static.objects import objects_of
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.training import DDP
 from distlint.source.finding import Finding, Severity
@@ -12,8 +12,8 @@ from distlint.source.finding import Finding, Severity
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from distlint.analyzer.positions import Locators
-    from distlint.analyzer.project import Module
+    from distlint.analyzer.ir.positions import Locators
+    from distlint.analyzer.project.project import Module
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 _FLAG = "find_unused_parameters"

@@ -6,9 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.bindings import Point
-from distlint.analyzer.names import calls_of
-from distlint.analyzer.objects import CallSite, Objects, objects_of
+from distlint.analyzer.static.names import calls_of
+from distlint.analyzer.static.objects import CallSite, Objects, objects_of
+from distlint.analyzer.static.reaching_definitions import Point
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.setup._order import tests_around
 from distlint.rules.throughput._compiled import compiled
@@ -17,8 +17,8 @@ from distlint.source.finding import Finding, Related, Severity
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from distlint.analyzer.positions import Locators
-    from distlint.analyzer.project import Module
+    from distlint.analyzer.ir.positions import Locators
+    from distlint.analyzer.project.project import Module
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 _CLOCKS = ("time.time", "time.perf_counter", "time.monotonic", "time.process_time", "time.sleep")

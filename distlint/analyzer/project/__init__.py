@@ -1,0 +1,1 @@
+"""The files: modules loaded on demand, where imports lead, and the prefilter."""

@@ -1,0 +1,1 @@
+"""Analyses that execute nothing: call graph, effects, taint, slices, live variables, guards."""

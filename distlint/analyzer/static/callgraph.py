@@ -1,0 +1,359 @@
+"""Which functions code may call, by the names in it, whatever those mean to a framework."""
+
+from __future__ import annotations
+
+import builtins
+from collections import ChainMap
+from collections.abc import Collection, Iterator
+from itertools import islice, product
+from typing import TYPE_CHECKING, Any
+
+from distlint.analyzer import ir
+from distlint.analyzer.project.project import Imported, Module, Project
+from distlint.analyzer.static.batches import over_batches
+from distlint.analyzer.static.closure import Bits, Numbering, close
+from distlint.analyzer.static.kept_values import read
+from distlint.analyzer.static.slicing import MODEL_NAMES, Sketch, sketch
+from distlint.analyzer.static.taint import changed_by
+from distlint.catalogue import shipped
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ALWAYS_CALLED = ("__call__", "forward", "__enter__", "__exit__", "__iter__")
+BUILTINS = frozenset(dir(builtins))
+
+SHORT = 12
+"""Statements of a short function, at most."""
+
+
+def callgraph_of(project: Project) -> CallGraph:
+    """The one of a project: what it finds out serves all files, under any catalogue."""
+    found = project.memo.get(CallGraph)
+    if not isinstance(found, CallGraph):
+        found = project.memo[CallGraph] = CallGraph(project)
+    return found
+
+
+class CallGraph:
+    """Follows names from function to function, through the imports of each module."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self._callable: dict[str, dict[str, list[ir.Function]]] = {}
+        self._imported: dict[str, list[Module]] = {}
+        self._words: dict[str, frozenset[str]] = {}
+        self._within: dict[str, frozenset[str]] = {}
+        self._words_within: dict[frozenset[str], frozenset[str]] = {}
+        self._aliases: dict[str, dict[str, str]] = {}
+        self._closure: dict[ir.Function, Bits] = {}
+        self.numbering = Numbering()
+        self._short: dict[ir.Function, bool] = {}
+        self._references: dict[ir.Function, frozenset[str]] = {}
+        self._called_by: dict[ir.Function, list[ir.Function]] = {}
+        self._runs_given: dict[ir.Function, bool] = {}
+        self._changes: dict[ir.Function, frozenset[str]] = {}
+        self._reads: dict[ir.Function, frozenset[str]] = {}
+        self._batches: dict[ir.Block, frozenset[ir.For | ir.Call]] = {}
+
+    def forget(self, keys: frozenset[str]) -> None:
+        """Let go of modules that are no longer at hand."""
+        by_key: tuple[dict[str, Any], ...] = (
+            self._callable,
+            self._imported,
+            self._words,
+            self._within,
+            self._aliases,
+        )
+        for key, table in product(keys, by_key):
+            table.pop(key, None)
+        by_function: tuple[dict[ir.Function, Any], ...] = (
+            self._closure,
+            self._short,
+            self._references,
+            self._called_by,
+            self._runs_given,
+            self._changes,
+            self._reads,
+        )
+        for known in by_function:
+            for function in [each for each in known if each.module in keys]:
+                del known[function]
+        self._words_within.clear()
+        self._batches.clear()
+
+    def called_by(self, function: ir.Function) -> list[ir.Function]:
+        found = self._called_by.get(function)
+        if found is None:
+            names = self.references(function)
+            if function.owner and "__init__" in names:
+                names = names - {"__init__"} | self.bases(function)
+            found = self.callees(function.module, self.unaliased(function.module, names))
+            self._called_by[function] = found
+        return found
+
+    def references(self, function: ir.Function) -> frozenset[str]:
+        """The names under which a function may come to others."""
+        found = self._references.get(function)
+        if found is None:
+            found = self._references[function] = ir.references_of(function)
+        return found
+
+    def is_short(self, function: ir.Function) -> bool:
+        """Is there next to nothing in it, such as a wrapper around one call?"""
+        known = self._short.get(function)
+        if known is None:
+            beyond = islice(ir.statements_of(function.body), SHORT, None)
+            known = self._short[function] = next(beyond, None) is None
+        return known
+
+    def callees(self, key: str, tokens: frozenset[str]) -> list[ir.Function]:
+        """Functions that code of a module may call, by the names that it mentions."""
+        table = self.callable_from(key)
+        found: list[ir.Function] = []
+        for name in sorted(tokens & table.keys()):  # in one order, whatever the hashes
+            found.extend(table[name])
+        return found
+
+    def callable_from(self, key: str) -> dict[str, list[ir.Function]]:
+        """Functions and methods of a module and of the project modules it imports, by name."""
+        table = self._callable.get(key)
+        if table is not None:
+            return table
+        table = {}
+        self._callable[key] = table
+        module = self.project.by_key(key)
+        if module is None:
+            return table
+        for found in (module, *self.imported(module)):
+            for function in found.functions:
+                table.setdefault(function.name, []).append(function)
+                if function.name == "__init__" and function.owner:
+                    table.setdefault(function.owner, []).append(function)
+                if function.name in ALWAYS_CALLED and function.owner:
+                    table.setdefault(function.owner, []).append(function)
+        return table
+
+    def imported(self, module: Module) -> list[Module]:
+        """The project modules that a module imports directly."""
+        known = self._imported.get(module.key)
+        if known is not None:
+            return known
+        found: dict[str, Module] = {}
+        for definitions in module.definitions.values():
+            for definition in definitions:
+                if isinstance(definition.node, Imported):
+                    for other in self.resolve(module, definition.node):
+                        found[other.key] = other
+        self._imported[module.key] = list(found.values())
+        return self._imported[module.key]
+
+    def within(self, key: str) -> frozenset[str]:
+        """The keys of a module and of the project modules that it imports, near or far."""
+        found = self._within.get(key)
+        if found is None:
+            keys = {key}
+            queue = [key]
+            while queue:
+                module = self.project.by_key(queue.pop())
+                for other in self.imported(module) if module is not None else ():
+                    known = self._within.get(other.key)
+                    if known is not None:
+                        keys |= known
+                    elif other.key not in keys:
+                        keys.add(other.key)
+                        queue.append(other.key)
+            found = self._within[key] = frozenset(keys)
+        return found
+
+    def words_within(self, keys: frozenset[str]) -> frozenset[str]:
+        """The names of modules and of what they import."""
+        found = self._words_within.get(keys)
+        if found is None:
+            found = self._words_within[keys] = frozenset().union(*map(self.words, keys))
+        return found
+
+    def resolve(self, module: Module, imported: Imported) -> list[Module]:
+        path = self.project.find(imported.dotted, module.path)
+        if path is None:
+            return []
+        found = [self.project.module(path)]
+        if imported.attr is not None:
+            below = self.project.submodule(path, imported.attr)
+            if below is not None:
+                found.append(self.project.module(below))
+            else:
+                found.extend(self.reexported(path, imported.attr))
+        return [item for item in found if item is not None]
+
+    def reexported(self, path: Path, name: str, depth: int = 0) -> Iterator[Module | None]:
+        """Where a package's ``__init__`` takes a name from."""
+        package = self.project.module(path) or self.passing_on(path, name)
+        if package is None or depth > 3:
+            return
+        definitions = package.definitions
+        for definition in definitions.get(name) or definitions.get("*") or ():
+            if isinstance(definition.node, Imported):
+                origin = self.project.find(definition.node.dotted, package.path)
+                if origin is not None:
+                    attr = definition.node.attr
+                    found = self.project.module(origin)
+                    if attr != "*" or (found is not None and name in found.definitions):
+                        yield found
+                    original = name if attr in {None, "*"} else attr
+                    yield from self.reexported(origin, str(original), depth + 1)
+
+    def passing_on(self, path: Path, name: str) -> Module | None:
+        """An ``__init__`` with nothing in it but where names come from, for one of these.
+
+        Not one that imports under a condition: it loads when asked, and is that of a large library.
+        """
+        package = self.project.by_key(str(path)) if path.name == "__init__.py" else None
+        if package is None:
+            return None
+        imports = (each for each in package.body if isinstance(each, ir.Import))
+        bound = any(binding[0] in {name, "*"} for each in imports for binding in each.bindings)
+        return package if bound else None
+
+    def unaliased(self, key: str, tokens: frozenset[str]) -> frozenset[str]:
+        """The tokens, and the names that they were imported as."""
+        aliases = self.aliases(key)
+        return tokens | {aliases[token] for token in tokens & aliases.keys()}
+
+    def aliases(self, key: str) -> dict[str, str]:
+        """The local names of a module that stand for imported ones."""
+        aliases = self._aliases.get(key)
+        if aliases is None:
+            module = self.project.by_key(key)
+            aliases = self._aliases[key] = module.aliases if module is not None else {}
+        return aliases
+
+    def words(self, key: str) -> frozenset[str]:
+        """The names of a module and of what it imports."""
+        found = self._words.get(key)
+        if found is None:
+            module = self.project.by_key(key)
+            found = module.words if module is not None else frozenset()
+            self._words[key] = found
+        return found
+
+    def bases(self, method: ir.Function) -> frozenset[str]:
+        """The names of the classes above that of a method, as far as the project tells."""
+        module = self.project.by_key(method.module)
+        if module is None:
+            return frozenset()
+        known = ChainMap(module.classes, *(other.classes for other in self.imported(module)))
+        found: set[str] = set()
+        stack = [method.owner]
+        while stack:
+            cls = known.get(stack.pop())
+            names = {ir.last_name(base) for base in cls.bases} if cls is not None else set()
+            stack.extend(names - found)
+            found |= names
+        return frozenset(found)
+
+    def of_block(self, module: Module, tokens: frozenset[str]) -> Bits:
+        """Every name mentioned in code outside any function, and in what it may call."""
+        tokens = self.unaliased(module.key, tokens)
+        found = self.numbering.of(tokens)
+        for function in self.callees(module.key, tokens):
+            found |= self.names_in(function)
+        return found
+
+    def names_in(self, function: ir.Function) -> Bits:
+        """Every name mentioned in a function, and in what it may call."""
+        known = self._closure
+        return close(function, self.called_by, self._own_names, known.get, known.__setitem__)
+
+    def _own_names(self, function: ir.Function) -> Bits:
+        return self.numbering.of(self.unaliased(function.module, function.tokens))
+
+    def mentions(self, function: ir.Function, names: Collection[str]) -> list[str]:
+        """Those of the names that a function mentions, or what it may call."""
+        found = self.names_in(function)
+        return [name for name in names if self.numbering.has(found, name)]
+
+    def counts(self, function: ir.Function) -> bool:
+        """Does it name a variable with which its module counts?"""
+        module = self.project.by_key(function.module)
+        return module is not None and not module.counters.isdisjoint(function.tokens)
+
+    def runs_given(self, function: ir.Function) -> bool:
+        """Does a function run what it is given, perhaps a wrapped model? Or one that it calls?"""
+        known = self._runs_given.get(function)
+        if known is None:
+            self._runs_given[function] = False
+            names = {param.name for param in function.params}
+            known = any(_runs(statement, names) for statement in function.body) or any(
+                self.runs_given(item) for item in self.called_by(function)
+            )
+            self._runs_given[function] = known
+        return known
+
+    def changes(self, function: ir.Function) -> frozenset[str]:
+        """What it, or a function that it may call, changes besides its own variables."""
+        known = self._changes.get(function)
+        if known is None:
+            self._changes[function] = frozenset()  # where it calls itself
+            known = changed_by(function).union(*map(self.changes, self.called_by(function)))
+            self._changes[function] = known
+        return known
+
+    def over_batches(self, module: Module, body: ir.Block) -> frozenset[ir.For | ir.Call]:
+        """The loops over batches in a body, and what fetches one, in a module of several ranks."""
+        known = self._batches.get(body)
+        if known is None:
+            is_distributed = not shipped.words().rank_signs.isdisjoint(module.tokens)
+            known = over_batches(body) if is_distributed else frozenset()
+            self._batches[body] = known
+        return known
+
+    def reads(self, function: ir.Function) -> frozenset[str]:
+        """The attributes and globals that a function reads."""
+        known = self._reads.get(function)
+        if known is None:
+            known = self._reads[function] = read(function)
+        return known
+
+    def is_fed(self, function: ir.Function) -> bool:
+        """Does a function go over batches of this rank's own?"""
+        module = self.project.by_key(function.module)
+        return module is not None and bool(self.over_batches(module, function.body))
+
+    def is_external(self, module: Module, callee: ir.Expr) -> bool:
+        """Does a callee begin with an import from outside the project, or a builtin?"""
+        while isinstance(callee, ir.Attribute):
+            callee = callee.value
+        if not isinstance(callee, ir.Name):
+            return False
+        definitions = module.definitions.get(callee.id)
+        if not definitions:
+            return callee.id in BUILTINS
+        return all(
+            isinstance(definition.node, Imported)
+            and self.project.find(definition.node.dotted, module.path) is None
+            for definition in definitions
+        )
+
+    def sketch(self, module: Module) -> Sketch:
+        """What the statements of a module write and read; it depends on the module alone."""
+        drawn = self.project.memo.get(module)
+        if not isinstance(drawn, Sketch):
+            drawn = self.project.memo[module] = sketch(module, self.is_external)
+        return drawn
+
+
+def _runs(node: object, params: set[str]) -> bool:
+    """Is a parameter called, or an attribute with the name of a model?"""
+    stack = [node]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, ir.Call):
+            func = item.func
+            if isinstance(func, ir.Name) and func.id in params:
+                return True
+            name = func.attr.lower() if isinstance(func, ir.Attribute) else ""
+            if name.endswith(MODEL_NAMES) or name == "generate":
+                return True
+        stack.extend(ir.children(item))
+    return False

@@ -1,0 +1,348 @@
+"""Which functions can matter: an over-approximation by the names that they mention."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from distlint.analyzer import ir
+from distlint.analyzer.project.project import Module, Project
+from distlint.analyzer.static import hooks
+from distlint.analyzer.static import kept_values as kept
+from distlint.analyzer.static.callgraph import callgraph_of
+from distlint.analyzer.static.closure import close
+from distlint.analyzer.static.slicing import Outline, Relevance, outline
+from distlint.analyzer.static.taint import Flows, Outflow
+from distlint.analyzer.static.vocabulary import (
+    CHANGE,
+    COUNT,
+    EVENT,
+    EXIT,
+    LOCAL,
+    RANK,
+    SET,
+    WRAP,
+    Vocabulary,
+)
+
+if TYPE_CHECKING:
+    from distlint.catalogue.catalogue import Catalogue
+
+MOST_RELEVANCES = 8
+"""Sets of modules whose relevance is kept: neighbours import the same, and each takes megabytes."""
+
+_EXITS = frozenset({"exit", "_exit", "quit", "abort"})
+
+
+def reach_of(project: Project, catalogue: Catalogue) -> Reach:
+    """The one for a project under a catalogue: what it finds out serves all files."""
+    found = project.memo.get(catalogue)
+    if not isinstance(found, Reach):
+        found = project.memo[catalogue] = Reach(project, catalogue)
+    return found
+
+
+@dataclass(slots=True)
+class Facts:
+    """What is known about a module and its functions, under catalogues that are as one there."""
+
+    signs: dict[ir.Function, int] = field(default_factory=dict)
+    seeds: dict[ir.Function, frozenset[str]] = field(default_factory=dict)
+    flows: Flows = field(default_factory=Flows)
+    steady_flows: Flows = field(default_factory=Flows)
+    outline: Outline | None = None
+    kept: dict[str, int] | None = None
+    """The signs of its attributes and globals."""
+
+
+class Common:
+    """What serves all catalogues: facts about each module by what is told about its words."""
+
+    def __init__(self) -> None:
+        self.facts: dict[str, dict[Hashable, Facts]] = {}
+        self.relevance: OrderedDict[tuple[frozenset[str], Hashable], Relevance] = OrderedDict()
+
+    def forget(self, keys: frozenset[str]) -> None:
+        """Let go of modules that are no longer at hand."""
+        for key in keys:
+            self.facts.pop(key, None)
+        for known in list(self.relevance):
+            if not known[0].isdisjoint(keys):
+                del self.relevance[known]
+
+
+class Reach:
+    """What functions may do under a catalogue, by the names in them and in all that they call."""
+
+    def __init__(self, project: Project, catalogue: Catalogue) -> None:
+        self.project = project
+        self.graph = callgraph_of(project)
+        self.catalogue = catalogue
+        self.vocabulary = Vocabulary(catalogue)
+        self.wrapping = self.vocabulary.wrapping
+        self.outflow = Outflow(self)
+        self.steady_outflow = Outflow(self, steady=True)
+        self._common = project.memo_of(Common)
+        self._told: dict[str, Hashable] = {}
+        self._told_of: dict[frozenset[str], Hashable] = {}
+        self._facts: dict[str, Facts] = {}
+
+    def facts(self, key: str) -> Facts:
+        """What is known about a module so far, perhaps from under another catalogue."""
+        found = self._facts.get(key)
+        if found is None:
+            shared = self._common.facts.setdefault(key, {})
+            found = self._facts[key] = shared.setdefault(self.told(key), Facts())
+        return found
+
+    def told(self, key: str) -> Hashable:
+        """What the catalogue tells about the words of a module and of all that it imports."""
+        found = self._told.get(key)
+        if found is None:
+            words = self.graph.words_within(self.graph.within(key))
+            known = self._told_of.get(words)  # modules that import each other have the same
+            if known is None:
+                known = self._told_of[words] = self.vocabulary.within(words)
+            found = self._told[key] = known
+        return found
+
+    def forget(self, keys: frozenset[str]) -> None:
+        """Let go of modules that are no longer at hand."""
+        for key in keys:
+            self._told.pop(key, None)
+            self._facts.pop(key, None)
+        self._told_of.clear()
+
+    def matters(self, function: ir.Function) -> bool:
+        """Does it meet others, end, change globals, fail, or let out what is this rank's own?
+
+        A long function that meets nobody is not followed for its failures, nor for what random
+        numbers make of it: that takes more ways than all the rest. ``Calls.skips`` makes
+        exceptions of some that raise, so ``may_matter`` has to count all of these.
+        """
+        if self.does_something(function):
+            return True
+        outflow = self.outflow if self.graph.is_short(function) else self.steady_outflow
+        return bool(self.signs(function) & (RANK | LOCAL)) and outflow.lets_out(function)
+
+    def does_something(self, function: ir.Function) -> bool:
+        """Does it more than work out a value: meet others, ask for a rank, end, change globals?"""
+        signs = self.signs(function)
+        if signs & (EVENT | EXIT | CHANGE):
+            return True
+        if signs & SET and self.graph.mentions(function, self.vocabulary.handling):
+            return True
+        if ir.RAISE in function.tokens and self.graph.is_short(function):
+            return True
+        return bool(signs & RANK) and self.steady_outflow.lets_out(function)
+
+    def seeds(self, function: ir.Function) -> frozenset[str]:
+        """The streams of random numbers that a long function, or one that it calls, may seed."""
+        if not self.signs(function) & SET or self.graph.is_short(function):
+            return frozenset()
+        seeds = self.facts(function.module).seeds
+        found = seeds.get(function)
+        if found is None:
+            seeding = self.vocabulary.seeding
+            names = self.graph.mentions(function, seeding)
+            found = frozenset[str]().union(*(seeding[name] for name in names))
+            if self.graph.mentions(function, ["Generator"]):  # whose ``manual_seed`` is its own
+                found -= {"torch"}
+            seeds[function] = found
+        return found
+
+    def may_meet(self, function: ir.Function) -> bool:
+        """May a function, or one that it calls, communicate?"""
+        return bool(self.signs(function) & EVENT)
+
+    def asks_count(self, function: ir.Function) -> bool:
+        """Does it, or one that it calls, depend on a count that its module keeps?"""
+        return bool(self.signs(function) & COUNT)
+
+    def may_part(self, function: ir.Function) -> bool:
+        """Could ranks part ways in a function, or in what it calls?"""
+        return _parts(self.signs(function))
+
+    def block_may_part(self, module: Module, tokens: frozenset[str]) -> bool:
+        """Could ranks part ways in code outside any function, or in what it calls?"""
+        return _parts(self.block_signs(module, tokens))
+
+    def block_may_meet(self, module: Module, tokens: frozenset[str]) -> bool:
+        return bool(self.block_signs(module, tokens) & EVENT)
+
+    def block_is_alike(self, module: Module, tokens: frozenset[str]) -> bool:
+        """Does no rank meet others, or ask which one it is, in code outside any function?"""
+        return not self.block_signs(module, tokens) & (EVENT | RANK | WRAP)
+
+    def block_signs(self, module: Module, tokens: frozenset[str]) -> int:
+        found = self.own_signs(module.key, tokens)
+        for function in self.graph.callees(module.key, self.graph.unaliased(module.key, tokens)):
+            found |= self.signs(function)
+        return found
+
+    def own_signs(
+        self, key: str, tokens: frozenset[str], references: frozenset[str] | None = None
+    ) -> int:
+        """What names of a module may mean: collectives, ranks, rank-local values, exits.
+
+        ``references`` are those that may stand for a function, where that is known: a variable
+        called ``step`` or an argument ``choices=`` is no call.
+        """
+        tokens = self.graph.unaliased(key, tokens)
+        called = tokens if references is None else self.graph.unaliased(key, references)
+        found = 0
+        known = self.vocabulary
+        for sign, names in (
+            (EVENT, called & known.events | tokens & known.hints),
+            (RANK, tokens & known.ranks),
+            (LOCAL, called & known.locals | tokens & {ir.TRY}),
+            (SET, called & known.setting),
+        ):
+            if any(self.is_meant(sign, key, name) for name in names):
+                found |= sign
+        if not tokens.isdisjoint(_EXITS):
+            found |= EXIT
+        if not tokens.isdisjoint(known.wrappers):
+            found |= WRAP
+        return found
+
+    def sources(
+        self,
+        key: str,
+        tokens: frozenset[str],
+        references: frozenset[str] | None = None,
+        *,
+        steady: bool = False,
+    ) -> Iterator[str]:
+        """The names in a module that stand for a rank, or for a value of each rank's own.
+
+        ``references`` are those that may stand for a function, where that is known; ``steady``
+        leaves out random numbers.
+        """
+        ranks = self.vocabulary.ranks
+        locals_ = self.vocabulary.steady if steady else self.vocabulary.locals
+        for token in tokens - {ir.TRY}:
+            is_called = references is None or token in references
+            if any(
+                (meant in ranks and self.is_meant(RANK, key, meant))
+                or (is_called and meant in locals_ and self.is_meant(LOCAL, key, meant))
+                for meant in self.graph.unaliased(key, frozenset({token}))
+            ):
+                yield token
+
+    def signs(self, function: ir.Function) -> int:
+        """What a function and all that it may call mention."""
+        return close(function, self.graph.called_by, self._own, self._known, self._keep)
+
+    def _own(self, function: ir.Function) -> int:
+        """What a function itself mentions."""
+        graph = self.graph
+        found = self.own_signs(function.module, function.tokens, graph.references(function))
+        found |= bool(function.outer) * CHANGE | graph.counts(function) * COUNT
+        found |= graph.is_fed(function) * LOCAL | self.kept_signs(function)
+        return found | any(hooks.is_of_batch(function, each) for each in function.params) * LOCAL
+
+    def _known(self, function: ir.Function) -> int | None:
+        return self.facts(function.module).signs.get(function)
+
+    def _keep(self, function: ir.Function, signs: int) -> None:
+        self.facts(function.module).signs[function] = signs
+
+    def kept_signs(self, function: ir.Function) -> int:
+        """What the attributes and globals that a function reads were assigned is a sign of."""
+        module = self.project.by_key(function.module)
+        if module is None:
+            return 0
+        found = 0
+        for each in (module, *self.graph.imported(module)):
+            held = self.kept_in(each)
+            for name in held.keys() & self.graph.reads(function) if held else ():
+                found |= held[name]
+        return found
+
+    def kept_ranks(self, function: ir.Function) -> Iterator[str]:
+        """The attributes and globals that a function reads and that hold a rank."""
+        module = self.project.by_key(function.module)
+        for each in (module, *self.graph.imported(module)) if module is not None else ():
+            held = self.kept_in(each)
+            for name in held.keys() & self.graph.reads(function):
+                if held[name] & RANK:
+                    yield name.removeprefix(".")
+
+    def kept_in(self, module: Module) -> dict[str, int]:
+        """The attributes and globals of a module that hold a rank, or a wrapped model."""
+        facts = self.facts(module.key)
+        if facts.kept is None:
+            facts.kept = {}  # what is asked for meanwhile
+            facts.kept = kept.kept(
+                kept.assignments(module.functions, module.body),
+                lambda name, called: self._sign_of(module, name, called),
+            )
+        return facts.kept
+
+    def _sign_of(self, module: Module, name: str, called: bool) -> int:
+        names = self.graph.unaliased(module.key, frozenset({name}))
+        if any(
+            each in self.vocabulary.ranks and self.is_meant(RANK, module.key, each)
+            for each in names
+        ):
+            return RANK
+        if called and not names.isdisjoint(self.vocabulary.wrappers):
+            return WRAP
+        if called and any(map(self.returns_rank, self.graph.callees(module.key, names))):
+            return RANK
+        return 0
+
+    def returns_rank(self, function: ir.Function) -> bool:
+        """Is it a short function that returns a test of the rank?"""
+        signs = self.own_signs(function.module, function.tokens)
+        is_short = signs & RANK and self.graph.is_short(function)
+        return bool(is_short) and self.steady_outflow.flow(function).returns
+
+    def is_meant(self, sign: int, key: str, token: str) -> bool:
+        """Is a common name the one of the catalogue? Only beside a sign of its owner."""
+        return self.vocabulary.is_meant(sign, token, self.graph.words(key))
+
+    def events_in(self, module: Module, names: frozenset[str]) -> frozenset[str]:
+        """Those of the names in a module under which ranks meet, or something is changed."""
+        events = names & self.vocabulary.events
+        met = (name for name in events if self.is_meant(EVENT, module.key, name))
+        return (names & self.vocabulary.changes).union(met)
+
+    def relevance(self, module: Module) -> Relevance:
+        """Which statements can decide anything, in a module and in what it imports, near or far."""
+        within = self.graph.within(module.key)
+        kept = self._common.relevance
+        key = (within, self.told(module.key))
+        found = kept.get(key)
+        if found is None:
+            modules = map(self.project.by_key, sorted(within))
+            found = kept[key] = Relevance({m.key: self.outline(m) for m in modules if m})
+            if len(kept) > MOST_RELEVANCES:
+                kept.popitem(last=False)
+        kept.move_to_end(key)
+        return found
+
+    def outline(self, module: Module) -> Outline:
+        facts = self.facts(module.key)
+        if facts.outline is None:
+            facts.outline = outline(module, self.graph.sketch(module), self)
+        return facts.outline
+
+    def may_matter(self, module: Module, name: str) -> bool:
+        """May a function of this name, called from the module, make a difference?"""
+        found = self.graph.callable_from(module.key).get(name, ())
+        return any(
+            self.matters(item)
+            or ir.RAISE in item.tokens  # followed where something is done about it
+            or self.seeds(item)
+            or self.graph.runs_given(item)
+            for item in found
+        )
+
+
+def _parts(signs: int) -> bool:
+    """Could ranks part ways where there are these signs?"""
+    return bool(signs & WRAP) or (bool(signs & EVENT) and bool(signs & (RANK | LOCAL)))

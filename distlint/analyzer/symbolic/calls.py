@@ -1,0 +1,1003 @@
+"""What a call does on one rank: functions of the project, and what the catalogue knows."""
+
+from __future__ import annotations
+
+from itertools import chain, islice, repeat
+from typing import Any
+
+from distlint.analyzer import ir
+from distlint.analyzer.static import hooks
+from distlint.analyzer.static.batches import is_agreement
+from distlint.analyzer.static.slicing import fails_alone
+from distlint.analyzer.symbolic import values as v
+from distlint.analyzer.symbolic.builtins import is_group
+from distlint.analyzer.symbolic.collectives import (
+    BUILT_WITH_GROUP,
+    SYNC_BUFFERS,
+    WORLD,
+    Collectives,
+)
+from distlint.analyzer.symbolic.expressions import is_seldom_uneven
+from distlint.analyzer.symbolic.state import OPAQUE, Cont, Enter, Frame
+from distlint.analyzer.symbolic.values import (
+    SAME,
+    SELDOM_UNEVEN,
+    UNEVEN,
+    Const,
+    Unknown,
+    Value,
+    const,
+    unknown,
+)
+from distlint.analyzer.symbolic.view import IN_PROCESSES, RISKY
+from distlint.catalogue.entries import Argument
+from distlint.source.incomplete import Reason
+
+SHARDED = "torch.utils.data.DistributedSampler"
+SELF_RETURNING = frozenset(
+    [
+        "to",
+        "cuda",
+        "cpu",
+        "train",
+        "eval",
+        "half",
+        "float",
+        "double",
+        "bfloat16",
+        "requires_grad_",
+        "type",
+        "apply",
+        "compile",
+    ]
+)
+"""Methods of a module that return the module."""
+
+_NOT_FILLED = frozenset({"even_batches=False", "dataloader_config.even_batches=False"})
+"""Marks of an Accelerator whose prepared loaders do not fill up the last round."""
+
+_PARALLEL = frozenset({"ddp", "fsdp", "deepspeed", "strategy", "torchrun"})
+"""Words of a module that trains on many ranks."""
+
+_COMPUTING = frozenset({"torch", "numpy", "jax", "tensorflow", "einops", "functools", "scipy"})
+"""Packages whose functions work on what one process has."""
+
+EVALUATING = ("eval", "valid", "test", "infer")
+"""How names of functions begin that run a model without training it."""
+
+RECURSION = 2
+"""How deep a function is followed into itself."""
+
+COUNTED_RECURSION = 6
+"""The same when it is handed a known number, which may count the levels."""
+
+_GROUP = "torch.distributed.ProcessGroup"
+_OWN_PACE = Argument("synced_gpus", False)
+"""The argument of ``generate`` with which each rank stops at the end of its own text."""
+
+
+class Calls(Collectives):
+    """The call part of a machine."""
+
+    def ev_call(self, node: ir.Call) -> Value:
+        done = self.results.get((node.site, self.inner))
+        if done is not None:
+            return done
+        self.site = node.site
+        func = node.func
+        if isinstance(func, ir.Attribute):
+            receiver = self.generating(func) or self.settle(self.ev(func.value))
+            if isinstance(
+                receiver, (Const, v.Ranked, v.World, v.Seq, v.Map, Unknown, v.Obj)
+            ) and not (isinstance(receiver, v.Obj) and (receiver.oid, func.attr) in self.store):
+                args, keywords = self.arguments(node)
+                self.site = node.site
+                return self.call_method(receiver, func.attr, args, keywords, node.site, node)
+            target = self.attribute(receiver, func.attr, func.site)
+        elif isinstance(func, ir.Name) and func.id == "super" and not node.args:
+            return self.super_here()
+        else:
+            target = self.ev(func)
+        args, keywords = self.arguments(node)
+        self.site = node.site  # that of the last call among the arguments until now
+        return self.call(target, args, keywords, node.site, node)
+
+    def generating(self, func: ir.Attribute) -> v.Obj | None:
+        """The sharded wrapper behind ``wrapper.module.generate``: its forwards communicate."""
+        inner = func.value
+        if func.attr != "generate" or not isinstance(inner, ir.Attribute) or inner.attr != "module":
+            return None
+        outer = self.settle(self.ev(inner.value))
+        known = isinstance(outer, v.Obj) and self.catalogue.member(outer.kind, func.attr)
+        return outer if isinstance(outer, v.Obj) and known else None
+
+    def arguments(self, node: ir.Call) -> tuple[list[Value], dict[str, Value]]:
+        args: list[Value] = []
+        keywords: dict[str, Value] = {}
+        for argument in node.args:
+            value = self.ev(argument.value)
+            if argument.star == "*":
+                items = self.settle(value)
+                if isinstance(items, v.Seq):
+                    args.extend(items.items)
+                else:
+                    keywords["*"] = items
+            elif argument.star == "**":
+                if isinstance(value, v.Map):
+                    for key, item in value.items:
+                        if isinstance(key, Const) and isinstance(key.value, str):
+                            keywords[key.value] = item
+                else:
+                    keywords["**"] = value
+            elif argument.keyword is not None:
+                keywords[argument.keyword] = value
+            else:
+                args.append(value)
+        return args, keywords
+
+    def super_here(self) -> Value:
+        function = self.frame.function
+        if function is not None and function.owner and function.params:
+            bound = self.store.get((self.frame.scope, function.params[0].name))
+            cls = self.rehearsal.module_by_key(function.module).classes.get(function.owner)
+            if bound is not None and cls is not None:
+                return v.super_value(cls, bound)
+        return unknown("super")
+
+    def call(
+        self,
+        target: Value,
+        args: list[Value],
+        keywords: dict[str, Value],
+        site: int,
+        node: ir.Call | None,
+    ) -> Value:
+        target = self.settle(target)
+        if isinstance(target, v.Func):
+            return self.call_function(target, args, keywords, site, (site, self.inner))
+        if isinstance(target, v.Cls):
+            return self.instantiate(target.cls, args, keywords, site)
+        if isinstance(target, v.External):
+            return self.call_external(target.name, args, keywords, site, node)
+        if isinstance(target, v.Partial):
+            merged = {**dict(target.keywords), **keywords}
+            return self.call(target.target, [*target.args, *args], merged, site, None)
+        if isinstance(target, v.Method):
+            return self.call_method(target.receiver, target.name, args, keywords, site, node)
+        if isinstance(target, v.Obj):
+            return self.invoke(target, args, keywords, site, node)
+        if isinstance(target, v.Instance):
+            return self.call_instance(target, args, keywords, site)
+        if isinstance(target, v.Ranked) and node is not None:
+            # a rank number or predicate of the name table that turns out to be a function
+            return target
+        self.may_fail(site)
+        values = [*args, *keywords.values()]
+        if isinstance(target, Unknown) and target.op == "global" and node is not None:
+            self.run_unseen(getattr(node.func, "id", ""), values, site, node)
+        return unknown("call", target, *values, wrapped=self.run_inside(values))
+
+    def run_unseen(self, name: str, values: list[Value], site: int, node: ir.Call) -> None:
+        """A function that is defined nowhere and evaluates a model runs its forward."""
+        if name.lower().lstrip("_").startswith(EVALUATING):
+            for value in values:
+                if isinstance(value, v.Obj) and self.catalogue.arms_backward(value.kind):
+                    self.invoke(value, [], {}, site, node)
+
+    # ---- functions of the project
+
+    def call_function(
+        self,
+        target: v.Func,
+        args: list[Value],
+        keywords: dict[str, Value],
+        site: int,
+        key: Any,
+    ) -> Value:
+        done = self.results.get(key)
+        function = target.function
+        if done is None and function.decorators and is_cached(function):
+            done = self.store.get(("once", function))
+            if done is None and self.rehearsal.is_entered_late:
+                # somebody may have called it before
+                done = unknown("cached", function.name, function.module)
+                if self.rehearsal.returns_all_ranks(function):
+                    done = v.group("world")
+        if done is not None:
+            return done
+        if target.guards is None and function.decorators:
+            handled = self.call_decorated(target, args, keywords, site, key)
+            if handled is not None:
+                return handled
+        if target.bound is not None:
+            args = [target.bound, *args]
+        label = (function.name, function.site, function.module)
+        given = (*args, *keywords.values())
+        if self.only_yields(function):
+            passed = self.rehearsal.hands_on(function)
+            if passed is not None and passed < len(args):
+                return args[passed]
+            if passed is not None and function.params[passed].name in keywords:
+                return keywords[function.params[passed].name]
+            return unknown("call", *label, *given)
+        if self.skips(function, given):
+            for stream in sorted(self.rehearsal.reach.seeds(function)):
+                self.store[("seeded", stream)] = const(True)
+            return unknown("call", *label, *self.weighed(function, given, keywords))
+        depth = self.frame.depth + 1
+        is_counted = any(isinstance(arg, Const) and type(arg.value) is int for arg in args)
+        most = COUNTED_RECURSION if is_counted else RECURSION
+        follows = self.rehearsal.follows(function, depth)
+        if not follows and self.rehearsal.does_something(function):
+            self.rehearsal.incomplete.add(Reason.CALLS)
+        if not follows or self.active(function) >= most:
+            return self.pass_over(function, label, unknown("call", *label, *given), key)
+        self.rehearsal.enter(function)
+        frame = self.activation(target, site)
+        self.bind_arguments(frame, function, args, keywords)
+        raise Enter(frame, function.body, key)
+
+    def run_processes(
+        self, target: Value, args: list[Value], keywords: dict[str, Value], site: int
+    ) -> Value:
+        """Run a function in processes of its own: what fails in one of them ends them all."""
+        while isinstance(target, v.Partial):
+            args = [*target.args, *args]
+            keywords = {**dict(target.keywords), **keywords}
+            target = self.settle(target.target)
+        if not isinstance(target, v.Func):
+            return self.call(target, args, keywords, site, None)
+        result = self.call_function(target, args, keywords, site, (site, IN_PROCESSES))
+        self.store.pop(RISKY, None)  # they have all come to their end
+        return result
+
+    def activation(self, target: v.Func, site: int) -> Frame:
+        """The frame of a function that is called at a site in this turn of the loops."""
+        function = target.function
+        scope = self.number("call", self.here(site), function.site, function.module)
+        frame = self.rehearsal.frames.get(scope)
+        if frame is None or frame.function is not function:
+            module = self.rehearsal.module_by_key(function.module)
+            outer = self.rehearsal.frames.get(target.scope)
+            depth = self.frame.depth + 1
+            frame = Frame(scope, module, function, depth, outer, target.bound, self.turns())
+            self.rehearsal.frames[scope] = frame
+        return frame
+
+    def pass_over(
+        self, function: ir.Function, label: tuple[Any, ...], value: Value, key: Any
+    ) -> Value:
+        """A call that is not followed: where it may communicate, all ranks have to make it."""
+        if not self.rehearsal.may_meet(function):
+            return value
+        match = (OPAQUE, *map(str, label))
+        raise self.for_all(function.label, match, self.site, key, certain=False, value=value)
+
+    def handed_over(self, values: list[Value], name: str, result: Value) -> Value:
+        """A call that nobody sees into and that is given functions which may communicate.
+
+        Such as a server's: what this rank does there, it does in those functions.
+        """
+        key = (self.site, self.inner)
+        if key in self.results or not any(map(self.may_run_collectives, values)):
+            return self.results.get(key, result)
+        match = (OPAQUE, name, str(self.site), self.frame.module.key)
+        raise self.for_all(name, match, self.site, key, certain=False, value=result)
+
+    def may_run_collectives(self, value: Value) -> bool:
+        while isinstance(value, v.Partial):
+            value = value.target
+        return isinstance(value, v.Func) and self.rehearsal.may_meet(value.function)
+
+    def skips(self, function: ir.Function, given: tuple[Value, ...]) -> bool:
+        """Need the body not be run? True if no rank can be seen to differ in it.
+
+        What is worked out from a value of this rank's own, and nothing else, is its own as well.
+        """
+        if hooks.may_be_hook(function) or self.rehearsal.does_something(function):
+            return False
+        if ir.RAISE in function.tokens and (
+            self.rehearsal.refuses(function) or self.is_stopped(self.k)
+        ):
+            return False
+        if any(self.telling(value) and not v.is_own_number(value) for value in given):
+            return False
+        if self.log is not None and function in self.rehearsal.entered:
+            return False  # in a replay all ranks run what one of them has run
+        if any(map(v.is_own_number, given)):
+            return not (
+                self.rehearsal.changes_something(function) or self.rehearsal.asks_for_kind(function)
+            )
+        return not self.rehearsal.matters(function)
+
+    def is_stopped(self, k: Cont | None, raised: str = "") -> bool:
+        """Does anything on the way out catch an exception, or communicate?"""
+        raise NotImplementedError
+
+    def weighed(
+        self, function: ir.Function, given: tuple[Value, ...], keywords: dict[str, Value]
+    ) -> tuple[Value, ...]:
+        """The arguments on which the result of a function that is not run may depend."""
+        if not any(map(v.is_own_number, given)):
+            return given
+        params = {param.name: param for param in function.params if not param.star}
+        places = [name for name, param in params.items() if not param.keyword_only]
+        names = [*islice(chain(places, repeat("*")), len(given) - len(keywords)), *keywords]
+        named = zip(names, given, strict=True)
+        own = frozenset(name for name, value in named if v.is_own_number(value))
+        if not own <= params.keys() or not self.rehearsal.ignores(function, own):
+            return given
+        return tuple(const(None) if v.is_own_number(value) else value for value in given)
+
+    def only_yields(self, function: ir.Function) -> bool:
+        """Is it a generator that meets nobody? Calling it runs nothing."""
+        return function.generator and not self.rehearsal.may_meet(function)
+
+    def telling(self, value: Value) -> bool:
+        """Can a value make a difference to what a function does?"""
+        if isinstance(value, (v.Ranked, v.Group, v.Partial)):
+            return True
+        if isinstance(value, v.Method) and isinstance(value.receiver, v.Obj):
+            return self.catalogue.member_is_telling(value.receiver.kind, value.name)
+        if isinstance(value, v.Method):
+            return True
+        if isinstance(value, v.Obj):
+            inner = value.inner
+            return (
+                self.catalogue.is_telling(value.kind)
+                or (inner is not None and self.telling(inner))
+                or self.holds_telling(value)
+            )
+        if isinstance(value, v.Func):
+            return self.rehearsal.matters(value.function)
+        if isinstance(value, v.External):
+            entry = self.catalogue.lookup(value.name)
+            return entry is not None and entry.tells
+        if isinstance(value, v.Instance):
+            return self.holds_telling(value)
+        if isinstance(value, v.Phi):
+            return value.local or self.telling(value.then) or self.telling(value.orelse)
+        if isinstance(value, v.Seq):
+            return any(self.telling(item) for item in value.items)
+        if isinstance(value, v.Map):
+            return any(self.telling(item) for _, item in value.items)
+        return value.local
+
+    def holds_telling(self, value: v.Instance | v.Obj) -> bool:
+        """Has one of the attributes of an object a value that can make a difference?"""
+        if value.oid in self.asking:
+            return False  # it holds itself
+        self.asking.append(value.oid)
+        try:
+            return any(
+                key[0] == value.oid and not isinstance(held, v.Instance) and self.telling(held)
+                for key, held in self.store.items()
+            )
+        finally:
+            self.asking.pop()
+
+    def active(self, function: ir.Function) -> int:
+        """How often the function is being run, one call in another."""
+        count = int(self.frame.function is function)
+        k = self.k
+        while k is not None:
+            if k.kind == "call" and k.data[0].function is function:
+                count += 1
+            k = k.next
+        return count
+
+    def bind_arguments(
+        self,
+        frame: Frame,
+        function: ir.Function,
+        args: list[Value],
+        keywords: dict[str, Value],
+    ) -> None:
+        rest = dict(keywords)
+        open_call = "*" in rest or "**" in rest
+        position = 0
+        for param in function.params:
+            slot = (frame.scope, param.name)
+            if param.star == "*":
+                self.store[slot] = v.seq("tuple", args[position:])
+                position = len(args)
+            elif param.star == "**":
+                items = [(const(name), value) for name, value in rest.items() if name[0] != "*"]
+                # nobody knows what a root is given beside its parameters
+                others = rest.get("**", unknown("param", param.name))
+                self.store[slot] = others if open_call and not items else v.mapping(items)
+            elif not param.keyword_only and position < len(args):
+                self.store[slot] = args[position]
+                position += 1
+            elif param.name in rest:
+                self.store[slot] = rest.pop(param.name)
+            elif param.default is not None and not open_call:
+                self.store[slot] = self.evaluate_statically(frame.module, param.default)
+            else:
+                self.store[slot] = self.unbound_param(frame.module, function, param)
+
+    # ---- decorators
+
+    def call_decorated(
+        self,
+        target: v.Func,
+        args: list[Value],
+        keywords: dict[str, Value],
+        site: int,
+        key: Any,
+    ) -> Value | None:
+        """Handle the decorators of a function that is called; None if they change nothing."""
+        raw = v.func(target.function, target.scope, target.bound, ())
+        module = self.rehearsal.module_by_key(target.function.module)
+        current: Value = raw
+        for index, decorator in enumerate(reversed(target.function.decorators)):
+            node = decorator.func if isinstance(decorator, ir.Call) else decorator
+            found = self.decorator_value(module, target, node)
+            guard = self.guard_of(found)
+            if guard is not None:
+                if guard.communicates:
+                    continue
+                numbers = self.guard_ranks(guard, decorator)
+                if not self.guarded(numbers, target.function, module, -1 - index, site):
+                    return const(None)
+            elif isinstance(found, v.Func) and self.rehearsal.matters(found.function):
+                current = self.apply_decorator(found, decorator, module, current, site, index)
+        if current is raw:
+            return self.call_function(raw, args, keywords, site, key)
+        if isinstance(current, v.Func):
+            bound = [] if target.bound is None else [target.bound]
+            return self.call_function(current, [*bound, *args], keywords, site, key)
+        return None
+
+    def guarded(
+        self, numbers: Value, function: ir.Function, module: Any, index: int, site: int
+    ) -> bool:
+        """Does a decorator let this rank into the function?
+
+        Decided at the call; a function that only a framework calls, where the decorator stands.
+        """
+        if self.frame.function is not None or site != function.site:
+            return self.truth(numbers, site)
+        sites = function.decorator_sites
+        scope = self.number("decorators", module.key)
+        frame = self.rehearsal.frames.setdefault(scope, Frame(scope, module, None, 0))
+        caller, self.frame = self.frame, frame
+        try:
+            return self.truth(numbers, sites[index] if sites else site)
+        finally:
+            self.frame = caller
+
+    def decorator_value(self, module: Any, target: v.Func, node: ir.Expr) -> Value:
+        outer = self.rehearsal.frames.get(target.scope)
+        if outer is not None and outer.function is not None:
+            value = self.quietly(outer, lambda: self.ev(node))
+            return unknown("decorator") if value is None else value
+        return self.evaluate_statically(module, node)
+
+    def apply_decorator(
+        self,
+        found: v.Func,
+        decorator: ir.Expr,
+        module: Any,
+        current: Value,
+        site: int,
+        index: int,
+    ) -> Value:
+        target: Value = found
+        if isinstance(decorator, ir.Call):
+            args = [self.evaluate_statically(module, argument.value) for argument in decorator.args]
+            target = self.call_function(
+                found, args, {}, site, (site, self.inner, "decorator factory", index)
+            )
+        if isinstance(target, v.Func):
+            bare = current
+            if isinstance(current, v.Func) and current.bound is not None:
+                bare = v.func(current.function, current.scope, None, ())
+            result = self.call_function(
+                v.func(target.function, target.scope, target.bound, ()),
+                [bare],
+                {},
+                site,
+                (site, self.inner, "decorator", index),
+            )
+            if isinstance(result, v.Func):
+                return result
+        return current
+
+    def guard_of(self, value: Value) -> Any:
+        """The catalogue's word on a decorator that runs a function on some ranks only."""
+        entry = None
+        if isinstance(value, v.External):
+            entry = self.catalogue.lookup(value.name)
+        elif isinstance(value, v.Method) and isinstance(value.receiver, v.Obj):
+            entry = self.catalogue.member(value.receiver.kind, value.name)
+        return entry.guard if entry is not None else None
+
+    def guard_ranks(self, guard: Any, decorator: ir.Expr) -> Value:
+        scope = "local" if guard.runs_on.startswith("local") else "global"
+        numbers = self.cluster.coordinates(scope)
+        wanted: Any = 0
+        if guard.runs_on.endswith("last"):
+            wanted = max(numbers)
+        elif guard.runs_on == "process":
+            wanted = None
+            if isinstance(decorator, ir.Call):
+                for argument in decorator.args:
+                    if isinstance(argument.value, ir.Literal):
+                        wanted = argument.value.value
+        if wanted is None:
+            return const(True)
+        return v.ranked([number == wanted for number in numbers])
+
+    # ---- classes of the project
+
+    def instantiate(
+        self, cls: ir.Class, args: list[Value], keywords: dict[str, Value], site: int
+    ) -> Value:
+        oid = self.number("new", self.here(site), cls.module, cls.site)
+        created = v.instance(cls, oid)
+        for owner in self.mro(cls):
+            if isinstance(owner, str):
+                continue
+            function = owner.methods.get("__init__")
+            if function is None:
+                continue
+            target = v.func(
+                function,
+                self.rehearsal.module_scope(self.rehearsal.module_of(owner)),
+                created,
+                (),
+            )
+            try:
+                if self.skips(function, (*args, *keywords.values())):
+                    return created
+                self.call_function(target, args, keywords, site, (site, self.inner))
+            except Enter as enter:
+                enter.value = created
+                raise
+            return created
+        for name, value in keywords.items():
+            self.store[(oid, name)] = value
+        return created
+
+    def call_instance(
+        self, target: v.Instance, args: list[Value], keywords: dict[str, Value], site: int
+    ) -> Value:
+        for name in ("__call__", "forward"):
+            method = self.instance_attribute(target, name, site)
+            if isinstance(method, v.Func):
+                return self.call(method, args, keywords, site, None)
+            if isinstance(method, v.Method):
+                return self.call(method, args, keywords, site, None)
+        return unknown("output", target, *args, *keywords.values())
+
+    # ---- what the catalogue knows
+
+    def call_external(
+        self,
+        name: str,
+        args: list[Value],
+        keywords: dict[str, Value],
+        site: int,
+        node: ir.Call | None,
+    ) -> Value:
+        if name in {hooks.BACKWARD, hooks.GO_ON}:
+            return self.after_hook(name, args[0], site)
+        special = self.call_builtin(name, args, keywords, site, node)
+        if special is not None:
+            return special
+        entry = self.catalogue.lookup(name)
+        if entry is not None:
+            value = self.call_entry(entry, args, keywords, site, node, None)
+            if value is not None:
+                return value
+        if fails_alone(name):
+            self.may_fail(site)
+        if name.partition(".")[0] not in _COMPUTING and is_agreement(name):
+            return unknown("call", name, *args, *keywords.values(), local=False, clean=True)
+        return unknown("call", name, *args, *keywords.values())
+
+    def after_hook(self, name: str, result: Value, site: int) -> Value:
+        """What a framework does behind a hook: the backward of a loss, or the next step."""
+        key = (site, self.inner)
+        if key in self.results:
+            return self.results[key]
+        if name == hooks.BACKWARD:
+            due = _is_given(result)
+        else:
+            flags = [value for slot, value in self.store.items() if slot[1] in hooks.STOP_FLAGS]
+            due = v.negate(_is_set(flags[-1])) if flags else const(True)
+        if not (self._truth(due) if isinstance(due, Const) else self.truth(due, site)):
+            return const(None)
+        backward = name == hooks.BACKWARD
+        words = self.frame.module.tokens
+        known = self.rehearsal.trusts_names(self.frame.module) or not words.isdisjoint(_PARALLEL)
+        raise self.for_all(
+            "torch.Tensor.backward" if backward else hooks.NEXT_STEP,
+            ("backward",) if backward else ("train_loop",),
+            site,
+            key,
+            value=const(None),
+            tags=() if known else ("ddp",),
+        )
+
+    def call_entry(
+        self,
+        entry: Any,
+        args: list[Value],
+        keywords: dict[str, Value],
+        site: int,
+        node: ir.Call | None,
+        receiver: Value | None,
+    ) -> Value | None:
+        """Apply the catalogue's word on a callable; None when it says nothing of the result."""
+        value: Value | None = None
+        if entry.seed is not None:
+            self.note_seed(entry.seed, args, keywords)
+        if entry.rank is not None:
+            arguments = self.named(entry.rank.params, args, keywords)
+            value = self.rank_value(
+                entry.rank, arguments.get(entry.rank.group) if entry.rank.group else None
+            )
+        elif entry.uniform is not None:
+            value = self.uniform_value(
+                entry.uniform.value, unknown("call", entry.name, *args, *keywords.values())
+            )
+        elif entry.local is not None:
+            value = self.local_value(entry, args, keywords, site, node)
+        elif entry.group is not None:
+            value = self.group_from(
+                entry.group, self.named(entry.group.params, args, keywords), receiver
+            )
+        elif entry.returns is not None:
+            value = self.returned(entry.returns, args, keywords, site, receiver)
+            if entry.returns.in_place and value is not None:
+                place = self.argument_node(entry.returns, entry.returns.in_place, node)
+                if place is not None:
+                    self.assign_place(place, value)
+        elif entry.cls is not None:
+            value = self.constructed(entry, args, keywords, site)
+        if entry.collective is not None and entry.collective.form in {
+            "call",
+            "construct",
+            "invoke",
+        }:
+            return self.collective(entry, args, keywords, node, site, receiver, value)
+        return value
+
+    def local_value(
+        self,
+        entry: Any,
+        args: list[Value],
+        keywords: dict[str, Value],
+        site: int,
+        node: ir.Call | None,
+    ) -> Value:
+        source = entry.local
+        arguments = self.named(source.params, args, keywords)
+        kinds = [value for value in keywords.values() if isinstance(value, v.External)]
+        if source.form == "handler":
+            self.note_handler(arguments.get(source.handler))
+            return unknown("call", entry.name, *args)
+        if source.stream and ("seeded", source.stream) in self.store:
+            return unknown("call", entry.name, self.here(site), *kinds, fresh=True)
+        if source.in_place:
+            place = self.argument_node(source, source.in_place, node)
+            if place is not None:
+                old = arguments.get(source.in_place, const(None))
+                self.assign_place(
+                    place, unknown("changed", old, self.here(site), local=True, fresh=True)
+                )
+            return const(None)
+        if source.share:
+            whole = args[:1]
+            told = {token for each in whole for token in getattr(each, "tokens", ())}
+            even = not told.isdisjoint(source.even_from)
+            uneven = (UNEVEN, SELDOM_UNEVEN) if source.weak else (UNEVEN,)
+            return unknown("shard", *whole, self.here(site), *(() if even else uneven))
+        if source.weak:
+            # a probe of the same file gives the same answer again
+            return unknown("call", entry.name, *args, local=True, weak=True)
+        return unknown("call", entry.name, self.here(site), *args, *kinds, local=True, fresh=True)
+
+    def note_handler(self, handler: Value | None) -> None:
+        """What a signal handler writes is written at another time on each rank."""
+        if not isinstance(handler, v.Func):
+            return
+        function = handler.function
+        flag = unknown("signal", function.name, local=True)
+        stack: list[Any] = list(function.body)
+        while stack:
+            node = stack.pop()
+            if isinstance(node, ir.Assign):
+                for target in node.targets:
+                    if isinstance(target, ir.Name) and target.id in function.outer:
+                        self.set_name(target.id, flag)
+                    elif isinstance(target, ir.Attribute) and isinstance(target.value, ir.Name):
+                        owner = handler.bound or self.name(target.value.id)
+                        self.set_attribute(self.settle(owner), target.attr, flag)
+            elif (
+                isinstance(node, ir.Call)
+                and isinstance(node.func, ir.Attribute)
+                and node.func.attr == "set"
+                and isinstance(node.func.value, ir.Name)
+            ):
+                self.set_name(node.func.value.id, flag)
+            stack.extend(ir.children(node))
+
+    def note_seed(self, seed: Any, args: list[Value], keywords: dict[str, Value]) -> None:
+        arguments = self.named(seed.params, args, keywords)
+        value = arguments.get(seed.seed, args[0] if args else const(0))
+        if not value.local and not v.is_ranked(value) and not _mentions_rank(value):
+            for stream in seed.streams:
+                self.store[("seeded", stream)] = const(True)
+
+    def constructed(
+        self, entry: Any, args: list[Value], keywords: dict[str, Value], site: int
+    ) -> Value:
+        info = entry.cls
+        arguments = self.named(info.params, args, keywords)
+        inner = arguments.get(info.wraps) if info.wraps else None
+        marks = {
+            f"{name}={value.value!r}"
+            for name, value in arguments.items()
+            if isinstance(value, Const)
+        }
+        marks |= {
+            f"{name}=?"
+            for name in SYNC_BUFFERS
+            if not isinstance(arguments.get(name, const(None)), Const)
+        }
+        for name, value in arguments.items():
+            if isinstance(value, v.Obj):
+                marks |= {f"{name}.{mark}" for mark in value.marks if "=" in mark}
+        if self.catalogue.subclass_of(entry.name, "torch.utils.data.DataLoader"):
+            sampler = arguments.get("sampler") or arguments.get("batch_sampler")
+            if isinstance(sampler, v.Obj) and self.catalogue.subclass_of(sampler.kind, SHARDED):
+                marks.add("sharded")
+            uneven = [value for value in (*args, *keywords.values()) if self.is_uneven(value)]
+            if uneven:
+                marks.update({"uneven", "sharded"})
+                if all(is_seldom_uneven(value) for value in uneven):
+                    marks.add(SELDOM_UNEVEN)
+        if any(each.shared for each in self.catalogue.classes(entry.name)):
+            return v.obj(self.catalogue.canonical(entry.name), self.number("shared", entry.name))
+        made = v.obj(
+            self.catalogue.canonical(entry.name),
+            self.number("new", self.here(site), entry.name),
+            inner,
+            frozenset(marks),
+        )
+        group = arguments.get("process_group", arguments.get("group", const(None)))
+        if not (isinstance(group, Const) and group.value is None):
+            self.store[(made.oid, BUILT_WITH_GROUP)] = group
+        return made
+
+    def returned(
+        self,
+        returns: Any,
+        args: list[Value],
+        keywords: dict[str, Value],
+        site: int,
+        receiver: Value | None,
+    ) -> Value | None:
+        kinds = returns.kinds
+        if returns.like:
+            parts = [self.call_external(name, [], {}, site, None) for name in returns.like]
+            return v.seq("tuple", parts)
+        if kinds == "self":
+            return receiver
+        if kinds == "inner":
+            target = args[0] if args else next(iter(keywords.values()), None)
+            return self.unwrapped(target) if target is not None else None
+        if kinds == "same":
+            items = [
+                self.converted(value, returns.converts, index, site, receiver)
+                for index, value in enumerate(args)
+            ]
+            if "*" in keywords or not items:
+                return None
+            return items[0] if len(items) == 1 else v.seq("tuple", items)
+        if isinstance(kinds, str):
+            return v.obj(
+                kinds, self.number("new", self.here(site), kinds), args[0] if args else None
+            )
+        arguments = self.named(returns.params, args, keywords)
+        inner = arguments.get("model") or (args[0] if args else None)
+        made: list[Value] = []
+        for index, kind in enumerate(kinds):
+            oid = self.number("new", self.here(site), index)
+            made.append(
+                v.obj(kind, oid, inner if index == 0 else None)
+                if kind
+                else unknown("returned", oid)
+            )
+        return made[0] if len(made) == 1 else v.seq("tuple", made)
+
+    def converted(
+        self, value: Value, converts: Any, index: int, site: int, receiver: Value | None
+    ) -> Value:
+        """What ``prepare`` makes of one of its arguments."""
+        kind = self.kind_of(value)
+        if kind is None or not converts:
+            return value
+        for base, result in converts.items():
+            if kind == base or self.catalogue.subclass_of(kind, base):
+                if self.catalogue.subclass_of(kind, result):
+                    return value
+                marks = value.marks if isinstance(value, v.Obj) else frozenset()
+                if self.catalogue.subclass_of(result, "torch.utils.data.DataLoader"):
+                    marks = marks | {"sharded"}
+                    if isinstance(receiver, v.Obj) and not _NOT_FILLED.isdisjoint(receiver.marks):
+                        marks = marks | {"uneven"}
+                oid = self.number("new", self.here(site), index)
+                return v.obj(result, oid, value, marks)
+        return value
+
+    def unwrapped(self, value: Value) -> Value:
+        value = self.settle(value)
+        while (
+            isinstance(value, v.Obj)
+            and value.inner is not None
+            and self.rehearsal.unwraps(value.kind)
+        ):
+            value = value.inner
+        return value
+
+    # ---- objects of framework classes
+
+    def invoke(
+        self,
+        target: v.Obj,
+        args: list[Value],
+        keywords: dict[str, Value],
+        site: int,
+        node: ir.Call | None,
+    ) -> Value:
+        """Call an object: a forward of a wrapped model, an update of a metric."""
+        entry = self.catalogue.member(target.kind, "__call__")
+        arms = self.catalogue.arms_backward(target.kind)
+        result: Value = (
+            unknown(
+                "forward",
+                target.oid,
+                self.here(site),
+                local=self.is_own_batch(args),
+                fresh=True,
+                wrapped=frozenset({target.oid}),
+            )
+            if arms or (entry and entry.collective and entry.collective.kind == "forward")
+            else unknown("output", target.kind, target.oid, *args, *keywords.values())
+        )
+        if entry is not None and entry.collective is not None:
+            result = self.collective(entry, args, keywords, node, site, target, result)
+        if arms:
+            self.may_fail(site)
+        return result
+
+    def is_own_batch(self, args: list[Value]) -> bool:
+        """Is the input this rank's own? Not if all ranks read the same data in the same order."""
+        if any(arg.local for arg in args):
+            return True
+        return not any(SAME in getattr(arg, "tokens", ()) for arg in args)
+
+    def call_method(
+        self,
+        receiver: Value,
+        name: str,
+        args: list[Value],
+        keywords: dict[str, Value],
+        site: int,
+        node: ir.Call | None,
+    ) -> Value:
+        if isinstance(receiver, v.Obj):
+            return self.call_object_method(receiver, name, args, keywords, site, node)
+        if is_group(receiver):
+            entry = self.catalogue.member(_GROUP, name)
+            if entry is not None and entry.collective is not None:
+                return self.collective(entry, args, keywords, node, site, receiver)
+        if name == "backward":
+            # of the loss, or of an optimizer that is given the loss
+            for value in (receiver, *args[:1]):
+                wrapped = getattr(value, "wrapped", None)
+                if wrapped:
+                    return self.backward(wrapped, site)
+        return self.call_data_method(receiver, name, args, keywords, site, node)
+
+    def call_object_method(
+        self,
+        receiver: v.Obj,
+        name: str,
+        args: list[Value],
+        keywords: dict[str, Value],
+        site: int,
+        node: ir.Call | None,
+    ) -> Value:
+        entry = self.catalogue.member(receiver.kind, name)
+        once = self.store.get(("once", receiver.oid))
+        if once is not None and isinstance(once, Const) and name in once.value:
+            del self.store[("once", receiver.oid)]
+        if entry is not None:
+            if name == "generate" and self.argument_is(keywords, _OWN_PACE):
+                return self.generated(entry, args, keywords, site, node, receiver)
+            value = self.call_entry(entry, args, keywords, site, node, receiver)
+            if value is not None:
+                return value
+        if name in SELF_RETURNING:
+            return receiver
+        attribute = self.object_attribute(receiver, name, site)
+        inner = attribute
+        while isinstance(inner, v.Partial):
+            inner = inner.target
+        # a method may stand in for itself, with some of its arguments
+        if not isinstance(attribute, v.Method) and inner is not v.method(receiver, name):
+            return self.call(attribute, args, keywords, site, node)
+        if name == "forward" and self.catalogue.arms_backward(receiver.kind):
+            return self.invoke(receiver, args, keywords, site, node)
+        values = [*args, *keywords.values()]
+        return self.handed_over(values, name, unknown("method", receiver, name, *values))
+
+    def generated(
+        self,
+        entry: Any,
+        args: list[Value],
+        keywords: dict[str, Value],
+        site: int,
+        node: ir.Call | None,
+        receiver: v.Obj,
+    ) -> Value:
+        """A text that may be longer on this rank: forwards that the others do not join."""
+        with self.again("text"):
+            value = self.call_entry(entry, args, keywords, site, node, receiver)
+        atom = unknown("trip", "generate", self.here(site), local=True, fresh=True)
+        outcome = self.decide(atom)
+        if self.log is not None:
+            self.log.append(("decide", self.frame, site, atom, outcome, self.it))
+        if outcome:
+            with self.again("longer"):
+                self.call_entry(entry, args, keywords, site, node, receiver)
+        return value if value is not None else unknown("text", self.here(site), local=True)
+
+    def backward(self, wrapped: frozenset[int], site: int) -> Value:
+        """``loss.backward()`` reduces the gradients of the wrapped models it came from."""
+        key = (site, self.inner)
+        done = self.results.get(key)
+        if done is not None:
+            return done
+        if all(("nosync", oid) in self.store for oid in wrapped):
+            return const(None)
+        groups = {self.store.get((oid, BUILT_WITH_GROUP)) for oid in wrapped}
+        group = groups.pop() if len(groups) == 1 else None
+        members = self.members_of(self.settle(group)) if group is not None else WORLD
+        if members[0] is not None and self.rank not in members[0]:
+            return const(None)
+        name = "torch.Tensor.backward"
+        raise self.for_all(name, ("backward",), site, key, value=const(None), members=members)
+
+
+def is_cached(function: ir.Function) -> bool:
+    """Is what it returns first returned ever after?"""
+    return any(
+        not ir.tokens_of(decorator).isdisjoint({"lru_cache", "cache", "cached_property"})
+        for decorator in function.decorators
+    )
+
+
+def _mentions_rank(value: Value) -> bool:
+    if isinstance(value, Unknown):
+        return any(isinstance(arg, Value) and _mentions_rank(arg) for arg in value.args)
+    return v.is_ranked(value)
+
+
+def _is_given(value: Value) -> Value:
+    """Is it anything but None?"""
+    if isinstance(value, v.Phi):
+        return v.phi(value.test, _is_given(value.then), _is_given(value.orelse))
+    return const(not (isinstance(value, Const) and value.value is None))
+
+
+def _is_set(value: Value) -> Value:
+    """The value of a flag; what has not been written is not set."""
+    if isinstance(value, v.Phi):
+        return v.phi(value.test, _is_set(value.then), _is_set(value.orelse))
+    return const(False) if isinstance(value, Unknown) and value.op == v.UNSET else value

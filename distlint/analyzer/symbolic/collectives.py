@@ -1,0 +1,568 @@
+"""Collectives that a rank comes to: who takes part, with which arguments, under which strategy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from distlint.analyzer import ir
+from distlint.analyzer.static import hooks
+from distlint.analyzer.symbolic import values as v
+from distlint.analyzer.symbolic.builtins import Builtins, is_group
+from distlint.analyzer.symbolic.state import Cut, Emit, Event
+from distlint.analyzer.symbolic.values import Const, Unknown, Value, const, unknown
+from distlint.catalogue.entries import AMBIENT_TAGS
+from distlint.catalogue.entries import position as position_of
+
+UNDER = "under"
+"""Operator of the atoms that say whether a strategy is in use."""
+
+BUILT_WITH_GROUP = "[group]"
+"""Where an object keeps the process group that its constructor was given."""
+
+Membership = tuple["frozenset[int] | None", Any, str, bool]
+"""The ranks that take part (None: all), a key, a text, and whether the ranks are certain."""
+WORLD: Membership = (None, "world", "", True)
+MAX_RANK = 1_000_000
+"""No job has more processes; a larger number is not treated as a rank."""
+
+
+SYNC_BUFFERS = frozenset({"broadcast_buffers", "forward_sync_buffers"})
+"""Arguments of wrappers without which a forward broadcasts no buffers."""
+
+
+class Collectives(Builtins):
+    """The part of a machine that meets other ranks."""
+
+    def collective(
+        self,
+        entry: Any,
+        args: list[Value],
+        keywords: dict[str, Value],
+        node: ir.Call | None,
+        site: int,
+        receiver: Value | None,
+        value: Value | None = None,
+    ) -> Value:
+        row = entry.collective
+        if row.kind in {"init", "destroy"}:
+            # who takes part is told by the arguments, or by whoever starts the processes
+            return value if value is not None else const(None)
+        if row.kind == "join" and row.form == "call":
+            raise Cut  # from here on the rank goes along with whatever the others do
+        key = (site, self.inner)
+        done = self.results.get(key)
+        if done is not None:
+            return done
+        arguments = self.named(row.params, args, keywords)
+        items = arguments.get(row.each) if row.each else None
+        is_inner = self.inner[-1:] in {("each",), ("another",)}
+        if items is not None and _may_differ_in_length(items) and not is_inner:
+            with self.again("each"):
+                result = self.collective(entry, args, keywords, node, site, receiver, value)
+            if self.is_one_more(items, site):
+                with self.again("another"):
+                    self.collective(entry, args, keywords, node, site, receiver, value)
+            return result
+        otherwise = (
+            value if value is not None else unknown("call", entry.name, *args, *keywords.values())
+        )
+        if not self.communicates(row, arguments, receiver) or (self.reading and value is not None):
+            return otherwise
+        if (
+            row.kind == "wrap"
+            and row.form == "call"
+            and value is not None
+            and not self.wraps(value)
+        ):
+            return otherwise
+        tags = self.open_tags(row, receiver)
+        if tags is None or (tags and not self.under(tags)):
+            return otherwise
+        members, group, text, certain = self.group_of(row, arguments, receiver)
+        if members is not None:
+            self.rehearsal.meet(members)
+            if self.rank not in members:
+                return const(None)
+        if any(self.argument_is(arguments, argument) for argument in row.members_with):
+            ranks = self.rank_set(arguments.get("ranks"))
+            members = ranks if ranks is not None else frozenset({self.rank})
+            self.rehearsal.meet(members)
+            group, certain = ("members", members), ranks is not None
+            if self.rank not in members:
+                if self.rehearsal.is_entered_late:
+                    raise Cut  # only members call what makes a group of members alone
+                return const(None)
+        payload = self.argument_node(row, row.payload, node)
+        target = self.argument_node(row, row.result_param, node)
+        raise Emit(
+            Event(
+                name=entry.name,
+                kind=row.kind,
+                match=("barrier",)
+                if row.kind == "barrier"
+                else (row.kind, entry.name.rsplit(".", 1)[-1]),
+                members=self.cluster.everyone if members is None else members,
+                group=group,
+                group_text=text,
+                certain=certain,
+                site=site,
+                module=self.frame.module.key,
+                result_key=key,
+                frame=self.frame,
+                root=self.root_of(row, arguments),
+                agree=self.agreeing(row, arguments),
+                payload=payload,
+                payload_value=arguments.get(row.payload) if row.payload else None,
+                result=row.result,
+                result_target=target,
+                value=value,
+                tags=tags,
+                note=row.note,
+                is_posted=self.is_posted(row, arguments),
+                arguments=self.concrete_arguments(row, arguments),
+                once=("once", receiver.oid)
+                if row.once_until and isinstance(receiver, v.Obj)
+                else None,
+                once_until=row.once_until,
+            )
+        )
+
+    def is_posted(self, row: Any, arguments: dict[str, Value]) -> bool:
+        given = arguments.get(row.async_) if row.async_ else None
+        return isinstance(given, Const) and given.value is True
+
+    def concrete_arguments(self, row: Any, arguments: dict[str, Value]) -> tuple[Any, ...]:
+        """The root and the agreeing arguments as this rank passes them, None where not known."""
+        found: list[Any] = []
+        for value in (
+            self.root_of(row, arguments),
+            *(pair[1] for pair in self.agreeing(row, arguments)),
+        ):
+            if value is not None and v.is_ranked(value):
+                self.note_classes(value)
+            try:
+                found.append(self.on_this_rank(value) if value is not None else None)
+            except ValueError:
+                found.append(value.name if isinstance(value, v.External) else None)
+        return tuple(found)
+
+    def note_classes(self, value: Value) -> None:
+        """Ranks that pass different arguments have to be compared."""
+        with suppress(ValueError):
+            self.rehearsal.refine(tuple(map(repr, v.vector(value, self.cluster.size))))
+
+    def wraps(self, value: Value) -> bool:
+        """Is there a model, or something that may be one, among what is prepared?"""
+        made = value.items if isinstance(value, v.Seq) else (value,)
+        return any(
+            self.kind_of(item) is None
+            or (isinstance(item, v.Obj) and self.catalogue.arms_backward(item.kind))
+            for item in made
+        )
+
+    def communicates(self, row: Any, arguments: dict[str, Value], receiver: Value | None) -> bool:
+        if any(self.argument_is(arguments, argument) for argument in row.not_with):
+            return False
+        if any(self.built_with(receiver, argument) for argument in row.not_built_with):
+            return False
+        if isinstance(receiver, v.Obj):
+            if any(self.built_with(receiver, a) for a in self.rehearsal.alone_with(receiver.kind)):
+                return False
+            if row.once_until and ("once", receiver.oid) in self.store:
+                return False
+        return all(
+            self.argument_is(arguments, argument) or self.built_with(receiver, argument)
+            for argument in row.only_with
+        )
+
+    def argument_is(self, arguments: dict[str, Value], wanted: Any) -> bool:
+        value = arguments.get(wanted.param)
+        return isinstance(value, Const) and value.value == wanted.value
+
+    def built_with(self, receiver: Value | None, wanted: Any) -> bool:
+        return isinstance(receiver, v.Obj) and f"{wanted.param}={wanted.value!r}" in receiver.marks
+
+    def open_tags(self, row: Any, receiver: Value | None) -> tuple[str, ...] | None:
+        """Strategies of which one must be in use for the call to communicate; None: none can be.
+
+        An empty tuple means that it always does, as far as the object tells.
+        """
+        if not row.only_under:
+            return ()
+        if row.always_since and not hooks.keeps_to_older(
+            self.rehearsal.main, row.framework, row.always_since
+        ):
+            return ()
+        owned = (
+            self.rehearsal.tags_of(receiver.kind) if isinstance(receiver, v.Obj) else frozenset()
+        )
+        if isinstance(receiver, v.Obj):
+            owned = owned | self.rehearsal.built_tags(receiver)
+        if not owned.isdisjoint(row.only_under):
+            return ()
+        tags = [tag for tag in row.only_under if tag in AMBIENT_TAGS]
+        if "buffers" in tags and isinstance(receiver, v.Obj):
+            has_buffers = self.has_buffers(receiver)
+            if has_buffers:
+                return ()
+            if has_buffers is False:
+                tags = [tag for tag in tags if tag not in {"buffers", "sync_bn"}]
+        return tuple(tags) if tags else None
+
+    def has_buffers(self, receiver: v.Obj) -> bool | None:
+        """Does the wrapped module have buffers that a forward broadcasts? None if unknown."""
+        for name in SYNC_BUFFERS:
+            if f"{name}=False" in receiver.marks:
+                return False
+            if f"{name}=?" in receiver.marks:
+                return None
+        return self.module_has_buffers(receiver.inner)
+
+    def module_has_buffers(self, inner: Value | None) -> bool | None:
+        if isinstance(inner, v.Phi):
+            verdicts = {self.module_has_buffers(inner.then), self.module_has_buffers(inner.orelse)}
+            return True if True in verdicts else None if None in verdicts else False
+        if isinstance(inner, v.Obj):
+            return self.module_has_buffers(inner.inner)
+        if isinstance(inner, v.Instance):
+            return self.rehearsal.class_has_buffers(inner.cls, self)
+        if isinstance(inner, Unknown) and inner.op in {"call", "method"}:
+            if any("BatchNorm" in name or "batchnorm" in name for name in inner.tokens):
+                return True
+            names = {str(arg) for arg in inner.args if isinstance(arg, str)}
+            if any(name.startswith("torchvision.models") for name in names):
+                return True
+            if any(name.startswith("torch.nn.") for name in names):
+                return False
+        return None
+
+    def under(self, tags: tuple[str, ...]) -> bool:
+        """Assume one of the strategies, unless the path has ruled it out."""
+        for atom, outcome in self.known.items():
+            if (
+                not outcome
+                and isinstance(atom, Unknown)
+                and atom.op != UNDER
+                and asks_for_strategy(atom)
+            ):
+                return False
+        return self.decide(unknown(UNDER, *tags))
+
+    def group_of(self, row: Any, arguments: dict[str, Value], receiver: Value | None) -> Membership:
+        """Who takes part in a collective."""
+        if row.group is not None and row.group in arguments:
+            return self.members_of(self.settle(arguments[row.group]))
+        kind = row.group_kind
+        if kind == "receiver" and isinstance(receiver, v.Obj):
+            built_with = self.store.get((receiver.oid, BUILT_WITH_GROUP))
+            if built_with is not None:
+                return self.members_of(self.settle(built_with))
+        if kind == "receiver" and receiver is not None and is_group(receiver):
+            return self.members_of(receiver)
+        if kind in {None, "world", "receiver"}:
+            return WORLD
+        if kind == "node":
+            mine = self.rank // self.cluster.local
+            members = frozenset(
+                rank for rank in self.cluster.everyone if rank // self.cluster.local == mine
+            )
+            return members, ("node", members), "node", True
+        if kind in {"mesh", "mp"}:
+            return None, ("unknown", kind), kind, False
+        return self.members_of(v.group("axis", kind))
+
+    def members_of(self, group: Value) -> Membership:
+        if isinstance(group, Const) and group.value is None:
+            return WORLD
+        if isinstance(group, v.Group):
+            if group.kind == "world":
+                return WORLD
+            if group.kind == "ranks":
+                return (
+                    group.detail,
+                    ("ranks", group.detail, group.oid),
+                    _ranks_text(group.detail),
+                    True,
+                )
+            if group.kind == "axis":
+                line = self.cluster.line(group.detail, self.rank)
+                if line is not None:
+                    return line, ("axis", group.detail, line), str(group.detail), True
+        line = self.cluster.line(group, self.rank) if group in self.cluster.axes else None
+        if line is not None:
+            return line, ("axis", group, line), "group", True
+        return None, ("unknown", group), "group", False
+
+    def rank_set(self, value: Value | None) -> frozenset[int] | None:
+        if value is None:
+            return None
+        try:
+            mine = self.on_this_rank(value)
+        except ValueError:
+            return None
+        try:
+            found = frozenset(int(item) for item in mine)
+        except (TypeError, ValueError, OverflowError):
+            return None
+        return found if all(abs(rank) <= MAX_RANK for rank in found) else None
+
+    def group_from(self, source: Any, arguments: dict[str, Value], receiver: Value | None) -> Value:
+        """The process group that a call or attribute yields."""
+        if source.axis is not None:
+            return v.group("world") if source.axis == "world" else v.group("axis", source.axis)
+        if source.ranks is not None:
+            ranks = arguments.get(source.ranks)
+            if ranks is None or (isinstance(ranks, Const) and ranks.value is None):
+                members = self.cluster.everyone
+                return v.group("ranks", members, self.number("group", self.here(self.site)))
+            named = self.rank_set(ranks)
+            if named is not None:
+                members = named
+                if members:
+                    self.cluster.require(max(members) + 1)
+                return v.group("ranks", members, self.number("group", self.here(self.site)))
+            return v.group("unknown", ranks)
+        if source.mesh is not None:
+            dimension = next(iter(arguments.values()), None)
+            base = receiver.inner if isinstance(receiver, v.Obj) and receiver.inner else None
+            key = dimension if dimension is not None else base
+            if isinstance(key, Const) and isinstance(key.value, str):
+                return v.group("axis", _axis_name(key.value))
+            return v.group("axis", ("mesh", receiver, key))
+        return v.group("unknown", unknown("group", source.name))
+
+    def root_of(self, row: Any, arguments: dict[str, Value]) -> Value | None:
+        if row.root is None:
+            return None
+        value = arguments.get(row.root)
+        if value is None:
+            return const(row.root_default) if row.root_default is not None else None
+        return value
+
+    def agreeing(self, row: Any, arguments: dict[str, Value]) -> tuple[tuple[str, Value], ...]:
+        found = [(name, arguments[name]) for name in row.agree if name in arguments]
+        if (
+            "op" in row.agree
+            and "op" not in arguments
+            and row.name.startswith("torch.distributed.")
+        ):
+            found.append(("op", v.external("torch.distributed.ReduceOp.SUM")))
+        if row.kind == "group_creation" and "ranks" in row.params:
+            ranks = arguments.get("ranks", const(None))
+            if isinstance(ranks, Const) and ranks.value is None:
+                ranks = const(tuple(sorted(self.cluster.everyone)))
+            elif self.is_each_alone(ranks):
+                ranks = const("each rank alone")  # with nobody to wait for
+            elif _is_own_part(ranks):
+                ranks = v.ranked(list(range(self.cluster.size)))
+            found = [pair for pair in found if pair[0] != "ranks"]
+            found.append(("ranks", ranks))
+        if row.payload and row.name.startswith("torch.distributed."):
+            found.append(("dtype", _dtype(arguments.get(row.payload))))
+        return tuple(found)
+
+    def is_each_alone(self, ranks: Value) -> bool:
+        """Does every rank name a group of one, as a rule of itself?"""
+        try:
+            named = v.vector(ranks, self.cluster.size)
+        except ValueError:
+            return False
+        return all(isinstance(members, (list, tuple)) and len(members) == 1 for members in named)
+
+    def argument_node(self, row: Any, param: str | None, node: ir.Call | None) -> ir.Expr | None:
+        """The source of an argument, so that its variable can be given the result."""
+        if param is None or node is None:
+            return None
+        position = position_of(row.params, param)
+        for index, argument in enumerate(node.args):
+            if argument.keyword == param:
+                return argument.value
+            if argument.star:
+                return None
+            if index == position and argument.keyword is None:
+                return argument.value
+        return None
+
+    def for_all(
+        self,
+        name: str,
+        match: tuple[str, ...],
+        site: int,
+        key: Any,
+        *,
+        certain: bool = True,
+        value: Value | None = None,
+        tags: tuple[str, ...] = (),
+        note: str = "",
+        members: Membership = WORLD,
+    ) -> Emit:
+        """What is due when all members have to come; its kind is the first to match."""
+        ranks, group, text, is_known = members
+        return Emit(
+            Event(
+                name=name,
+                kind=match[0],
+                match=match,
+                members=self.cluster.everyone if ranks is None else ranks,
+                group=group,
+                group_text=text,
+                certain=certain and is_known,
+                site=site,
+                module=self.frame.module.key,
+                result_key=key,
+                frame=self.frame,
+                value=value,
+                tags=tags,
+                note=note,
+            )
+        )
+
+    def named(
+        self, params: tuple[str, ...], args: list[Value], keywords: dict[str, Value]
+    ) -> dict[str, Value]:
+        """Arguments by parameter name."""
+        found = dict(keywords)
+        for name, value in zip(params, args, strict=False):
+            if name.startswith("*"):
+                break
+            found[name] = value
+        return found
+
+    def kind_of(self, value: Value) -> str | None:
+        """The framework class of a value, looking through the project's subclasses."""
+        if isinstance(value, v.Obj):
+            return value.kind
+        if isinstance(value, v.Instance):
+            return next((owner for owner in self.mro(value.cls) if isinstance(owner, str)), None)
+        if isinstance(value, Unknown) and value.op in {"param", "call", "global", "attr", "method"}:
+            # what is handed to prepare under the name of a model is one
+            name = str(value.args[-1] if value.op in {"global", "attr"} else value.args[0])
+            last = name.rsplit(".", 1)[-1].rsplit(":", 1)[0].lower()
+            if value.op == "call" and name.startswith("torch.nn."):
+                return "torch.nn.Module"
+            if last.endswith(("model", "net", "network", "unet", "transformer")) or (
+                value.op == "call" and "from_pretrained" in name
+            ):
+                return "torch.nn.Module"
+            if last.endswith(("dataloader", "loader")):
+                return "torch.utils.data.DataLoader"
+        return None
+
+    @contextmanager
+    def again(self, what: str) -> Iterator[None]:
+        """Call once more at the same site."""
+        inner = self.inner
+        self.inner = (*inner, what)
+        try:
+            yield
+        finally:
+            self.inner = inner
+
+    def is_one_more(self, items: Value, site: int) -> bool:
+        """Has a collection of this rank's own one more item than that of another?"""
+        weak = getattr(items, "weak", False)
+        atom = unknown("trip", items, self.here(site), local=True, weak=weak, fresh=True)
+        outcome = self.decide(atom)
+        if self.log is not None:
+            self.log.append(("decide", self.frame, site, atom, outcome, self.it))
+        return outcome
+
+
+def _may_differ_in_length(items: Value) -> bool:
+    """Has a collection been filled under conditions of this rank's own?
+
+    What a function returns for a batch of this rank has the same parts on all ranks as a rule.
+    """
+    if isinstance(items, v.Phi):
+        if items.test.local:
+            return True
+        return _may_differ_in_length(items.then) or _may_differ_in_length(items.orelse)
+    return isinstance(items, Unknown) and items.local and items.op in {v.EITHER, v.LOST}
+
+
+_STRATEGIES = ("fsdp", "deepspeed", "zero3", "zero_stage", "sharded", "fullysharded")
+
+
+def names_strategy(token: str) -> bool:
+    lowered = token.lower()
+    return any(word in lowered for word in _STRATEGIES)
+
+
+def asks_for_strategy(atom: Unknown) -> bool:
+    """Is it a question about FSDP, DeepSpeed and the like?"""
+    named = [
+        getattr(arg, "name", "") for arg in atom.args if isinstance(arg, (v.External, v.Method))
+    ]
+    if any(names_strategy(token) for token in (*atom.tokens, *named)):
+        return True
+    return any(asks_for_strategy(arg) for arg in atom.args if isinstance(arg, Unknown))
+
+
+_FLOATS = frozenset(f"torch.{name}" for name in ("zeros", "ones", "empty", "rand", "randn"))
+
+
+def _dtype(tensor: Value | None) -> Value:
+    """The dtype of a tensor that has just been made, as far as the call tells."""
+    if isinstance(tensor, Unknown) and tensor.op == "call":
+        maker, *args = tensor.args
+        for arg in args:
+            if isinstance(arg, v.External) and arg.name in _DTYPES:
+                return const(_DTYPES[arg.name])
+        if any(isinstance(arg, Unknown) for arg in args[1:]):
+            return unknown("dtype", tensor)
+        if maker in _FLOATS:
+            return const("torch.float32")
+        if maker == "torch.tensor" and args:
+            return _dtype_of_data(args[0])
+    return unknown("dtype", tensor) if tensor is not None else unknown("dtype")
+
+
+def _dtype_of_data(data: Value) -> Value:
+    """What ``torch.tensor`` makes of numbers: bool, int64 or float32."""
+    items = data.items if isinstance(data, v.Seq) else (data,)
+    kinds = {type(item.value) if isinstance(item, Const) else None for item in items}
+    for kind, name in ((float, "float32"), (int, "int64"), (bool, "bool")):
+        if kind in kinds and kinds <= {float, int, bool}:
+            return const(f"torch.{name}")
+    return unknown("dtype", data)
+
+
+_OTHER_NAMES = {"float": "float32", "double": "float64", "half": "float16", "int": "int32"}
+_OTHER_NAMES |= {"short": "int16", "long": "int64"}
+_DTYPES = {
+    f"torch.{name}": f"torch.{_OTHER_NAMES.get(name, name)}"
+    for name in (*_OTHER_NAMES, *_OTHER_NAMES.values(), "bfloat16", "uint8", "int8", "bool")
+}
+
+
+def _is_own_part(value: Value) -> bool:
+    """Is it a part of a list that the rank picks?"""
+    if not isinstance(value, Unknown):
+        return v.is_ranked(value)
+    if value.op in {"part", "shard"}:
+        return True
+    if value.op == "call" or (value.op == "method" and "index" not in value.args[1:2]):
+        return False
+    return any(_is_own_part(arg) for arg in value.args if isinstance(arg, Value))
+
+
+def _ranks_text(members: frozenset[int]) -> str:
+    return f"ranks {', '.join(map(str, sorted(members)))}"
+
+
+def _axis_name(text: str) -> str:
+    """``dp_shard`` and ``data_parallel`` are both a data axis."""
+    lowered = text.lower()
+    for short, long in (
+        ("tp", "tensor"),
+        ("pp", "pipeline"),
+        ("dp", "data"),
+        ("cp", "context"),
+        ("ep", "expert"),
+        ("sp", "sequence"),
+    ):
+        if lowered == short or long in lowered:
+            return short
+    return lowered

@@ -1,0 +1,474 @@
+"""What is rehearsed: the body of a module, and the functions that nothing in it is seen to call."""
+
+from __future__ import annotations
+
+import gc
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import chain, islice
+from typing import Any
+
+from distlint.analyzer import ir
+from distlint.analyzer.project.project import Module, Project
+from distlint.analyzer.static import hooks
+from distlint.analyzer.static.effects import reach_of
+from distlint.analyzer.symbolic import values as v
+from distlint.analyzer.symbolic.cluster import Cluster, NeedBiggerCluster
+from distlint.analyzer.symbolic.context import Rehearsal
+from distlint.analyzer.symbolic.machine import Machine
+from distlint.analyzer.symbolic.minimization import NOTHING, Deadlock, Irrelevant, Minimizer
+from distlint.analyzer.symbolic.product import Parting, Walk, root_state
+from distlint.analyzer.symbolic.replay import Trace, look_into, probe, refutes, replay
+from distlint.analyzer.symbolic.state import Frame, Key, OverBudget, State
+from distlint.analyzer.symbolic.values import Value, unknown
+from distlint.catalogue.catalogue import Catalogue
+from distlint.source.incomplete import Reason
+
+MAX_RANKS = 16
+ENOUGH = 24
+"""Ways to part that are looked at for one pair of ranks, once they have been proven."""
+ENOUGH_ALIKE = 2
+"""Partings between the same collectives that are proven before they are passed."""
+
+ENOUGH_REFUTED = 4
+"""The same for those that the replay refutes, with the same settings."""
+
+ENOUGH_REFUTED_AT_ALL = 12
+"""The same with any settings: one may end ranks that stand aside."""
+
+OTHER_WAYS = 3
+"""Ways to a parting that are tried beside the first; some are none, where others were joined."""
+
+ENOUGH_TRIED = 200
+"""Partings like those already seen after which a pair of ranks is left."""
+
+DEEP = 9
+"""How deep calls into other modules are followed, as long as the budget lasts."""
+
+ENOUGH_OPEN = 12
+"""Partings at calls that are not followed, of which each is replayed with them followed."""
+
+OPEN_BUDGET = 6_000
+"""Work that may go into one of these replays."""
+
+PROBE_BUDGET = 24_000
+"""Work that may go into the simplest ways through a script that is too much to be compared."""
+
+FUNCTION_PROBE = 2_000
+"""The same for a function without a caller."""
+
+LEVELS = ((DEEP, 16_000, 32_000), (1, 3_000, 0))
+"""How deep calls into other modules are followed, the budget, and what is added to it as long as a
+script comes to no other module: the next when one is spent."""
+
+FUNCTION_LEVELS = ((DEEP, 3_000, 0), (1, 800, 0))
+"""The same for a function without a caller: a script runs from its module body."""
+
+LAST_LEVELS = ((1, 800, 0),)
+"""The same for those that are left when a module has had its share."""
+
+REFUTED_BUDGET = 40_000
+"""Work that may go into replays of one root that prove nothing."""
+
+REPLAY_BUDGET = 6_000
+"""Work that goes into proofs for a module before only the first proof is still looked for."""
+
+MINIMIZE_BUDGET = 40_000
+"""Work that goes into leaving out of the proofs of a module what they do not need."""
+
+MODULE_BUDGET = 20_000
+"""Work that may go into the functions without a caller of a module, before the rest gets little."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """A parting that gets stuck when it is replayed on all ranks."""
+
+    parting: Parting
+    traces: tuple[Trace, ...]
+    cluster: Cluster
+    root: ir.Function | None
+    irrelevant: Irrelevant = NOTHING
+    """Decisions on the way without which the ranks would get stuck as well."""
+
+
+@dataclass
+class Outcome:
+    """What the rehearsal of a module found, and how many roots it gave up."""
+
+    proofs: list[Proof] = field(default_factory=list)
+    roots: int = 0
+    over_budget: int = 0
+    incomplete: dict[ir.Function | None, set[Reason]] = field(default_factory=dict)
+    """The roots of which not all has been walked that could hold a divergence, and why."""
+
+    def cut_off(self, root: ir.Function | None, reasons: Iterable[Reason]) -> None:
+        found = set(reasons)
+        if found:
+            self.incomplete.setdefault(root, set()).update(found)
+
+
+class Rehearser:
+    """Rehearses the roots of one module."""
+
+    def __init__(
+        self, project: Project, catalogue: Catalogue, module: Module, world: tuple[int, int]
+    ) -> None:
+        self.project = project
+        self.catalogue = catalogue
+        self.module = module
+        self.world = world
+        self.reach = reach_of(project, catalogue)
+        self.rehearsal: Rehearsal | None = None
+        self.entered: set[ir.Function] = set()
+        self.outcome = Outcome()
+        self.ends = True
+        """Has a rank come to the end of the root that was rehearsed last?"""
+        self.spent = 0
+        self.replayed = 0
+        self.explained = 0
+
+    def run(self) -> Outcome:
+        """Rehearse the module body first, then each function that it has not come to."""
+        collects = gc.isenabled()
+        gc.disable()  # next to nothing is garbage before the end, and the trees are large
+        try:
+            return self.run_all()
+        finally:
+            self.leave()
+            if collects:
+                gc.enable()
+
+    def run_all(self) -> Outcome:
+        v.forget()
+        own = _own_tokens(self.module.body)
+        is_script = self.reach.block_may_part(self.module, own)
+        never_ends = False
+        if is_script:
+            self.rehearse(None)
+            never_ends = not (self.ends or self.outcome.over_budget or self.outcome.proofs)
+        called: list[ir.Function] = []
+        for function in self.module.functions:
+            hook = hooks.may_be_hook(function)
+            if function in self.entered or not (hook or self.reach.may_part(function)):
+                continue
+            if hooks.is_gone(function, self.module) or not self.is_handed_out(function):
+                continue
+            if self.is_called(function) or (never_ends and self.is_of_use(function)):
+                called.append(function)
+            else:
+                self.rehearse(function)
+        # callers stand behind as a rule
+        for function in reversed(called):
+            if function in self.entered:
+                continue
+            # what calls it was not walked to its end, or other files may call it, too
+            if self.outcome.over_budget:
+                self.rehearse(function, counts=False)  # its caller counts as over budget already
+            elif not (is_script or function.name.startswith("_")):
+                self.rehearse(function)
+        return self.outcome
+
+    def is_handed_out(self, function: ir.Function) -> bool:
+        """May others call it? A function in a function has to be given to somebody."""
+        return not function.nested or function in self.module.handed_out
+
+    def is_called(self, function: ir.Function) -> bool:
+        """Is a function called by its name in its own module?
+
+        Then it was out of reach where it is called, unless that was not walked to its end.
+        """
+        name = f"self.{function.name}" if function.owner else function.name
+        if function.name == "__init__":
+            name = function.owner
+        return name in self.module.called_names
+
+    def is_of_use(self, function: ir.Function) -> bool:
+        """Does its own module make objects with this method?
+
+        In a script that never comes to its end, the rest of the script is what would call it.
+        """
+        return any(
+            cls.name == function.owner
+            for name in self.module.called_names
+            for cls in self.module.lineage(name)
+        )
+
+    def rehearse(self, function: ir.Function | None, counts: bool = True) -> None:
+        """Rehearse one root, on a bigger cluster when the code tells more ranks apart."""
+        self.outcome.roots += counts
+        nodes, local = self.world
+        own_levels = FUNCTION_LEVELS if self.spent <= MODULE_BUDGET else LAST_LEVELS
+        levels = iter(LEVELS if function is None else own_levels)
+        level = next(levels)
+        while True:
+            try:
+                rehearsal = self.prepared(nodes, local)
+                rehearsal.begin_root(*level, is_script=function is None)
+                is_complete = self.compare_ranks(rehearsal, function)
+            except NeedBiggerCluster as need:
+                if need.nodes * need.local > MAX_RANKS:
+                    self.outcome.cut_off(function, {Reason.CLUSTER_SIZE})
+                    return
+                nodes, local = need.nodes, need.local
+                self.leave()
+            except OverBudget:
+                shallower = next(levels, None)
+                if shallower is None:
+                    self.outcome.over_budget += counts
+                    if counts:
+                        self.outcome.cut_off(function, {Reason.BUDGET, *rehearsal.reasons()})
+                    self.probe(rehearsal, function)
+                    return
+                level = shallower
+            else:
+                self.outcome.over_budget += counts and not is_complete
+                if counts:
+                    self.outcome.cut_off(function, rehearsal.reasons())
+                self.entered |= rehearsal.entered
+                self.ends = rehearsal.ends
+                return
+            finally:
+                self.spent += self.rehearsal.steps if self.rehearsal and function else 0
+
+    def compare_ranks(self, rehearsal: Rehearsal, function: ir.Function | None) -> bool:
+        """Collect proofs; has all been walked that there is within the bounds?
+
+        Raises:
+            OverBudget: when walking takes too many steps, or what proves nothing does.
+        """
+        start = self.start(rehearsal, function)
+        trials: Counter[Any] = Counter()
+        unconfirmed: set[Any] = set()
+        refuted = 0
+        walk = Walk(rehearsal, start)
+        for first, second in _pairs(rehearsal):
+            found = 0
+            for parting in walk.partings(first, second):
+                kind = parting.kind
+                if parting.is_open:
+                    found += self.look_into(rehearsal, start, parting, function, trials)
+                    continue
+                refuted_so = (kind, parting.settings)
+                is_known = (
+                    trials[kind, True] >= ENOUGH_ALIKE
+                    or trials[refuted_so] >= ENOUGH_REFUTED
+                    or trials[kind, False] >= ENOUGH_REFUTED_AT_ALL
+                )
+                if is_known or (self.replayed > REPLAY_BUDGET and self.outcome.proofs):
+                    trials["alike"] += 1
+                    if not (is_known or trials[kind, True]):
+                        rehearsal.incomplete.add(Reason.BUDGET)
+                else:
+                    before = self.replayed
+                    proven, is_refuted = self.prove(rehearsal, start, parting, function)
+                    if not (proven or is_refuted):
+                        unconfirmed.add(kind)
+                    trials[kind, proven] += 1
+                    trials[refuted_so] += not proven
+                    found += proven
+                    refuted += 0 if proven else self.replayed - before
+                    if refuted > REFUTED_BUDGET:
+                        raise OverBudget
+                if found >= ENOUGH or trials["alike"] >= ENOUGH_TRIED:
+                    rehearsal.incomplete.add(Reason.DIVERGENCES)
+                    break
+        if not walk.is_complete:
+            rehearsal.incomplete.add(Reason.STATES)
+        if any(not trials[kind, True] for kind in unconfirmed):
+            rehearsal.incomplete.add(Reason.UNCONFIRMED)
+        return walk.is_complete
+
+    def prove(
+        self, rehearsal: Rehearsal, start: State, parting: Parting, root: ir.Function | None
+    ) -> tuple[bool, bool]:
+        """Replay a parting; keep it when somebody gets stuck on one of the ways that lead there.
+
+        Is it proven, and if not, is it refuted?
+        """
+        is_refuted = True
+        for candidate in chain([parting], islice(parting.others(), OTHER_WAYS)):
+            with rehearsal.aside():
+                try:
+                    traces, is_stuck = replay(rehearsal, start, candidate)
+                except OverBudget:
+                    return False, False
+                finally:
+                    self.replayed += rehearsal.steps
+            if is_stuck and _is_sure(traces, candidate):
+                self.explain(rehearsal, start, Deadlock(candidate, traces), root)
+                return True, False
+            is_refuted = is_refuted and refutes(traces, candidate)
+        return False, is_refuted
+
+    def explain(
+        self, rehearsal: Rehearsal, start: State, found: Deadlock, root: ir.Function | None
+    ) -> None:
+        """Keep what gets stuck, without the decisions that it does not need."""
+        minimizer = Minimizer(rehearsal, start, found, MINIMIZE_BUDGET - self.explained)
+        found = minimizer.run()
+        self.explained += minimizer.spent
+        self.outcome.proofs.append(
+            Proof(found.parting, tuple(found.traces), rehearsal.cluster, root, found.irrelevant)
+        )
+
+    def keep(
+        self,
+        rehearsal: Rehearsal,
+        traces: list[Trace],
+        parting: Parting,
+        root: ir.Function | None,
+    ) -> None:
+        self.outcome.proofs.append(Proof(parting, tuple(traces), rehearsal.cluster, root))
+
+    def probe(self, rehearsal: Rehearsal, function: ir.Function | None) -> None:
+        """Look at the simplest ways at least, where there are too many to be compared."""
+        budget = PROBE_BUDGET if function is None else FUNCTION_PROBE
+        for default in (False, True):
+            try:
+                with rehearsal.aside(DEEP, budget):
+                    start = self.start(rehearsal, function)
+                    for traces, parting in probe(rehearsal, start, default):
+                        self.keep(rehearsal, traces, parting, function)
+            except (OverBudget, NeedBiggerCluster):
+                continue
+
+    def look_into(
+        self,
+        rehearsal: Rehearsal,
+        start: State,
+        parting: Parting,
+        root: ir.Function | None,
+        trials: Counter[Any],
+    ) -> bool:
+        """Replay a parting at a call that was too deep to be compared, which one way is not."""
+        tried = trials["open", parting.kind]
+        if rehearsal.depth == DEEP or tried >= ENOUGH_ALIKE or trials["open"] >= ENOUGH_OPEN:
+            rehearsal.incomplete.add(Reason.CALLS)
+            return False
+        trials["open", parting.kind] += 1
+        trials["open"] += 1
+        try:
+            found = look_into(rehearsal, start, parting, DEEP, OPEN_BUDGET)
+        except (OverBudget, NeedBiggerCluster):
+            rehearsal.incomplete.add(Reason.CALLS)
+            return False
+        if found is not None:
+            self.keep(rehearsal, *found, root)
+        return found is not None
+
+    def prepared(self, nodes: int, local: int) -> Rehearsal:
+        """A rehearsal of this size, with what earlier roots have taught it about the module."""
+        rehearsal = self.rehearsal
+        if rehearsal is None or (rehearsal.cluster.nodes, rehearsal.cluster.local) != (
+            nodes,
+            local,
+        ):
+            cluster = Cluster(nodes, local)
+            rehearsal = Rehearsal(self.project, self.catalogue, cluster, self.module, self.reach)
+            self.rehearsal = rehearsal
+        return rehearsal
+
+    def leave(self) -> None:
+        """Be done with a rehearsal."""
+        if self.rehearsal is not None:
+            self.rehearsal.liveness.forget()
+            self.rehearsal = None
+
+    def start(self, rehearsal: Rehearsal, function: ir.Function | None) -> State:
+        scope = rehearsal.module_scope(self.module)
+        frame = Frame(scope, self.module, None, 0)
+        rehearsal.frames[scope] = frame
+        if function is None:
+            return root_state(rehearsal, frame, self.module.body, {})
+        bound: Value | None = None
+        if function.owner:
+            cls = self.module.class_of(function)
+            if cls is not None:
+                bound = v.instance(cls, rehearsal.number(("self", cls)))
+        store: dict[Key, Value] = {
+            (scope, "$root"): v.func(function, scope, bound),
+            (scope, "$anything"): unknown("anything"),
+        }
+        call = ir.Call(
+            ir.Name("$root"), (ir.Argument(ir.Name("$anything"), star="*"),), function.site
+        )
+        body: ir.Block = (ir.Evaluate(call, function.site),)
+        if function.nested:
+            around = self.around(rehearsal, function, frame, store)
+            store[scope, "$root"] = v.func(function, around)
+            # its name says that what it reads of the functions around it is read
+            body = (*body, ir.Evaluate(ir.Name(function.name), function.site))
+        if isinstance(bound, v.Instance) and hooks.may_be_hook(function):
+            machine = Machine(rehearsal, 0, "A")
+            machine.frame = frame
+            steps = hooks.following(function, rehearsal.mro(bound.cls, machine))
+            if steps:
+                body = hooks.called(call, steps)
+                store.update({(scope, step): v.external(step) for step in steps})
+        if isinstance(bound, v.Instance) and function.name == "__enter__":
+            # half of what happens: ranks that wait on the way in are let go on the way out
+            store[scope, "$manager"] = bound
+            body = (ir.With(ir.Name("$manager"), None, (), function.site),)
+        return root_state(rehearsal, frame, body, store)
+
+    def around(
+        self, rehearsal: Rehearsal, function: ir.Function, frame: Frame, store: dict[Key, Value]
+    ) -> int:
+        """The scope in which a function in a function sees what those around it have bound."""
+        machine = Machine(rehearsal, None)
+        for outer in reversed(self.module.handed_out[function]):
+            scope = rehearsal.number(("around", outer))
+            frame = rehearsal.frames[scope] = Frame(scope, self.module, outer, 0, frame)
+            machine.frame, machine.store = frame, store
+            cls = self.module.class_of(outer) if outer.owner else None
+            bound = v.instance(cls, rehearsal.number(("self", cls))) if cls is not None else None
+            machine.bind_unbound(outer, bound)
+            for name in sorted(outer.locals & function.tokens):
+                machine.bind_once(outer, name)
+        return frame.scope
+
+
+def _is_sure(traces: list[Trace], parting: Parting) -> bool:
+    """Where a number was tried, do all ranks have to come to where they get stuck?
+
+    Members of a group are told by such numbers as well.
+    """
+    tried = [key for key, truth in parting.assumed.items() if truth and _is_tried(key)]
+    if not tried:
+        return True
+    events = [event for event in parting.events if event is not None]
+    if any(atom.args[0] in {"in", "not in"} for atom in tried):
+        return all(event.kind == "group_creation" for event in events)
+    everyone = {trace.rank for trace in traces}
+    return all(event.certain and event.members == everyone for event in events)
+
+
+def _is_tried(key: Any) -> bool:
+    return isinstance(key, v.Unknown) and key.op == v.TRIED
+
+
+def _own_tokens(body: ir.Block) -> frozenset[str]:
+    """Tokens of what a module executes by itself: not those inside functions and classes."""
+    return ir.block_tokens(
+        tuple(s for s in body if not isinstance(s, (ir.Define, ir.DefineClass, ir.Import)))
+    )
+
+
+def _pairs(rehearsal: Rehearsal) -> Iterator[tuple[int, int]]:
+    """Pairs of ranks to compare; later ones only if something has told them from earlier ones.
+
+    Rank 0 stands for all others where it takes part. Elsewhere the first member of a group does.
+    """
+    compared: list[int] = []
+    for second in range(1, rehearsal.cluster.size):
+        if not any(not rehearsal.told_apart(second, other) for other in compared):
+            compared.append(second)
+            yield 0, second
+    done: set[tuple[int, int]] = set()
+    for group in sorted(map(sorted, rehearsal.groups)):
+        for second in group[1:]:
+            if group[0] != 0 and (group[0], second) not in done:
+                done.add((group[0], second))
+                yield group[0], second

@@ -1,0 +1,865 @@
+"""A witness: two groups of ranks that come to different collectives, and why."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from distlint.analyzer import ir
+from distlint.analyzer.ir.positions import Locators
+from distlint.analyzer.static.hooks import NEXT_STEP, STOP_FLAGS
+from distlint.analyzer.static.names import placed
+from distlint.analyzer.symbolic import values as v
+from distlint.analyzer.symbolic.collectives import UNDER, asks_for_strategy
+from distlint.analyzer.symbolic.entry_points import Proof
+from distlint.analyzer.symbolic.replay import Trace
+from distlint.analyzer.symbolic.state import Cont, Event, Frame
+from distlint.analyzer.symbolic.values import Const, Unknown, Value
+from distlint.source.finding import Decision, Place, Step
+
+CauseKind = Literal["rank", "local", "exception", "loop", "state", "order"]
+
+
+@dataclass(frozen=True, slots=True)
+class EventFact:
+    """A collective that one side comes to."""
+
+    op: str
+    kind: str
+    entry: str
+    text: str
+    place: Place
+    group: str = ""
+    site: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CauseFact:
+    """The decision that separated the ranks."""
+
+    kind: CauseKind
+    text: str
+    place: Place
+    exit: Literal["return", "break", "continue", "sys.exit", "should_stop"] | None = None
+    exit_place: Place | None = None
+    in_loop: bool = False
+    site: int = 0
+    exit_site: int | None = None
+    """Where the node of the exit is found, in the file of ``exit_place``."""
+    written: Place | None = None
+    """Where only some ranks wrote the variable that the condition reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """What a rule of the family DST1xx is asked about."""
+
+    first: EventFact | None
+    second: EventFact | None
+    ranks: tuple[str, str]
+    cause: CauseFact
+    common: Step | None
+    steps: tuple[tuple[Step, ...], tuple[Step, ...]]
+    decisions: tuple[Decision, ...]
+    subject: EventFact | None = None
+    """The collective that one side alone comes to, as far as that can be told."""
+    region: str | None = None
+    """Name of the context manager that lets one rank go first."""
+    region_event: EventFact | None = None
+    """The collective inside that region."""
+    local: bool = False
+    weak: bool = False
+    failure: bool = False
+    conditional: tuple[str, ...] = ()
+    same_event_arguments: str | None = None
+    call_place: Place | None = None
+    """Where the root calls into the function of the cause, when that lies in another file."""
+
+    @property
+    def weight(self) -> tuple[int, ...]:
+        """What makes a witness less telling than another: the smaller, the better."""
+        return (bool(self.conditional), self.failure, self.weak, self.local, len(self.decisions))
+
+    @property
+    def effect(self) -> str:
+        """What happens when the job runs."""
+        if self.same_event_arguments is not None:
+            return "the ranks wait for each other in the same call, or exchange wrong data"
+        first, second = self.first, self.second
+        if first is not None and second is not None:
+            return f"{self.ranks[0]} waits in {first.op}, {self.ranks[1]} in {second.op}"
+        event = first or second
+        waiting = self.ranks[0] if first is not None else self.ranks[1]
+        op = event.op if event is not None else "a collective"
+        return f"{waiting} waits in {op} until the timeout"
+
+
+def witness_of(proof: Proof, locators: Locators, main: str) -> Witness | None:
+    """Explain a proof; None when the parting is no witness after all.
+
+    ``main`` is the key of the module that is being checked.
+    """
+    return _Explainer(proof, locators, main).explain()
+
+
+Entry = tuple[Any, ...]
+
+
+class _Explainer:
+    def __init__(self, proof: Proof, locators: Locators, main: str) -> None:
+        self.proof = proof
+        self.main = main
+        self.locators = locators
+        first, second = proof.parting.ranks
+        self.traces = (
+            proof.irrelevant.without(proof.traces[first]),
+            proof.irrelevant.without(proof.traces[second]),
+        )
+        self.others = (second, first)
+        self.common = tuple(
+            [index for index, event in enumerate(trace.events) if other in event.members]
+            for trace, other in zip(self.traces, self.others, strict=True)
+        )
+
+    def explain(self) -> Witness | None:
+        found = self.proof.parting.events
+        if not self.is_certain(found) or self.rules_out(found):
+            return None
+        if any(map(self.is_lazy, (0, 1))):
+            return None
+        logs = self.logs_since_alignment()
+        split = _split(*logs)
+        tails = (logs[0][split[0] :], logs[1][split[1] :])
+        if self.proof.parting.differs and _same_place(found):
+            tails = ([], [])
+        cause = self.cause(tails)
+        failing = any(
+            entry[0] == "decide" and entry[4] and _operator(entry[3]) == "exception"
+            for log in logs
+            for entry in log
+        )
+        decisions = [entry for log in tails for entry in log if entry[0] == "decide"]
+        unsure = [event for event in found if event is not None and not event.certain]
+        # a group whose members are not known may be just those ranks, unless it is one alone and
+        # was given, or is of a mesh: one that an object keeps may reach into another job, such as
+        # an engine's; two ranks in different collectives of one group are at odds in any case
+        given = all(_is_given(event.group[1]) for event in unsure) or (
+            len(unsure) == 2 and unsure[0].group == unsure[1].group
+        )
+        ranked = [e for e in decisions if v.is_ranked(e[3]) and not (given and _singles_out(e[3]))]
+        if unsure and ranked:
+            return None
+        local = [e for e in decisions if e[3].local]
+        if cause.kind in {"local", "exception", "loop"} and not local:
+            local = [e for e in self.differing() if e[3].local] or [
+                e for e in decisions if isinstance(e[3], Unknown)
+            ]
+        region = self.region(found)
+        facts = [self.fact(event) if event is not None else None for event in found]
+        return Witness(
+            first=facts[0],
+            second=facts[1],
+            ranks=self.rank_names(tails),
+            cause=cause,
+            common=self.last_common(),
+            steps=(self.steps(tails[0], found[0], 0), self.steps(tails[1], found[1], 1)),
+            decisions=self.decisions(logs),
+            region=region[0] if region else None,
+            region_event=facts[region[1]] if region else None,
+            local=bool(local) or cause.kind == "local",
+            weak=bool(local) and (all(_is_weak(e[3]) for e in local) or _share_data(found)),
+            call_place=self.call_place(tails),
+            failure=failing
+            or any(_operator(e[3]) == "exception" for e in decisions)
+            or cause.kind == "exception",
+            conditional=tuple(
+                dict.fromkeys(tag for event in found if event is not None for tag in event.tags)
+            ),
+            same_event_arguments=self.proof.parting.differs or None,
+            subject=self.subject(facts, tails),
+        )
+
+    def is_certain(self, found: tuple[Event | None, Event | None]) -> bool:
+        """A mismatch on an unknown group says nothing beside one that is known."""
+        if found[0] is not None and found[1] is not None and found[0].match == found[1].match:
+            return found[0].certain and found[1].certain
+        return True
+
+    def is_lazy(self, side: int) -> bool:
+        """Is a group or a wrapped model made on first use? Nobody knows here when that was."""
+        event = self.proof.parting.events[side]
+        if event is None or event.kind not in {"group_creation", "wrap"}:
+            return False
+        decided = [entry for entry in self.traces[side].log if entry[0] == "decide"]
+        if event.kind == "group_creation":
+            asked = [entry[3] for entry in decided if entry[1] is event.frame]
+            if asked and _fills_on_first_use(event.frame.function, asked[-1]):
+                return True
+        if self.proof.parting.serial >= len(self.common[side]):
+            # the replay got stuck elsewhere, and does not tell how it is come to
+            return event.kind == "wrap"
+        callers = set(self.callers(side))
+        filled = _filled_by(event.frame.function) if event.kind == "group_creation" else set[str]()
+        return any(
+            entry[1] in callers and _fills_on_first_use(entry[1].function, entry[3], filled)
+            for entry in decided
+        )
+
+    def callers(self, side: int) -> Iterator[Frame]:
+        """The frames in which a side has come to the event that parts it from the other."""
+        trace = self.traces[side]
+        index = self.common[side][self.proof.parting.serial]
+        yield trace.events[index].frame
+        k = trace.conts[index]
+        while k is not None:
+            if k.kind == "call":
+                yield k.data[0]
+            k = k.next
+
+    def rules_out(self, found: tuple[Event | None, Event | None]) -> bool:
+        """Has a test of the strategy said no on the way to a collective that depends on it?"""
+        if not any(event is not None and event.tags for event in found):
+            return False
+        return any(
+            not outcome
+            and isinstance(atom, Unknown)
+            and atom.op != UNDER
+            and asks_for_strategy(atom)
+            for atom, outcome in self.proof.parting.assumed.items()
+        )
+
+    # ---- where the paths part
+
+    def logs_since_alignment(self) -> tuple[list[Entry], list[Entry]]:
+        """The logs since the two ranks last met at the same place in the same iteration."""
+        serial = self.proof.parting.serial
+        starts = [0, 0]
+        if any(
+            event is not None and event.name == NEXT_STEP for event in self.proof.parting.events
+        ):
+            serial_from = 0  # what a flag says has been written before the ranks last met
+        else:
+            serial_from = serial
+        for number in range(serial_from - 1, -1, -1):
+            pair = [
+                (trace, self.common[side][number]) if number < len(self.common[side]) else None
+                for side, trace in enumerate(self.traces)
+            ]
+            if pair[0] is None or pair[1] is None:
+                continue
+            events = [trace.events[index] for trace, index in pair]  # type: ignore[misc]
+            if events[0].site == events[1].site and events[0].frame is events[1].frame:
+                if pair[0][0].turns[pair[0][1]] != pair[1][0].turns[pair[1][1]]:
+                    continue
+                starts = [trace.places[index] for trace, index in pair]  # type: ignore[misc]
+                break
+        ends = [
+            trace.places[self.common[side][serial]]
+            if serial < len(self.common[side])
+            else len(trace.log)
+            for side, trace in enumerate(self.traces)
+        ]
+        return (
+            self.traces[0].log[starts[0] : ends[0]],
+            self.traces[1].log[starts[1] : ends[1]],
+        )
+
+    def cause(self, tails: tuple[list[Entry], list[Entry]]) -> CauseFact:
+        heads = [next((e for e in tail if e[0] == "decide"), None) for tail in tails]
+        head = heads[0] or heads[1]
+        if head is None and not self.proof.parting.differs:
+            # they had parted before they last met, and met by chance
+            head = next(reversed(self.differing()), None)
+        if head is None:
+            return self.cause_at_event()
+        _, frame, site, value, _, it, *_ = head
+        other = heads[1] if head is heads[0] else None
+        same_place = other is None or (other[1] is frame and other[2] == site)
+        locator = self.locators.of(frame.module.key)
+        kind = self.cause_kind(value, other[3] if other is not None and same_place else value)
+        writer = self.writer(head) if kind in {"state", "local"} else None
+        if writer is not None and _operator(writer[3]) == "exception":
+            place = self.locators.of(writer[1].module.key)
+            found = place.place(writer[2])
+            return CauseFact("exception", place.text(writer[2]), found, site=writer[2])
+        if kind == "state":
+            deciding = [writer] if writer is not None else self.writing() or self.differing()
+            if deciding and not any(v.is_ranked(entry[3]) for entry in deciding):
+                kind = "local"
+        if writer is not None and kind == "state" and writer[3].local:
+            kind = "local"
+        if kind == "local" and _is_while(frame, site):
+            kind = "loop"
+        leaving = self.exit_after(tails, frame)
+        if kind == "rank" and leaving is None and self.both_arms(head):
+            kind = "order"
+        return CauseFact(
+            kind=kind,
+            text=locator.text(site),
+            place=locator.place(site),
+            exit=leaving[0] if leaving else None,
+            exit_place=leaving[1] if leaving else None,
+            in_loop=bool(it),
+            site=site,
+            exit_site=leaving[2] if leaving else None,
+            written=self.written(head) if kind == "state" else None,
+        )
+
+    def cause_at_event(self) -> CauseFact:
+        """Nothing but the collective itself differs."""
+        event = self.proof.parting.events[0] or self.proof.parting.events[1]
+        assert event is not None
+        locator = self.locators.of(event.module)
+        kind: CauseKind = "rank" if self.proof.parting.differs else "order"
+        place = locator.place(event.site)
+        return CauseFact(kind, locator.text(event.site), place, site=event.site)
+
+    def cause_kind(self, value: Value, other: Value) -> CauseKind:
+        if v.is_ranked(value) or v.is_ranked(other):
+            return "loop" if _is_iteration(value) else "rank"
+        operator = _operator(value)
+        if value.local or other.local:
+            if operator == "exception":
+                return "exception"
+            return "loop" if operator == "trip" else "local"
+        return "state" if value is not other else "rank"
+
+    def writer(self, head: Entry) -> Entry | None:
+        """The decision by which a variable of the condition differs: a rank test if possible."""
+        names = self.names_read(head[1], head[2])
+        assigned = [{(e[1], e[2]) for e in trace.log if e[0] == "assign"} for trace in self.traces]
+        parted = {id(entry) for entry in self.differing()}
+        found: Entry | None = None
+        for side, trace in enumerate(self.traces):
+            last: Entry | None = None
+            for entry in trace.log:
+                if entry[0] == "decide" and (id(entry) in parted or self.alone(entry, side)):
+                    last = entry
+                elif entry[0] != "assign" or last is None or _target_name(entry[3]) not in names:
+                    continue
+                elif (entry[1], entry[2]) not in assigned[1 - side]:
+                    if v.is_ranked(last[3]):
+                        return last
+                    found = last
+        return found
+
+    def alone(self, entry: Entry, side: int) -> bool:
+        """Did the other side come to another answer to this very question?"""
+        return any(
+            e[0] == "decide" and e[1:4] == entry[1:4] and e[5] == entry[5] and e[4] != entry[4]
+            for e in self.traces[1 - side].log
+        )
+
+    def differing(self) -> list[Entry]:
+        """All decisions, from the start on, that the two ranks took differently."""
+        first, second = (
+            {(e[1], e[2], e[5], e[3]): e for e in trace.log if e[0] == "decide"}
+            for trace in self.traces
+        )
+        return [e for key, e in first.items() if key in second and second[key][4] != e[4]]
+
+    def writing(self) -> list[Entry]:
+        """Those of the decisions taken differently after which one side alone assigns something."""
+        parted = {(e[1], e[2], e[5], e[3]): e for e in self.differing()}
+        assigned = [{(e[1], e[2]) for e in trace.log if e[0] == "assign"} for trace in self.traces]
+        found: dict[int, Entry] = {}
+        for side, trace in enumerate(self.traces):
+            last: Entry | None = None
+            for entry in trace.log:
+                if entry[0] == "decide":
+                    last = parted.get((entry[1], entry[2], entry[5], entry[3]))
+                elif entry[0] == "assign" and last is not None:
+                    if (entry[1], entry[2]) not in assigned[1 - side]:
+                        found[id(last)] = last
+        return list(found.values())
+
+    def both_arms(self, head: Entry) -> bool:
+        """Do both sides come to a collective inside the arms of the deciding branch?"""
+        _, frame, site, *_ = head
+        found = 0
+        for side, event in enumerate(self.proof.parting.events):
+            if event is None:
+                return False
+            k = self.left_to_do(side)
+            if _inside_branch(k, frame, site):
+                found += 1
+        return found == 2
+
+    def left_to_do(self, side: int) -> Cont | None:
+        """The continuation of a side at the collective where the ranks part."""
+        serial = self.proof.parting.serial
+        common = self.common[side]
+        return self.traces[side].conts[common[serial]] if serial < len(common) else None
+
+    def subject(
+        self, facts: list[EventFact | None], tails: tuple[list[Entry], list[Entry]]
+    ) -> EventFact | None:
+        """The collective inside the deciding branch, or the one that the other side lacks."""
+        first, second = facts
+        if first is None or second is None:
+            return first or second
+        head = next((e for tail in tails for e in tail if e[0] == "decide"), None)
+        if head is not None:
+            inside = [
+                fact
+                for side, fact in enumerate(facts)
+                if _inside_branch(self.left_to_do(side), head[1], head[2])
+            ]
+            if len(inside) == 1 and not self.leaves_arm(head):
+                return inside[0]
+            if len(inside) == 1:
+                # the arm ends with a jump: what follows is the other arm
+                return next((fact for fact in facts if fact and fact.kind != "barrier"), first)
+        return first
+
+    def leaves_arm(self, head: Entry) -> bool:
+        """Does the first arm of the branch end with a jump?"""
+        function = head[1].function
+        blocks = _arms(function.body if function is not None else head[1].module.body, head[2])
+        jumps = (ir.Return, ir.Break, ir.Continue)
+        return bool(blocks and blocks[0]) and isinstance(blocks[0][-1], jumps)
+
+    def exit_after(
+        self, tails: tuple[list[Entry], list[Entry]], frame: Frame
+    ) -> tuple[Any, Place, int] | None:
+        """The jump with which one side leaves, right behind the decision."""
+        jumps = []
+        below = _sites_below(frame, tails)
+        for tail in tails:
+            jump = None
+            for entry in tail[1:]:
+                if entry[0] == "event":
+                    break
+                if entry[0] == "exit" and entry[3]:
+                    jump = ("sys.exit", entry)
+                if jump is not None:
+                    continue  # another exit on the way out is the one that counts
+                if entry[0] == "assign" and getattr(entry[3], "attr", "") in STOP_FLAGS:
+                    jump = ("should_stop", entry)
+                    break
+                if entry[0] == "jump" and entry[1] is frame:
+                    if not below or entry[2] in below:
+                        jump = (entry[3], entry)
+                    break
+            jumps.append(jump)
+        left = [jump for jump in jumps if jump is not None]
+        if len(left) == 2 and left[0][1][2] == left[1][1][2]:
+            return None
+        left.sort(key=lambda jump: jump[1][2])
+        # an ordinary return at the end of the function is no exit of its own
+        for name, entry in left:
+            if self.is_early(entry):
+                place = self.locators.of(entry[1].module.key).place(entry[2])
+                return name, place, entry[2]
+        return None
+
+    def is_early(self, entry: Entry) -> bool:
+        frame: Frame = entry[1]
+        if entry[0] in {"exit", "assign"} or frame.function is None:
+            return True
+        last = frame.function.body[-1] if frame.function.body else None
+        return not (isinstance(last, ir.Return) and last.site == entry[2])
+
+    def written(self, head: Entry) -> Place | None:
+        """The assignment that only one of the sides made."""
+        _, frame, site, *_ = head
+        sites = [
+            {
+                (e[1].module.key, e[2])
+                for e in trace.log[: trace.places[-1] if trace.places else None]
+                if e[0] == "assign"
+            }
+            for trace in self.traces
+        ]
+        alone = sites[0] ^ sites[1]
+        names = self.names_read(frame, site)
+        for trace in self.traces:
+            for entry in reversed(trace.log):
+                if entry[0] == "assign" and (entry[1].module.key, entry[2]) in alone:
+                    if _target_name(entry[3]) in names:
+                        return self.locators.of(entry[1].module.key).place(entry[2])
+        return None
+
+    def names_read(self, frame: Frame, site: int) -> frozenset[str]:
+        text = self.locators.of(frame.module.key).text(site)
+        return frozenset("".join(c if c.isalnum() or c == "_" else " " for c in text).split())
+
+    # ---- words
+
+    def fact(self, event: Event) -> EventFact:
+        locator = self.locators.of(event.module)
+        text = locator.text(event.site)
+        place = locator.place(event.site)
+        return EventFact(
+            event.op, event.kind, event.name, text, place, event.group_text, event.site
+        )
+
+    def last_common(self) -> Step | None:
+        serial = self.proof.parting.serial
+        if serial == 0 or not self.common[0]:
+            return None
+        event = self.traces[0].events[self.common[0][min(serial, len(self.common[0])) - 1]]
+        return self.step_of(event)
+
+    def step_of(self, event: Event) -> Step:
+        locator = self.locators.of(event.module)
+        return Step(f"{event.op}: {_short(locator.text(event.site))}", locator.place(event.site))
+
+    def steps(self, tail: list[Entry], event: Event | None, side: int) -> tuple[Step, ...]:
+        """What one side does from the decision on; how callees return is no news."""
+        found = []
+        for entry in tail:
+            is_outer = entry[0] == "exit" or entry[1].depth <= tail[0][1].depth
+            if entry[0] in {"jump", "exit"} and is_outer and self.is_early(entry):
+                place = self.locators.of(entry[1].module.key).place(entry[2])
+                verb = entry[3] if entry[0] == "jump" else "exit"
+                found.append(Step(_VERBS.get(verb, verb), place))
+        del found[2:]
+        if event is not None:
+            found.append(self.step_of(event))
+        elif self.traces[side].ended == "end":
+            found.append(Step("reaches the end"))
+        return tuple(found)
+
+    def decisions(self, logs: tuple[list[Entry], list[Entry]]) -> tuple[Decision, ...]:
+        found: dict[Any, Entry] = {}
+        table: dict[Any, list[bool | None]] = {}
+        for side, log in enumerate(logs):
+            for entry in log:
+                if entry[0] == "decide" and _operator(entry[3]) != "under":
+                    key = (entry[1].module.key, entry[2], entry[5], entry[3])
+                    row = table.setdefault(key, [None, None])
+                    if row[side] is None:
+                        row[side] = entry[4]
+                        found.setdefault(key, entry)
+        telling = []
+        for key, row in table.items():
+            _, frame, site, value, *_ = found[key]
+            kind = _decision_kind(value, row)
+            locator = self.locators.of(frame.module.key)
+            telling.append(
+                Decision(locator.text(site), self.outcome(row), kind, locator.place(site))
+            )
+        notable = [d for d in telling if d.kind != "assumed"] or telling
+        return tuple(dict.fromkeys(notable))[-5:]
+
+    def outcome(self, row: list[bool | None]) -> str:
+        names = self.side_names
+        words = [_truth(value) for value in row]
+        if row[0] == row[1]:
+            return words[0]
+        return "; ".join(f"{name}: {word}" for name, word in zip(names, words, strict=True) if word)
+
+    @property
+    def side_names(self) -> tuple[str, str]:
+        first, second = self.proof.parting.ranks
+        return f"rank {first}", f"rank {second}"
+
+    def rank_names(self, tails: tuple[list[Entry], list[Entry]]) -> tuple[str, str]:
+        for tail in tails:
+            for entry in tail:
+                if entry[0] == "decide" and isinstance(entry[3], v.Ranked):
+                    return self.named_classes(entry[3])
+        if any(e[0] == "decide" and e[3].local for tail in tails for e in tail):
+            return "one rank", "another"
+        return self.side_names
+
+    def named_classes(self, value: v.Ranked) -> tuple[str, str]:
+        """Names for the two sides of a rank predicate."""
+        cluster = self.proof.cluster
+        outcome = [bool(item) for item in value.values]
+        first, second = self.proof.parting.ranks
+        if outcome[first] == outcome[second]:
+            return self.side_names
+        for name, other, mask in (
+            ("rank 0", "every other rank", [r == 0 for r in range(cluster.size)]),
+            (
+                "the last rank",
+                "every other rank",
+                [r == cluster.size - 1 for r in range(cluster.size)],
+            ),
+            (
+                "local rank 0 of each node",
+                "every other local rank",
+                [n == 0 for n in cluster.coordinates("local")],
+            ),
+        ):
+            if outcome in (mask, [not item for item in mask]):
+                return (name, other) if mask[first] else (other, name)
+        return self.side_names
+
+    def call_place(self, tails: tuple[list[Entry], list[Entry]]) -> Place | None:
+        """Where the module that is checked calls into the one in which the ranks part."""
+        head = next((e for tail in tails for e in tail if e[0] == "decide"), None)
+        if head is None or head[1].module.key == self.main:
+            return None
+        for side in (0, 1):
+            k = self.left_to_do(side)
+            while k is not None:
+                if k.kind == "call" and k.data[0].module.key == self.main:
+                    site = k.data[3][0]
+                    return self.locators.of(self.main).place(site) if site else None
+                if k.kind in {"manager", "yielded"} and k.data[1].module.key == self.main:
+                    return self.locators.of(self.main).place(k.data[0].site)
+                k = k.next
+        return None
+
+    def region(self, found: tuple[Event | None, Event | None]) -> tuple[str, int] | None:
+        """The first-process region that one side is in while the other waits at its edge."""
+        for side, event in enumerate(found):
+            if event is None:
+                continue
+            k = self.left_to_do(side)
+            other = found[1 - side]
+            while k is not None:
+                if k.kind == "with" and k.data[0][0] == "first" and event.site != k.data[1]:
+                    if other is None or other.site == k.data[1] or other.kind == "barrier":
+                        return str(k.data[0][1].name.rsplit(".", 1)[-1]), side
+                if k.kind == "generator" and other is not None:
+                    generator: Frame = k.data[1]
+                    if other.frame is generator and generator.function is not None:
+                        return generator.function.name, side
+                k = k.next
+        return None
+
+
+_VERBS = {
+    "return": "returns",
+    "break": "breaks out of the loop",
+    "continue": "goes on to the next iteration",
+    "exit": "exits",
+}
+
+
+def _same_place(found: tuple[Event | None, Event | None]) -> bool:
+    """Is it the same call, made with different arguments?"""
+    first, second = found
+    return first is not None and second is not None and first.site == second.site
+
+
+def _split(first: list[Entry], second: list[Entry]) -> tuple[int, int]:
+    """Where two logs part for good: the last decision that differs before they lose each other.
+
+    Branches that rejoin with nothing but local work in them are passed: the logs meet again behind.
+    """
+    left, right = _keys(first), _keys(second)
+    i = j = 0
+    last: tuple[int, int] | None = None
+    while i < len(left) and j < len(right):
+        if left[i] == right[j]:
+            if first[i][0] == "decide" and first[i][4] != second[j][4]:
+                last = (i, j)
+            i, j = i + 1, j + 1
+            continue
+        again = _meeting(left, right, i, j)
+        if again is None:
+            break
+        i, j = again
+    return last if last is not None else (i, j)
+
+
+def _keys(log: list[Entry]) -> list[tuple[Any, ...]]:
+    """What identifies an entry: kind, activation, site, iteration, collectives so far."""
+    serial = 0
+    found = []
+    for entry in log:
+        serial += entry[0] == "event"
+        turn = entry[5] if entry[0] == "decide" else entry[3] if entry[0] == "event" else ()
+        found.append((entry[0], entry[1], entry[2], turn, serial))
+    return found
+
+
+def _meeting(left: list[Any], right: list[Any], i: int, j: int) -> tuple[int, int] | None:
+    """The nearest positions from which two logs say the same."""
+    places = {key: index for index, key in reversed(list(enumerate(right[j:], j)))}
+    best = None
+    for index in range(i, len(left)):
+        other = places.get(left[index])
+        if other is not None and (best is None or index + other < sum(best)):
+            best = (index, other)
+    return best
+
+
+def _inside_branch(k: Cont | None, frame: Frame, site: int) -> bool:
+    """Is a continuation inside an arm of the branch at ``site``?"""
+    function = frame.function
+    body = function.body if function is not None else frame.module.body
+    blocks = _arms(body, site)
+    while k is not None:
+        if k.kind == "seq" and any(k.data[0] is block for block in blocks):
+            return True
+        k = k.next
+    return False
+
+
+def _sites_below(frame: Frame, tails: tuple[list[Entry], list[Entry]]) -> frozenset[int]:
+    """Sites of the statements inside the branch that was decided first; none if it is no branch."""
+    head = next((e for tail in tails for e in tail if e[0] == "decide"), None)
+    if head is None or head[1] is not frame:
+        return frozenset()
+    body = frame.function.body if frame.function is not None else frame.module.body
+    last: ir.If | None = None
+    stack: list[Any] = list(body)
+    while stack:
+        node = stack.pop()
+        # sites count up: the condition belongs to the last statement that begins before it
+        if isinstance(node, ir.If) and node.site <= head[2]:
+            last = node if last is None or node.site > last.site else last
+        if isinstance(node, (ir.Stmt, ir.Handler)):
+            stack.extend(c for c in ir.children(node) if isinstance(c, (ir.Stmt, ir.Handler)))
+    if last is None:
+        return frozenset()
+    below = {
+        statement.site
+        for block in (*_blocks_below(last.body), *_blocks_below(last.orelse))
+        for statement in block
+    }
+    # the condition of another kind of statement further down is not this branch's
+    return frozenset(below) if not below or head[2] < min(below) else frozenset()
+
+
+def _arms(body: ir.Block, site: int) -> list[ir.Block]:
+    """The blocks below a branch, nested ones included."""
+    stack: list[Any] = list(body)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, (ir.If, ir.For, ir.While)) and node.site == site:
+            return [*_blocks_below(node.body), *_blocks_below(node.orelse)]
+        if isinstance(node, ir.Handler) and node.site == site:
+            return _blocks_below(node.body)
+        if isinstance(node, (ir.Stmt, ir.Handler)):
+            stack.extend(c for c in ir.children(node) if isinstance(c, (ir.Stmt, ir.Handler)))
+    return []
+
+
+def _blocks_below(block: ir.Block) -> list[ir.Block]:
+    found = [block]
+    for statement in block:
+        for name in ("body", "orelse", "final"):
+            inner = getattr(statement, name, None)
+            if inner:
+                found.extend(_blocks_below(inner))
+        for handler in getattr(statement, "handlers", ()):
+            found.extend(_blocks_below(handler.body))
+    return found
+
+
+def _is_while(frame: Frame, site: int) -> bool:
+    """Is it the header of a while loop?"""
+    stack: list[Any] = list(frame.function.body if frame.function else frame.module.body)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ir.While) and node.site == site:
+            return True
+        if isinstance(node, (ir.Stmt, ir.Handler)):
+            stack.extend(c for c in ir.children(node) if isinstance(c, (ir.Stmt, ir.Handler)))
+    return False
+
+
+def _singles_out(value: Value) -> bool:
+    """Does a condition hold on one rank alone, or on all but one?"""
+    if not isinstance(value, v.Ranked):
+        return False
+    truths = [bool(each) for each in value.values]
+    return len(truths) > 2 and 1 in (sum(truths), len(truths) - sum(truths))
+
+
+def _is_iteration(value: Value) -> bool:
+    """Is it the sequence of a loop rather than a condition?"""
+    return isinstance(value, v.Ranked) and any(
+        isinstance(item, (range, tuple, frozenset)) for item in value.values
+    )
+
+
+def _operator(value: Value) -> str:
+    return value.op if isinstance(value, Unknown) else ""
+
+
+def _is_given(group: Value) -> bool:
+    """Is it a parameter, or ``mesh["dp"].get_group()``?"""
+    if not isinstance(group, Unknown):
+        return False
+    return group.op == "param" or (group.op == "method" and "get_group" in group.args)
+
+
+def _asks_whether_made(value: Value) -> bool:
+    """``x is None``, ``not x``, ``len(x) == 0``, ``hasattr(f, "x")``, ``key not in x``."""
+    while isinstance(value, Unknown) and value.op in {"not", "either"} and value.args:
+        value = value.args[0]
+    if not isinstance(value, Unknown) or value.local:
+        return False
+    if value.op in {"global", "attr", "hasattr", "in", "not in"}:
+        return True
+    return value.op in {"is", "=="} and any(
+        isinstance(arg, Const) and arg.value in (None, 0) for arg in value.args
+    )
+
+
+def _fills_on_first_use(
+    function: ir.Function | None, value: Value, more: Collection[str] = ()
+) -> bool:
+    """``if self.x is None: self.x = ...``: is it asked for something that the function fills?
+
+    ``more`` is filled by a function that it calls.
+    """
+    if not _asks_whether_made(value):
+        return False
+    return not {*_filled_by(function), *more}.isdisjoint(getattr(value, "tokens", ()))
+
+
+def _filled_by(function: ir.Function | None) -> set[str]:
+    """The last names of what a function assigns, itself or an item of it."""
+    filled: set[str] = set()
+    for statement, _ in placed(function.body) if function is not None else ():
+        for target in statement.targets if isinstance(statement, ir.Assign) else ():
+            while isinstance(target, ir.Subscript):
+                target = target.value
+            filled.add(ir.last_name(target))
+    return filled
+
+
+def _is_weak(value: Value) -> bool:
+    return bool(getattr(value, "weak", False))
+
+
+_OF_ONE_MODEL = re.compile(
+    r"pipeline|tensor|model_?par|context_par|sequence_par|(?<![a-z])[tpc]p(?![a-z])", re.IGNORECASE
+)
+
+
+def _share_data(events: tuple[Event | None, Event | None]) -> bool:
+    """Are the collectives between the parts of one model? Its ranks work on the same batch."""
+    return all(event is None or _OF_ONE_MODEL.search(_group_words(event)) for event in events)
+
+
+def _group_words(event: Event) -> str:
+    """How a group is called where it is used, and where it comes from."""
+    source = event.group[1] if isinstance(event.group, tuple) else None
+    return " ".join((event.group_text, *sorted(getattr(source, "tokens", ()))))
+
+
+def _decision_kind(value: Value, row: list[bool | None]) -> Any:
+    if v.is_ranked(value):
+        return "rank predicate"
+    if _operator(value) == "exception":
+        return "failure path"
+    return (
+        "rank-local value" if value.local or (row[0] != row[1] and None not in row) else "assumed"
+    )
+
+
+def _truth(value: bool | None) -> str:
+    return "" if value is None else "true" if value else "false"
+
+
+def _target_name(target: ir.Expr) -> str:
+    return ir.last_name(target)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 70 else text[:67] + "..."
+
+
+__all__ = ["CauseFact", "EventFact", "Trace", "Witness", "witness_of"]

@@ -1,0 +1,247 @@
+"""The decisions that a deadlock needs: each is changed in turn, and the ranks run once more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+from distlint.analyzer.symbolic import values as v
+from distlint.analyzer.symbolic.context import Rehearsal
+from distlint.analyzer.symbolic.product import Parting
+from distlint.analyzer.symbolic.replay import Trace, replay
+from distlint.analyzer.symbolic.state import Event, OverBudget, State
+from distlint.analyzer.symbolic.values import Unknown, Value
+from distlint.analyzer.symbolic.view import SIDES
+
+MAX_CANDIDATES = 12
+"""Decisions of one deadlock that are changed."""
+
+Spot = tuple[str, int]
+"""The module and the site of a test of the rank."""
+Entry = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Irrelevant:
+    """Decisions without which the ranks would get stuck at the same place."""
+
+    atoms: frozenset[Unknown] = frozenset()
+    spots: frozenset[Spot] = frozenset()
+
+    def covers(self, entry: Entry) -> bool:
+        """Is an entry of a log such a decision?"""
+        if entry[0] != "decide":
+            return False
+        _, frame, site, value, *_ = entry
+        if v.is_ranked(value):
+            return (frame.module.key, site) in self.spots
+        atoms = set(_local_atoms(value))
+        return bool(atoms) and atoms <= self.atoms
+
+    def without(self, trace: Trace) -> Trace:
+        """A trace that does not mention them."""
+        if not (self.atoms or self.spots):
+            return trace
+        kept = list[Entry]()
+        before = [0]
+        for entry in trace.log:
+            if not self.covers(entry):
+                kept.append(entry)
+            before.append(len(kept))
+        places = [before[place] for place in trace.places]
+        return replace(trace, log=kept, places=places)
+
+
+NOTHING = Irrelevant()
+
+
+@dataclass
+class Deadlock:
+    """A parting that has been replayed, and what it shows not to need."""
+
+    parting: Parting
+    traces: list[Trace]
+    irrelevant: Irrelevant = NOTHING
+
+
+class Minimizer:
+    """Finds the decisions that one deadlock needs."""
+
+    def __init__(self, rehearsal: Rehearsal, start: State, found: Deadlock, budget: int) -> None:
+        self.rehearsal = rehearsal
+        self.start = start
+        self.found = found
+        self.budget = budget
+        self.spent = 0
+        self.atoms = set[Unknown]()
+        self.forced: dict[Spot, bool] = {}
+        self.place = _where(found.parting, found.traces)
+
+    def run(self) -> Deadlock:
+        """Leave out what is not needed, as far as the budget lasts."""
+        with suppress(OverBudget):
+            self.leave_out_own()
+            self.leave_out_ranks()
+        irrelevant = Irrelevant(frozenset(self.atoms), frozenset(self.forced))
+        return replace(self.found, irrelevant=irrelevant)
+
+    def leave_out_own(self) -> None:
+        """Change what ranks decide for themselves: failures first, and then what parts them."""
+        for atom, answers in _own_decisions(self.found):
+            if self.changes(atom, answers):
+                self.atoms.add(atom)
+
+    def changes(self, atom: Unknown, answers: tuple[bool | None, bool | None]) -> bool:
+        """Do the ranks get stuck at the same place when a decision comes out otherwise?"""
+        for outcome in _alternatives(atom, answers):
+            own = {(side, atom): outcome for side in SIDES}
+            parting = self.found.parting
+            parting = replace(parting, assumed={**parting.assumed, **own})
+            traces = self.stuck(parting)
+            if traces is not None:
+                self.found = Deadlock(_shown(parting, traces), traces)
+                return True
+        return False
+
+    def leave_out_ranks(self) -> None:
+        """Let all ranks take one arm of what tests the rank."""
+        for spot in _rank_tests(self.found):
+            for outcome in (False, True):
+                trial = {**self.forced, spot: outcome}
+                parting = self.found.parting
+                parting = replace(parting, assumed=_mirrored(parting.assumed), forced=trial)
+                traces = self.stuck(parting)
+                # a loop over what each rank has of its own is no test that could be forced
+                if traces is not None and _obey(traces, spot, outcome):
+                    self.forced = trial
+                    break
+
+    def stuck(self, parting: Parting) -> list[Trace] | None:
+        """The traces, if the two ranks get stuck at the same place as before.
+
+        Raises:
+            OverBudget: when there is nothing left to spend on explanations.
+        """
+        if self.spent >= self.budget:
+            raise OverBudget
+        with self.rehearsal.aside(budget=self.budget):
+            try:
+                traces, is_stuck = replay(self.rehearsal, self.start, parting)
+            except OverBudget:
+                return None
+            finally:
+                self.spent += self.rehearsal.steps
+        return traces if is_stuck and _where(parting, traces) == self.place else None
+
+
+def _mirrored(assumed: dict[Any, bool]) -> dict[Any, bool]:
+    """Assumptions that answer for both ranks what one of them was asked alone.
+
+    A rank that is led elsewhere is not to part from the other by something else.
+    """
+    own = {key: outcome for key, outcome in assumed.items() if isinstance(key, tuple)}
+    both = {(side, key[1]): outcome for key, outcome in own.items() for side in SIDES}
+    return {**both, **assumed}
+
+
+def _obey(traces: list[Trace], spot: Spot, outcome: bool) -> bool:
+    """Have all tests of the rank at a place come out like this?"""
+    return all(
+        entry[4] is outcome
+        for trace in traces
+        for entry in trace.log
+        if entry[0] == "decide" and isinstance(entry[3], v.Ranked)
+        if (entry[1].module.key, entry[2]) == spot
+    )
+
+
+def _where(parting: Parting, traces: list[Trace]) -> list[tuple[str, int, str] | None]:
+    """The collectives of the two ranks at which they part, None at the end."""
+    return [
+        (event.module, event.site, event.name) if event is not None else None
+        for event in _events(parting, traces)
+    ]
+
+
+def _events(parting: Parting, traces: list[Trace]) -> tuple[Event | None, Event | None]:
+    first, second = parting.ranks
+    return _event(traces[first], second, parting), _event(traces[second], first, parting)
+
+
+def _event(trace: Trace, other: int, parting: Parting) -> Event | None:
+    common = [event for event in trace.events if other in event.members]
+    return common[parting.serial] if parting.serial < len(common) else None
+
+
+def _shown(parting: Parting, traces: list[Trace]) -> Parting:
+    """The parting with the collectives of a replay."""
+    first, second = (
+        new if old is not None else None
+        for new, old in zip(_events(parting, traces), parting.events, strict=True)
+    )
+    return replace(parting, events=(first, second))
+
+
+def _own_decisions(found: Deadlock) -> Iterator[tuple[Unknown, tuple[bool | None, bool | None]]]:
+    """What the two ranks have decided for themselves, and how each did."""
+    answers: dict[Unknown, list[bool | None]] = {}
+    for side, rank in enumerate(found.parting.ranks):
+        for entry in found.traces[rank].log:
+            if entry[0] == "decide" and not v.is_ranked(entry[3]):
+                value, outcome = entry[3], entry[4]
+                while isinstance(value, Unknown) and value.op == "not":
+                    value, outcome = value.args[0], not outcome
+                for atom in _local_atoms(value):
+                    row = answers.setdefault(atom, [None, None])
+                    row[side] = outcome if atom is value else _assumed(found.parting, side, atom)
+    order = sorted(answers, key=lambda atom: _order(atom, answers[atom]))
+    for atom in order[:MAX_CANDIDATES]:
+        first, second = answers[atom]
+        yield atom, (first, second)
+
+
+def _assumed(parting: Parting, side: int, atom: Unknown) -> bool | None:
+    return parting.assumed.get((SIDES[side], atom))
+
+
+def _order(atom: Unknown, answers: list[bool | None]) -> int:
+    if atom.op == "exception":
+        return 0 if True in answers else 3
+    return 1 if answers[0] is not answers[1] else 2
+
+
+def _alternatives(atom: Unknown, answers: tuple[bool | None, bool | None]) -> tuple[bool, ...]:
+    """How a decision comes out otherwise: the same for both ranks. Failures only go away."""
+    if atom.op == "exception":
+        return (False,) if True in answers else ()
+    known = {answer for answer in answers if answer is not None}
+    return tuple(outcome for outcome in (False, True) if known != {outcome})
+
+
+def _rank_tests(found: Deadlock) -> list[Spot]:
+    """Where the two ranks have tested which rank they are, and differ."""
+    seen: list[dict[Spot, set[bool]]] = [{}, {}]
+    for side, rank in enumerate(found.parting.ranks):
+        for entry in found.traces[rank].log:
+            if entry[0] == "decide" and isinstance(entry[3], v.Ranked):
+                spot = (entry[1].module.key, entry[2])
+                seen[side].setdefault(spot, set()).add(entry[4])
+    spots = dict.fromkeys((*seen[0], *seen[1]))
+    return [s for s in spots if seen[0].get(s) != seen[1].get(s)][:MAX_CANDIDATES]
+
+
+def _local_atoms(value: Value) -> Iterator[Unknown]:
+    """The questions about this rank's own that a decision asks."""
+    stack: list[Any] = [value]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, v.Phi):
+            stack.extend((item.test, item.then, item.orelse))
+        elif isinstance(item, Unknown):
+            item = v.tested(item)
+            if item.op == "not":
+                stack.append(item.args[0])
+            elif item.local:
+                yield item

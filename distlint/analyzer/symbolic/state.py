@@ -1,0 +1,195 @@
+"""Where a projection stands: its continuation, its frame, and what its variables hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from distlint.analyzer import ir
+from distlint.analyzer.project.project import Module
+from distlint.analyzer.symbolic.values import Unknown, Value
+
+Key = tuple[Any, Any]
+"""A variable: (scope number, name), (object number, attribute) or (unknown object, attribute)."""
+
+Iterations = tuple[int, ...]
+
+
+class Journal(dict[Key, Value]):
+    """A copy of the variables that notes which of them are written, in order."""
+
+    __slots__ = ("written",)
+
+    def __init__(self, variables: dict[Key, Value]) -> None:
+        super().__init__(variables)
+        self.written: dict[Key, None] = {}
+
+    def __setitem__(self, key: Key, value: Value) -> None:
+        self.written[key] = None
+        super().__setitem__(key, value)
+
+    def __delitem__(self, key: Key) -> None:
+        self.written[key] = None
+        super().__delitem__(key)
+
+    def pop(self, key: Key, default: Any = None) -> Any:
+        self.written[key] = None
+        return super().pop(key, default)
+
+    def update(self, items: Mapping[Key, Value]) -> None:  # type: ignore[override]
+        self.written.update(dict.fromkeys(items))
+        super().update(items)
+
+
+@dataclass(slots=True, eq=False)
+class Frame:
+    """One activation of a function, or the body of a module (``function`` is None)."""
+
+    scope: int
+    module: Module
+    function: ir.Function | None
+    depth: int
+    outer: Frame | None = None
+    """The frame in which the function was defined."""
+    bound: Value | None = None
+    """``self`` of a method."""
+    turns: Iterations = ()
+    """Which turns of which loops of its callers it was called in."""
+
+
+class Cont:
+    """What is left to do: a linked list, shared and compared by identity."""
+
+    __slots__ = ("data", "frame", "kind", "next", "reads")
+
+    def __init__(self, kind: str, data: tuple[Any, ...], frame: Frame | None, next_: Cont | None):
+        self.kind = kind
+        self.data = data
+        self.frame = frame
+        self.next = next_
+        self.reads: int | None = None
+
+
+class State:
+    """A projection between two steps; ``store`` is owned and copied when states fork."""
+
+    __slots__ = ("frame", "it", "k", "results", "store")
+
+    def __init__(
+        self,
+        k: Cont | None,
+        frame: Frame,
+        it: Iterations,
+        results: dict[Any, Value],
+        store: dict[Key, Value],
+    ) -> None:
+        self.k = k
+        self.frame = frame
+        self.it = it
+        self.results = results
+        self.store = store
+
+    def copy(self) -> State:
+        return State(self.k, self.frame, self.it, dict(self.results), dict(self.store))
+
+
+OPAQUE = "opaque"
+"""Kind of a call that may communicate and is not looked into."""
+
+
+@dataclass(slots=True, eq=False)
+class Event:
+    """A collective that a rank is about to issue."""
+
+    name: str
+    """Dotted name in the catalogue."""
+    kind: str
+    match: tuple[str, ...]
+    """What has to be the same on all members, beside the group."""
+    members: frozenset[int]
+    group: Any
+    """Key of the group, the same on all members."""
+    group_text: str
+    certain: bool
+    """Are the members known? If not, only rank-local decisions can tell them apart."""
+    site: int
+    module: str
+    result_key: Any
+    frame: Frame
+    root: Value | None = None
+    agree: tuple[tuple[str, Value], ...] = ()
+    payload: ir.Expr | None = None
+    payload_value: Value | None = None
+    result: str = "none"
+    result_target: ir.Expr | None = None
+    value: Value | None = None
+    tags: tuple[str, ...] = ()
+    note: str = ""
+    is_posted: bool = False
+    """Does the rank go on without waiting for the others?"""
+
+    arguments: tuple[Any, ...] = ()
+    """What this rank passes for the root and for what has to agree, where that is concrete."""
+
+    once: Any = None
+    """Variable that says that the result is cached until a method of ``once_until`` is called."""
+    once_until: tuple[str, ...] = ()
+
+    @property
+    def op(self) -> str:
+        last = self.name.rsplit(".", 1)[-1]
+        return _SPOKEN.get(last, last)
+
+
+_SPOKEN = {"__call__": "forward", "__iter__": "iteration"}
+
+
+class Need(Exception):
+    """A condition that has to be decided before the projection can go on."""
+
+    def __init__(self, atom: Unknown, key: Any) -> None:
+        self.atom = atom
+        self.key = key
+
+
+class RankMatters(Exception):
+    """From here on the ranks have to be told apart."""
+
+
+class Emit(Exception):
+    """An expression has come to a collective."""
+
+    def __init__(self, event: Event) -> None:
+        self.event = event
+
+
+class Enter(Exception):
+    """An expression calls a function of the project, which runs before the expression goes on."""
+
+    def __init__(self, frame: Frame, body: ir.Block, key: Any, value: Value | None = None) -> None:
+        self.frame = frame
+        self.body = body
+        self.key = key
+        self.value = value
+        """Result that replaces the returned one, such as the object under construction."""
+
+
+class Exit(Exception):
+    """The process ends here: ``ok`` tells success from failure.
+
+    ``at_once``: nothing is unwound, no ``finally`` runs (``os._exit``).
+    """
+
+    def __init__(self, ok: bool, site: int, at_once: bool) -> None:
+        self.ok = ok
+        self.site = site
+        self.at_once = at_once
+
+
+class Cut(Exception):
+    """This path is not explored further: a loop beyond the bound, or an impossible state."""
+
+
+class OverBudget(Exception):
+    """The root takes more steps than it is worth."""

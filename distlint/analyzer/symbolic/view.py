@@ -1,0 +1,222 @@
+"""One rank's view of a rehearsal: its variables, what it assumes, the conditions it decides."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from distlint.analyzer.symbolic import values as v
+from distlint.analyzer.symbolic.state import (
+    Cont,
+    Frame,
+    Iterations,
+    Key,
+    Need,
+    RankMatters,
+    State,
+)
+from distlint.analyzer.symbolic.values import Unknown, Value, unknown
+
+if TYPE_CHECKING:
+    from distlint.analyzer.symbolic.context import Rehearsal
+
+RETURNED = Cont("returned", (), None, None)
+
+SIDES = ("A", "B")
+"""The two ranks that are compared."""
+
+RISKY = ("risky", "")
+"""Variable that is set when something has been called that may raise on one rank alone."""
+
+IN_PROCESSES = "in processes"
+"""In the key of a call of a function that begins a process of its own on each rank."""
+
+JOINED = ("joined", "")
+"""Variable that is set inside ``join()``, where uneven counts do no harm."""
+
+
+class View:
+    """The state of a machine, and what it has decided."""
+
+    def __init__(self, rehearsal: Rehearsal, rank: int | None, side: Any = None) -> None:
+        self.rehearsal = rehearsal
+        self.one = rank
+        """The rank; None for a machine that stands for all ranks as long as they do the same."""
+        self.side = side
+        self.cluster = rehearsal.cluster
+        self.catalogue = rehearsal.catalogue
+        self.evaluated = 0
+        """Expressions since the last statement was counted."""
+        self.known: dict[Any, bool] = {}
+        self.assumptions: list[tuple[Any, bool]] = []
+        """What has been assumed without asking, because the job is aborted elsewhere."""
+        self.frame: Frame
+        self.it: Iterations = ()
+        self.k: Cont | None = None
+        self.results: dict[Any, Value] = {}
+        self.store: dict[Key, Value] = {}
+        self.inner: tuple[Any, ...] = ()
+        self.site = 0
+        self.log: list[tuple[Any, ...]] | None = None
+        self.lengths: dict[tuple[Any, ...], int] = {}
+        """How long the known collections were over which loops have gone, while there is a log."""
+        self.mark = 0
+        """Length of the log when the statement in hand was begun."""
+        self.forced: dict[tuple[str, int], bool] = {}
+        """How tests of the rank come out on all ranks, where a replay tries that."""
+        self.quiet = 0
+        self.chosen = False
+        """Has a comprehension been seen to filter by what is this rank's own?"""
+        self.joins = True
+        """May both arms of a branch be run, and what they leave be joined?"""
+        self.rejoin: Cont | None = None
+        """Where a machine for all ranks stops, so that its ways can join."""
+        self.asking: list[int] = []
+        """Objects whose attributes are being looked at."""
+        self.reading = 0
+        """Is something being evaluated that ran long ago, such as a global of the module?"""
+
+    @property
+    def rank(self) -> int:
+        """The rank that this machine is.
+
+        Raises:
+            RankMatters: when it stands for all of them.
+        """
+        if self.one is None:
+            raise RankMatters
+        return self.one
+
+    # ---- state
+
+    def load(self, state: State) -> None:
+        self.k, self.frame, self.it = state.k, state.frame, state.it
+        self.results, self.store = dict(state.results), dict(state.store)
+        self.rehearsal.spend(len(self.store))
+        self.inner = ()
+
+    def save(self) -> State:
+        return State(self.k, self.frame, self.it, self.results, self.store)
+
+    def number(self, *key: Any) -> int:
+        """A number for an allocation, a scope or an object: equal on all ranks at equal places."""
+        return self.rehearsal.number(key)
+
+    def here(self, site: int) -> tuple[Any, ...]:
+        """A key for what happens at a site in this activation and iteration."""
+        return (site, self.frame.module.key, self.frame.scope, self.it, self.inner)
+
+    def turns(self) -> Iterations:
+        """Which turn of each loop around it this is, in all functions that are being run.
+
+        Unlike ``here`` it is the same for ranks that iterate over one thing in different places.
+        """
+        inner = (step[-1] for step in self.inner if type(step[-1]) is int)
+        return (*self.frame.turns, *self.it, *inner)
+
+    # ---- conditions
+
+    def decide(self, atom: Unknown) -> bool:
+        """The truth of an unknown, shared by the ranks unless it is rank-local.
+
+        Raises:
+            Need: when nothing has been assumed about it yet.
+        """
+        if atom.op == "not":
+            return not self.decide(atom.args[0])
+        outcome = self.assumed(atom)
+        if outcome is None:
+            outcome = self.implied(atom)
+        if outcome is None:
+            raise Need(atom, self.key(atom))
+        return outcome
+
+    def implied(self, atom: Unknown) -> bool | None:
+        """What other bounds of a number tell: where ``3 < n`` has been assumed, ``1 < n`` is so."""
+        if v.is_surely_true(atom):
+            return True
+        bound = self.bound(atom.args[0]) if atom.op == "<" else None
+        if bound is None:
+            return None
+        for known, outcome in self.known.items():
+            if (
+                not isinstance(known, Unknown)
+                or known.op != "<"
+                or known.args[1] is not atom.args[1]
+            ):
+                continue
+            other = known.args[0]
+            if outcome and isinstance(other, v.Ranked):
+                other = v.const(max(other.values))  # it is so on all ranks
+            limit = self.bound(other) if isinstance(other, v.Const) else None
+            if limit is not None and (limit >= bound if outcome else limit <= bound):
+                return outcome
+        return None
+
+    def bound(self, value: Any) -> Any:
+        """The number, if it is one on this rank."""
+        if isinstance(value, v.Ranked) and self.one is not None:
+            value = v.const(value.values[self.rank])
+        is_number = isinstance(value, v.Const) and isinstance(value.value, (int, float))
+        return value.value if is_number else None
+
+    def key(self, atom: Unknown) -> Any:
+        """Under which an assumption is kept: a rank-local one is this side's own."""
+        if not atom.local:
+            return atom
+        if self.one is None:
+            raise RankMatters
+        return (self.side, atom)
+
+    def assumed(self, atom: Unknown) -> bool | None:
+        """What has been assumed about an unknown on this side, None if nothing has."""
+        if not atom.local:
+            return self.known.get(atom)
+        if self.one is not None:
+            return self.known.get((self.side, atom))
+        if any((side, atom) in self.known for side in SIDES):
+            raise RankMatters
+        return None
+
+    def truth(self, value: Value, site: int) -> bool:
+        """Is a value true on this rank?"""
+        outcome = self._truth(value)
+        if self.forced and isinstance(value, v.Ranked):
+            outcome = self.forced.get((self.frame.module.key, site), outcome)
+        if self.log is not None:
+            self.log.append(("decide", self.frame, site, value, outcome, self.it))
+        return outcome
+
+    def _truth(self, value: Value) -> bool:
+        if isinstance(value, v.Const):
+            return bool(value.value)
+        if isinstance(value, v.Ranked):
+            outcomes = tuple(map(bool, value.values))
+            if len(set(outcomes)) == 1:
+                return outcomes[0]
+            self.rehearsal.refine(outcomes)
+            return outcomes[self.rank]
+        if isinstance(value, Unknown):
+            return self.decide(v.tested(value))
+        if isinstance(value, v.Phi):
+            return self._truth(value.then if self.decide(value.test) else value.orelse)
+        if isinstance(value, (v.Seq, v.Map)):
+            return bool(value.items)
+        if isinstance(value, v.World) and len(set(map(bool, value.samples))) == 1:
+            return bool(value.value)
+        if isinstance(value, (v.External, v.World)):
+            return self.decide(unknown("truth", value))
+        return True
+
+    def settle(self, value: Value) -> Value:
+        """The value itself, with conditions on the way to it decided."""
+        while isinstance(value, v.Phi):
+            value = value.then if self.decide(value.test) else value.orelse
+        return value
+
+    def on_this_rank(self, value: Value) -> Any:
+        """The Python value on this rank; ValueError when it is not concrete."""
+        row = v.vector(value, self.cluster.size)
+        first = row[0]
+        if all(item is first or item == first for item in row):
+            return first
+        return row[self.rank]
