@@ -114,8 +114,8 @@ def instrument(meter: Meter) -> None:
     from distlint.analyzer.ir import positions
     from distlint.analyzer.project import project
     from distlint.analyzer.static.callgraph import CallGraph
-    from distlint.analyzer.static.effects import Reach
-    from distlint.analyzer.static.taint import Outflow
+    from distlint.analyzer.static.effects import Effects
+    from distlint.analyzer.static.taint import TaintAnalysis
     from distlint.analyzer.symbolic import entry_points as roots
     from distlint.engine.check import Session
     from distlint.rules.find import Search
@@ -124,13 +124,13 @@ def instrument(meter: Meter) -> None:
         (PARSE, project, ("parse",)),
         (LOWER, project, ("lower",)),
         (SLICES, roots, ("reach_of",)),
-        (SLICES, Outflow, ("lets_out", "flow")),
+        (SLICES, TaintAnalysis, ("lets_out", "flow")),
         (SLICES, CallGraph, ("changes", "runs_given", "names_in", "of_block", "imported")),
-        (WALK, roots.Rehearser, ("run",)),
-        (REPLAY, roots.Rehearser, ("prove", "probe", "look_into")),
+        (WALK, roots.EntryPointAnalysis, ("run",)),
+        (REPLAY, roots.EntryPointAnalysis, ("prove", "probe", "look_into")),
     ]
     slices = ("relevance", "matters", "may_matter", "may_part", "block_signs", "signs", "seeds")
-    places.append((SLICES, Reach, slices))
+    places.append((SLICES, Effects, slices))
     for phase, owner, names in places:
         for name in names:
             setattr(owner, name, meter.timed(phase, getattr(owner, name)))

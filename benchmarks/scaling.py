@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 
 from distlint.analyzer.project.project import Project
-from distlint.analyzer.symbolic.entry_points import Rehearser
+from distlint.analyzer.symbolic.entry_points import EntryPointAnalysis
 from distlint.engine.check import Session
 from distlint.engine.settings import Overrides, Resolver
 from distlint.engine.workers import rare_collection
@@ -85,7 +85,7 @@ def analyse(documents: Sequence[Document], *, parsing: bool = True) -> float:
         catalogue = project.catalogue(module.imported_roots)
         if not parsing:
             started = time.process_time()
-        Rehearser(project, catalogue, module, project.world).run()
+        EntryPointAnalysis(project, catalogue, module, project.world).run()
     return time.process_time() - started
 
 

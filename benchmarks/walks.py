@@ -20,9 +20,9 @@ from typing import Any
 from unittest import mock
 
 from distlint.analyzer import ir
-from distlint.analyzer.symbolic.context import Rehearsal
-from distlint.analyzer.symbolic.entry_points import DEEP, Rehearser
-from distlint.analyzer.symbolic.product import Walk
+from distlint.analyzer.symbolic.context import ExecutionContext
+from distlint.analyzer.symbolic.entry_points import DEEP, EntryPointAnalysis
+from distlint.analyzer.symbolic.product import ProductExploration
 from distlint.engine.run import check_paths
 from distlint.engine.settings import Overrides, Resolver
 
@@ -33,31 +33,37 @@ COUNTS = ("roots", "over", "shallow", "steps", "states", "replayed", "cut")
 def counting() -> Iterator[Counter[str]]:
     """Count what all walks take from here on."""
     counts: Counter[str] = Counter()
-    compare, run, steps = Rehearser.compare_ranks, Rehearser.run, Walk.steps
+    compare, run, steps = (
+        EntryPointAnalysis.compare_ranks,
+        EntryPointAnalysis.run,
+        ProductExploration.steps,
+    )
 
-    def counted(self: Rehearser, rehearsal: Rehearsal, function: ir.Function | None) -> bool:
+    def counted(
+        self: EntryPointAnalysis, context: ExecutionContext, function: ir.Function | None
+    ) -> bool:
         complete = False
         try:
-            complete = compare(self, rehearsal, function)
-            counts["shallow"] += rehearsal.depth < DEEP
+            complete = compare(self, context, function)
+            counts["shallow"] += context.depth < DEEP
             counts["cut"] += not complete
         finally:
-            counts["steps"] += rehearsal.steps
+            counts["steps"] += context.steps
         return complete
 
-    def run_counted(self: Rehearser) -> Any:
+    def run_counted(self: EntryPointAnalysis) -> Any:
         outcome = run(self)
         counts["replayed"] += self.replayed
         return outcome
 
-    def steps_counted(self: Walk, item: Any) -> Any:
+    def steps_counted(self: ProductExploration, item: Any) -> Any:
         counts["states"] += 1
         return steps(self, item)
 
     with (
-        mock.patch.object(Rehearser, "compare_ranks", counted),
-        mock.patch.object(Rehearser, "run", run_counted),
-        mock.patch.object(Walk, "steps", steps_counted),
+        mock.patch.object(EntryPointAnalysis, "compare_ranks", counted),
+        mock.patch.object(EntryPointAnalysis, "run", run_counted),
+        mock.patch.object(ProductExploration, "steps", steps_counted),
     ):
         yield counts
 

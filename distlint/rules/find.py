@@ -10,7 +10,7 @@ from distlint.analyzer.ir.positions import Locators
 from distlint.analyzer.project.project import Project
 from distlint.analyzer.static.guards import guards_of
 from distlint.analyzer.static.objects import objects_of
-from distlint.analyzer.symbolic.entry_points import Proof, Rehearser
+from distlint.analyzer.symbolic.entry_points import EntryPointAnalysis, Proof
 from distlint.analyzer.symbolic.explanation import Witness, witness_of
 from distlint.analyzer.symbolic.incomplete import incomplete
 from distlint.fixers import draft as drafts
@@ -108,7 +108,9 @@ class Search:
         asked = {INCOMPLETE_ANALYSIS, *(rule.code for rule in chain)} - {*self.off}
         if not self.distributed or not asked:
             return found
-        rehearser = Rehearser(self.project, self.catalogue, self.module, self.project.world)
+        rehearser = EntryPointAnalysis(
+            self.project, self.catalogue, self.module, self.project.world
+        )
         outcome = rehearser.run()
         found.over_budget, found.roots = outcome.over_budget, outcome.roots
         found.incomplete = list(incomplete(outcome, self.module, self.locators))
@@ -154,7 +156,7 @@ def _distinct(proofs: Iterable[Proof], locators: Locators, main: str) -> list[Wi
     """One witness for each deciding place and pair of collectives, the simplest one."""
     found: dict[object, Witness] = {}
     for proof in sorted(
-        proofs, key=lambda proof: (len(proof.parting.assumed), proof.parting.serial)
+        proofs, key=lambda proof: (len(proof.divergence.assumed), proof.divergence.serial)
     ):
         witness = witness_of(proof, locators, main)
         if witness is None:

@@ -10,7 +10,7 @@ import pytest
 from distlint.analyzer import ir
 from distlint.analyzer.project.project import Project
 from distlint.analyzer.static.slicing import RUN
-from distlint.analyzer.symbolic.live_variables import Exposure, Jumps
+from distlint.analyzer.symbolic.live_variables import Jumps, LiveVariables
 from distlint.analyzer.symbolic.state import Frame
 from distlint.source.document import Document
 
@@ -34,7 +34,7 @@ def read(text: str, wanted: str = "a b c") -> str:
     module = Project(path.parent).add(Document.from_bytes(f"def f():\n{body}".encode(), path))
     (function, *_) = module.functions
     frame = Frame(1, module, function, 0)
-    exposure = Exposure(_Everything())  # type: ignore[arg-type]
+    exposure = LiveVariables(_Everything())  # type: ignore[arg-type]
     names = exposure.block(function.body, frozenset(), Jumps(), frame)[0]
     names |= exposure.captured(frame)
     return " ".join(name for name in wanted.split() if name in names)

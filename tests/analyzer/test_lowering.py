@@ -263,7 +263,7 @@ class TestEqualIR:
             word, what = compared(text, Counter())
             assert word in {"equal", "libcst only", "neither", "not parsed"}, (path, what)
             counts[word] += 1
-        assert counts["equal"] > 0.95 * counts.total()
+        assert counts["equal"] > 0.9 * counts.total()
 
     def test_of_the_examples_of_rules(self) -> None:
         for rule in rules().values():

@@ -8,10 +8,10 @@ import pytest
 
 from distlint.analyzer import ir
 from distlint.analyzer.project.project import Project
-from distlint.analyzer.static.effects import reach_of
+from distlint.analyzer.static.effects import effects_of
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.cluster import Cluster
-from distlint.analyzer.symbolic.context import Rehearsal
+from distlint.analyzer.symbolic.context import ExecutionContext
 from distlint.analyzer.symbolic.machine import Machine
 from distlint.analyzer.symbolic.state import Frame
 from distlint.source.document import Document
@@ -22,8 +22,8 @@ def machine_of(folder: Path, text: str) -> Machine:
     project = Project(folder)
     module = project.add(Document.from_bytes(text.encode(), folder / "script.py"))
     catalogue = project.catalogue_of(module)
-    reach = reach_of(project, catalogue)
-    machine = Machine(Rehearsal(project, catalogue, Cluster(2, 2), module, reach), 0)
+    reach = effects_of(project, catalogue)
+    machine = Machine(ExecutionContext(project, catalogue, Cluster(2, 2), module, reach), 0)
     machine.start(Frame(0, module, None, 0), module.body, {})
     return machine
 
@@ -33,7 +33,7 @@ def test_what_another_module_evaluates_leaves_the_call_where_it_stands(tmp_path:
     other.write_text("import torch\n" + "x = dict(a=1)\n" * 50 + "DEVICE = torch.device('cpu')\n")
     machine = machine_of(tmp_path, "from other import DEVICE\n")
     machine.site = 3
-    imported = machine.rehearsal.project.by_key(str(other))
+    imported = machine.context.project.by_key(str(other))
     assert imported is not None
     made = imported.definitions["DEVICE"][0].node
     assert isinstance(made, ir.Call)
@@ -96,7 +96,7 @@ class Trainer:
         return metrics
 """
     machine = machine_of(tmp_path, source)
-    machine.rehearsal.begin_root()
+    machine.context.begin_root()
     machine.joins = joins
     cls = machine.frame.module.classes["Trainer"]
     held = machine.assigned_attribute(cls, v.instance(cls, 1), "metrics")

@@ -7,23 +7,23 @@ from pathlib import Path
 import pytest
 
 from distlint.analyzer.project.project import Project
-from distlint.analyzer.static.effects import Reach, reach_of
+from distlint.analyzer.static.effects import Effects, effects_of
 from distlint.source.document import Document
 
 HEAD = "import time, torch\nimport torch.distributed as dist\n\nLOG = []\n\n"
 
 
-def reach(text: str) -> tuple[Reach, dict[str, object]]:
+def reach(text: str) -> tuple[Effects, dict[str, object]]:
     path = Path("script.py")
     project = Project(path.parent)
     module = project.add(Document.from_bytes((HEAD + text).encode(), path))
     functions: dict[str, object] = {function.name: function for function in module.functions}
-    return reach_of(project, project.catalogue_of(module)), functions
+    return effects_of(project, project.catalogue_of(module)), functions
 
 
-def lets_out(text: str) -> bool:
+def leaks(text: str) -> bool:
     found, functions = reach(text)
-    return found.outflow.lets_out(functions["f"])  # type: ignore[arg-type]
+    return found.outflow.leaks(functions["f"])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def lets_out(text: str) -> bool:
     ],
 )
 def test_kept_inside(body: str) -> None:
-    assert not lets_out(f"def f(x):\n{indented(body)}")
+    assert not leaks(f"def f(x):\n{indented(body)}")
 
 
 @pytest.mark.parametrize(
@@ -103,18 +103,16 @@ def test_kept_inside(body: str) -> None:
     ],
 )
 def test_let_out(body: str) -> None:
-    assert lets_out(f"def f(x):\n{indented(body)}")
+    assert leaks(f"def f(x):\n{indented(body)}")
 
 
 def test_through_functions_and_globals() -> None:
-    assert lets_out(
+    assert leaks(
         "def g():\n    return dist.get_rank()\ndef f():\n    value = g()\n    return value\n"
     )
-    assert lets_out("def g(a):\n    a.x = 1\ndef f(a):\n    if dist.get_rank():\n        g(a)\n")
-    assert lets_out("FIRST = dist.get_rank() == 0\ndef f():\n    return FIRST\n")
-    assert not lets_out(
-        "def g(a):\n    print(a)\ndef f(a):\n    if dist.get_rank():\n        g(a)\n"
-    )
+    assert leaks("def g(a):\n    a.x = 1\ndef f(a):\n    if dist.get_rank():\n        g(a)\n")
+    assert leaks("FIRST = dist.get_rank() == 0\ndef f():\n    return FIRST\n")
+    assert not leaks("def g(a):\n    print(a)\ndef f(a):\n    if dist.get_rank():\n        g(a)\n")
 
 
 def test_through_globals_of_another_file(tmp_path: Path) -> None:
@@ -130,8 +128,8 @@ def test_through_globals_of_another_file(tmp_path: Path) -> None:
     path.write_text(text)
     project = Project(tmp_path)
     module = project.add(Document.read(path))
-    found = reach_of(project, project.catalogue_of(module))
-    letting_out = {each.name: found.outflow.lets_out(each) for each in module.functions}
+    found = effects_of(project, project.catalogue_of(module))
+    letting_out = {each.name: found.outflow.leaks(each) for each in module.functions}
     assert letting_out == {"imported": True, "attribute": True, "other": False}
 
 

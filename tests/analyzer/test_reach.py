@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from distlint.analyzer.project.project import Project
-from distlint.analyzer.static.effects import reach_of
+from distlint.analyzer.static.effects import effects_of
 from distlint.catalogue.catalogue import Catalogue
 from distlint.source.document import Document
 
@@ -40,20 +40,22 @@ from torch.nn.parallel import DistributedDataParallel
     ],
 )
 def test_may_meet(body: str, expected: bool) -> None:
-    assert may_meet(IMPORTS, body) is expected
+    assert may_communicate(IMPORTS, body) is expected
 
 
 def test_paths_that_are_joined_are_no_collective() -> None:
-    assert not may_meet("import os\nimport torch.distributed as dist\n", "os.path.join('a', 'b')")
+    assert not may_communicate(
+        "import os\nimport torch.distributed as dist\n", "os.path.join('a', 'b')"
+    )
 
 
-def may_meet(imports: str, body: str) -> bool:
+def may_communicate(imports: str, body: str) -> bool:
     path = Path("script.py").absolute()
     text = f"{imports}\ndef g(x):\n    dist.barrier()\n\ndef f(names, ddp_model):\n    {body}\n"
     project = Project(path.parent)
     module = project.add(Document.from_bytes(text.encode(), path))
-    reach = reach_of(project, project.catalogue_of(module))
-    return reach.may_meet(next(item for item in module.functions if item.name == "f"))
+    reach = effects_of(project, project.catalogue_of(module))
+    return reach.may_communicate(next(item for item in module.functions if item.name == "f"))
 
 
 def test_a_package_that_only_passes_names_on_is_looked_through(tmp_path: Path) -> None:
@@ -68,8 +70,8 @@ def test_a_package_that_only_passes_names_on_is_looked_through(tmp_path: Path) -
     text = f"{IMPORTS}from text import generate\n\ndef f(x):\n    generate(x)\n"
     project = Project(tmp_path)
     module = project.add(Document.from_bytes(text.encode(), path))
-    reach = reach_of(project, project.catalogue_of(module))
-    assert reach.may_meet(module.functions[0])
+    reach = effects_of(project, project.catalogue_of(module))
+    assert reach.may_communicate(module.functions[0])
 
 
 CHANCE = "if random.random() > names:\n        return 1"
@@ -97,7 +99,7 @@ def matters(body: str) -> bool:
     text = f"import random\nimport torch.distributed as dist\n\ndef f(names):\n    {body}\n"
     project = Project(path.parent)
     module = project.add(Document.from_bytes(text.encode(), path))
-    return reach_of(project, project.catalogue_of(module)).matters(module.functions[0])
+    return effects_of(project, project.catalogue_of(module)).matters(module.functions[0])
 
 
 @pytest.mark.parametrize(

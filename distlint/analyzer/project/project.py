@@ -376,7 +376,7 @@ class Project:
         root: the project's folder; imports are never followed outside it and ``src``.
         src: folders in which absolute imports are looked up, in order.
         extra: catalogue entries of the user's own, as files or as tables.
-        world: nodes and processes per node of the model cluster.
+        world: nodes and processes per node of the simulated cluster.
         runtime: the module that fixes import from: distlint's, or the project's vendored one.
         with_weak: may what differs in rare set-ups only differ between ranks?
         buffers: what is to be read in place of the disk: the unsaved files of an editor.

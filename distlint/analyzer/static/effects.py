@@ -13,8 +13,8 @@ from distlint.analyzer.static import hooks
 from distlint.analyzer.static import kept_values as kept
 from distlint.analyzer.static.callgraph import callgraph_of
 from distlint.analyzer.static.closure import close
-from distlint.analyzer.static.slicing import Outline, Relevance, outline
-from distlint.analyzer.static.taint import Flows, Outflow
+from distlint.analyzer.static.slicing import ProgramSlice, Slicer, outline
+from distlint.analyzer.static.taint import Flows, TaintAnalysis
 from distlint.analyzer.static.vocabulary import (
     CHANGE,
     COUNT,
@@ -36,11 +36,11 @@ MOST_RELEVANCES = 8
 _EXITS = frozenset({"exit", "_exit", "quit", "abort"})
 
 
-def reach_of(project: Project, catalogue: Catalogue) -> Reach:
+def effects_of(project: Project, catalogue: Catalogue) -> Effects:
     """The one for a project under a catalogue: what it finds out serves all files."""
     found = project.memo.get(catalogue)
-    if not isinstance(found, Reach):
-        found = project.memo[catalogue] = Reach(project, catalogue)
+    if not isinstance(found, Effects):
+        found = project.memo[catalogue] = Effects(project, catalogue)
     return found
 
 
@@ -52,7 +52,7 @@ class Facts:
     seeds: dict[ir.Function, frozenset[str]] = field(default_factory=dict)
     flows: Flows = field(default_factory=Flows)
     steady_flows: Flows = field(default_factory=Flows)
-    outline: Outline | None = None
+    outline: ProgramSlice | None = None
     kept: dict[str, int] | None = None
     """The signs of its attributes and globals."""
 
@@ -62,7 +62,7 @@ class Common:
 
     def __init__(self) -> None:
         self.facts: dict[str, dict[Hashable, Facts]] = {}
-        self.relevance: OrderedDict[tuple[frozenset[str], Hashable], Relevance] = OrderedDict()
+        self.relevance: OrderedDict[tuple[frozenset[str], Hashable], Slicer] = OrderedDict()
 
     def forget(self, keys: frozenset[str]) -> None:
         """Let go of modules that are no longer at hand."""
@@ -73,7 +73,7 @@ class Common:
                 del self.relevance[known]
 
 
-class Reach:
+class Effects:
     """What functions may do under a catalogue, by the names in them and in all that they call."""
 
     def __init__(self, project: Project, catalogue: Catalogue) -> None:
@@ -82,8 +82,8 @@ class Reach:
         self.catalogue = catalogue
         self.vocabulary = Vocabulary(catalogue)
         self.wrapping = self.vocabulary.wrapping
-        self.outflow = Outflow(self)
-        self.steady_outflow = Outflow(self, steady=True)
+        self.outflow = TaintAnalysis(self)
+        self.steady_outflow = TaintAnalysis(self, steady=True)
         self._common = project.memo_of(Common)
         self._told: dict[str, Hashable] = {}
         self._told_of: dict[frozenset[str], Hashable] = {}
@@ -125,7 +125,7 @@ class Reach:
         if self.does_something(function):
             return True
         outflow = self.outflow if self.graph.is_short(function) else self.steady_outflow
-        return bool(self.signs(function) & (RANK | LOCAL)) and outflow.lets_out(function)
+        return bool(self.signs(function) & (RANK | LOCAL)) and outflow.leaks(function)
 
     def does_something(self, function: ir.Function) -> bool:
         """Does it more than work out a value: meet others, ask for a rank, end, change globals?"""
@@ -136,7 +136,7 @@ class Reach:
             return True
         if ir.RAISE in function.tokens and self.graph.is_short(function):
             return True
-        return bool(signs & RANK) and self.steady_outflow.lets_out(function)
+        return bool(signs & RANK) and self.steady_outflow.leaks(function)
 
     def seeds(self, function: ir.Function) -> frozenset[str]:
         """The streams of random numbers that a long function, or one that it calls, may seed."""
@@ -153,7 +153,7 @@ class Reach:
             seeds[function] = found
         return found
 
-    def may_meet(self, function: ir.Function) -> bool:
+    def may_communicate(self, function: ir.Function) -> bool:
         """May a function, or one that it calls, communicate?"""
         return bool(self.signs(function) & EVENT)
 
@@ -169,7 +169,7 @@ class Reach:
         """Could ranks part ways in code outside any function, or in what it calls?"""
         return _parts(self.block_signs(module, tokens))
 
-    def block_may_meet(self, module: Module, tokens: frozenset[str]) -> bool:
+    def block_may_communicate(self, module: Module, tokens: frozenset[str]) -> bool:
         return bool(self.block_signs(module, tokens) & EVENT)
 
     def block_is_alike(self, module: Module, tokens: frozenset[str]) -> bool:
@@ -311,7 +311,7 @@ class Reach:
         met = (name for name in events if self.is_meant(EVENT, module.key, name))
         return (names & self.vocabulary.changes).union(met)
 
-    def relevance(self, module: Module) -> Relevance:
+    def relevance(self, module: Module) -> Slicer:
         """Which statements can decide anything, in a module and in what it imports, near or far."""
         within = self.graph.within(module.key)
         kept = self._common.relevance
@@ -319,13 +319,13 @@ class Reach:
         found = kept.get(key)
         if found is None:
             modules = map(self.project.by_key, sorted(within))
-            found = kept[key] = Relevance({m.key: self.outline(m) for m in modules if m})
+            found = kept[key] = Slicer({m.key: self.outline(m) for m in modules if m})
             if len(kept) > MOST_RELEVANCES:
                 kept.popitem(last=False)
         kept.move_to_end(key)
         return found
 
-    def outline(self, module: Module) -> Outline:
+    def outline(self, module: Module) -> ProgramSlice:
         facts = self.facts(module.key)
         if facts.outline is None:
             facts.outline = outline(module, self.graph.sketch(module), self)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from distlint.analyzer.project.project import Project
 from distlint.analyzer.static.callgraph import CallGraph
-from distlint.analyzer.static.effects import Common, Reach
+from distlint.analyzer.static.effects import Common, Effects
 
 
 def shrink(project: Project, limit: int) -> None:
@@ -54,5 +54,5 @@ def _drop(project: Project, paths: Set[Path]) -> None:
     project.drop(paths)
     keys = frozenset(map(str, paths))
     for found in project.memo.values():
-        if isinstance(found, (CallGraph, Common, Reach)):
+        if isinstance(found, (CallGraph, Common, Effects)):
             found.forget(keys)

@@ -57,14 +57,14 @@ class Facts(Protocol):
 
 
 @dataclass(slots=True)
-class Outline:
+class ProgramSlice:
     """Which statements of a module are kept, and what is read whatever happens."""
 
     needed: set[Any] = field(default_factory=set)
     leaves: list[Entry] = field(default_factory=list)
     """What is kept for what it writes; then what it reads is read, too."""
     always: set[ir.Stmt] = field(default_factory=set)
-    sketch: Sketch | None = None
+    sketch: SliceCandidate | None = None
 
     @property
     def risky(self) -> set[ir.Stmt]:
@@ -95,7 +95,7 @@ class Entry:
 
 
 @dataclass(slots=True)
-class Sketch:
+class SliceCandidate:
     """What the text of a module tells, whatever its names mean; made once for all catalogues."""
 
     needed: set[Any] = field(default_factory=set)
@@ -118,7 +118,7 @@ def fails_alone(name: str) -> bool:
     return name.rpartition(".")[2] not in HARMLESS and name.partition(".")[0] not in _PURE_MODULES
 
 
-def sketch(module: Module, is_external: Callable[[Module, ir.Expr], bool]) -> Sketch:
+def sketch(module: Module, is_external: Callable[[Module, ir.Expr], bool]) -> SliceCandidate:
     """What the statements of a module write and read."""
     found = _Sketcher(module, is_external)
     found.block(module.body, frozenset())
@@ -128,9 +128,9 @@ def sketch(module: Module, is_external: Callable[[Module, ir.Expr], bool]) -> Sk
     return found.result
 
 
-def outline(module: Module, drawn: Sketch, facts: Facts) -> Outline:
+def outline(module: Module, drawn: SliceCandidate, facts: Facts) -> ProgramSlice:
     """Which statements of a module are kept under a catalogue."""
-    result = Outline(set(drawn.needed), always=set(drawn.always), sketch=drawn)
+    result = ProgramSlice(set(drawn.needed), always=set(drawn.always), sketch=drawn)
     wrapped: set[str] = set()
     for writes, names in drawn.assigned:
         if not facts.wrapping.isdisjoint(names):
@@ -166,7 +166,7 @@ def outline(module: Module, drawn: Sketch, facts: Facts) -> Outline:
     return result
 
 
-def needed_names(outlines: Iterable[Outline]) -> Keys:
+def needed_names(outlines: Iterable[ProgramSlice]) -> Keys:
     """The names that can decide anything: what is read anyway, and what flows into it."""
     outlines = list(outlines)
     needed: set[Any] = set().union(*(found.needed for found in outlines)) if outlines else set()
@@ -187,7 +187,7 @@ class _Sketcher:
     def __init__(self, module: Module, is_external: Callable[[Module, ir.Expr], bool]) -> None:
         self.module = module
         self.is_external = is_external
-        self.result = Sketch()
+        self.result = SliceCandidate()
         self.sets: dict[Keys, Keys] = {}
         self.function: ir.Function | None = None
         self.private: Names = frozenset()
@@ -406,10 +406,10 @@ RUN, PASS, PASS_RISKY = "run", "pass", "pass risky"
 """What to do with a statement; one that is passed over may still be where a rank fails."""
 
 
-class Relevance:
+class Slicer:
     """The verdict on each statement of the modules that a file reaches."""
 
-    def __init__(self, outlines: dict[str, Outline]) -> None:
+    def __init__(self, outlines: dict[str, ProgramSlice]) -> None:
         self.outlines = outlines
         self._keys = needed_names(outlines.values())
         self.names: Names = frozenset(key for key in self._keys if isinstance(key, str))
@@ -435,7 +435,7 @@ class Relevance:
             self._known[statement] = verdict
         return verdict
 
-    def _judge(self, found: Outline, node: ir.Stmt) -> str:
+    def _judge(self, found: ProgramSlice, node: ir.Stmt) -> str:
         risky = PASS_RISKY if node in found.risky else PASS
         if node in found.always or node not in found.known:
             return RUN
@@ -450,7 +450,7 @@ class Relevance:
             return PASS_RISKY if PASS_RISKY in inner else risky
         return RUN
 
-    def _known_in(self, found: Outline, node: ir.Stmt) -> str:
+    def _known_in(self, found: ProgramSlice, node: ir.Stmt) -> str:
         verdict = self._known.get(node)
         if verdict is None:
             verdict = self._known[node] = self._judge(found, node)

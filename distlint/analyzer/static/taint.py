@@ -16,7 +16,7 @@ from distlint.analyzer.project.project import Imported
 from distlint.analyzer.static.slicing import EFFECTS, MUTATORS, written
 
 if TYPE_CHECKING:
-    from distlint.analyzer.static.effects import Reach
+    from distlint.analyzer.static.effects import Effects
 
 
 ANYTHING = "*"
@@ -30,13 +30,13 @@ class Flows:
     of_globals: dict[str, bool] = field(default_factory=dict)
 
 
-class Outflow:
+class TaintAnalysis:
     """Answers for the functions of a project, under one catalogue.
 
     ``steady``: of what is a rank's own, random numbers and failures do not count.
     """
 
-    def __init__(self, reach: Reach, *, steady: bool = False) -> None:
+    def __init__(self, reach: Effects, *, steady: bool = False) -> None:
         self.reach = reach
         self.steady = steady
         self.graph = reach.graph
@@ -46,7 +46,7 @@ class Outflow:
         facts = self.reach.facts(key)
         return facts.steady_flows if self.steady else facts.flows
 
-    def lets_out(self, function: ir.Function, given: frozenset[str] = frozenset()) -> bool:
+    def leaks(self, function: ir.Function, given: frozenset[str] = frozenset()) -> bool:
         """Does something that depends on the rank leave the function?
 
         ``given`` are the parameters that hold such a thing.
@@ -116,7 +116,9 @@ class Outflow:
 class _Flow:
     """The names of one function that hold something of this rank's own."""
 
-    def __init__(self, outflow: Outflow, function: ir.Function, given: frozenset[str]) -> None:
+    def __init__(
+        self, outflow: TaintAnalysis, function: ir.Function, given: frozenset[str]
+    ) -> None:
         self.outflow = outflow
         self.function = function
         self.own = function.locals - {param.name for param in function.params}

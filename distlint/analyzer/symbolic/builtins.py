@@ -115,7 +115,7 @@ class Builtins(Expressions):
             return True
         status = args[0]
         if not isinstance(status, Const):
-            self.rehearsal.ends = True  # perhaps well
+            self.context.ends = True  # perhaps well
         return isinstance(status, Const) and status.value in {None, 0}
 
     def progress_bar(
@@ -136,7 +136,7 @@ class Builtins(Expressions):
     # ---- numbers and sequences
 
     def make_range(self, args: list[Value]) -> Value:
-        args = [self.settle(arg) for arg in args]
+        args = [self.resolve(arg) for arg in args]
         if any(arg.local for arg in args):
             return unknown("range", *args, UNEVEN)
         if any(v.is_ranked(arg) for arg in args):
@@ -167,10 +167,10 @@ class Builtins(Expressions):
     def b_len(self, args: list[Value], *_: Any) -> Value | None:
         if not args:
             return None
-        value = self.settle(args[0])
+        value = self.resolve(args[0])
         if isinstance(value, (v.Seq, v.Map)):
             return const(len(value.items))
-        if isinstance(value, v.Ranked):
+        if isinstance(value, v.PerRank):
             return self.convert(len, value)
         if isinstance(value, Const) and hasattr(value.value, "__len__"):
             return const(len(value.value))
@@ -185,11 +185,11 @@ class Builtins(Expressions):
     def b_extreme(self, function: Callable[..., Any], args: list[Value]) -> Value:
         items = args
         if len(args) == 1:
-            whole = self.settle(args[0])
+            whole = self.resolve(args[0])
             if not isinstance(whole, v.Seq):
                 return unknown(function.__name__, whole, local=is_of_outputs(whole))
             items = list(whole.items)
-        if items and any(isinstance(item, (v.Ranked, v.World)) for item in items):
+        if items and any(isinstance(item, (v.PerRank, v.WorldSizeExpr)) for item in items):
             try:
                 columns = [v.vector(item, self.cluster.size) for item in items]
                 return v.ranked([function(row) for row in zip(*columns, strict=True)])
@@ -216,9 +216,9 @@ class Builtins(Expressions):
         return self.junction(args, False)
 
     def junction(self, args: list[Value], stop: bool) -> Value:
-        items = self.settle(args[0]) if args else const(None)
+        items = self.resolve(args[0]) if args else const(None)
         if not isinstance(items, v.Seq):
-            if isinstance(items, (v.Ranked, v.World)):
+            if isinstance(items, (v.PerRank, v.WorldSizeExpr)):
                 return self.convert(any if stop else all, items)
             return unknown("any" if stop else "all", items)
         open_items = []
@@ -234,11 +234,11 @@ class Builtins(Expressions):
     def collection(self, kind: str, args: list[Value]) -> Value:
         if not args:
             return v.seq(kind, [])
-        value = self.settle(args[0])
+        value = self.resolve(args[0])
         if isinstance(value, v.Seq):
             items = list(dict.fromkeys(value.items)) if kind == "set" else value.items
             return v.seq(kind, items)
-        if isinstance(value, v.Ranked) and kind != "set":
+        if isinstance(value, v.PerRank) and kind != "set":
             return self.convert(_as_tuple, value)
         if isinstance(value, v.Map):
             return v.seq(kind, [key for key, _ in value.items])
@@ -268,7 +268,7 @@ class Builtins(Expressions):
         if not args:
             return None
         start = args[1] if len(args) > 1 else keywords.get("start", const(0))
-        items = self.exact_items(self.settle(args[0]))
+        items = self.exact_items(self.resolve(args[0]))
         if items is not None:
             numbers = (
                 v.binary("+", start, const(index), self.cluster) for index in range(len(items))
@@ -278,7 +278,7 @@ class Builtins(Expressions):
         return unknown("enumerate", args[0], start, clean=True)
 
     def b_zip(self, args: list[Value], *_: Any) -> Value:
-        rows = [self.exact_items(self.settle(arg)) for arg in args]
+        rows = [self.exact_items(self.resolve(arg)) for arg in args]
         if rows and all(row is not None for row in rows):
             known = [row for row in rows if row is not None]
             return v.seq("list", [v.seq("tuple", row) for row in zip(*known, strict=False)])
@@ -288,7 +288,7 @@ class Builtins(Expressions):
         """The first so many items: as many on each rank, unless there are not enough."""
         if len(args) != 2:
             return None
-        items = self.exact_items(self.settle(args[0]))
+        items = self.exact_items(self.resolve(args[0]))
         if items is not None and isinstance(args[1], Const) and type(args[1].value) is int:
             return v.seq("list", items[: args[1].value])
         return unknown(
@@ -300,7 +300,7 @@ class Builtins(Expressions):
     ) -> Value | None:
         if not args:
             return None
-        items = self.settle(args[0])
+        items = self.resolve(args[0])
         items = items if node is None else self.as_loader(node, items)
         return self.loop_item(items, 0, self.here(site))
 
@@ -309,7 +309,7 @@ class Builtins(Expressions):
     def b_isinstance(self, args: list[Value], *_: Any) -> Value | None:
         if len(args) != 2:
             return None
-        value = self.settle(args[0])
+        value = self.resolve(args[0])
         while isinstance(value, Unknown) and value.op in {"part", "shard", "slice"}:
             value = value.args[0]  # a part of a thing is of its type
         kinds = args[1].items if isinstance(args[1], v.Seq) else (args[1],)
@@ -338,14 +338,14 @@ class Builtins(Expressions):
     def b_getattr(self, args: list[Value], _keywords: Any, site: int, *_: Any) -> Value | None:
         if len(args) < 2 or not isinstance(args[1], Const) or not isinstance(args[1].value, str):
             return None
-        return self.attribute(self.settle(args[0]), args[1].value, site)
+        return self.attribute(self.resolve(args[0]), args[1].value, site)
 
     def b_hasattr(self, args: list[Value], *_: Any) -> Value | None:
         if len(args) != 2 or not isinstance(args[1], Const):
             return None
-        value, name = self.settle(args[0]), str(args[1].value)
+        value, name = self.resolve(args[0]), str(args[1].value)
         if isinstance(value, v.Obj):
-            wrapper = self.rehearsal.unwraps(value.kind)
+            wrapper = self.context.unwraps(value.kind)
             if wrapper is not None and name == "module":
                 return const(wrapper == name)
         owner = value.oid if isinstance(value, (v.Obj, v.Instance)) else value
@@ -355,17 +355,17 @@ class Builtins(Expressions):
 
     def b_setattr(self, args: list[Value], *_: Any) -> Value:
         if len(args) == 3 and isinstance(args[1], Const):
-            self.set_attribute(self.settle(args[0]), str(args[1].value), args[2])
+            self.set_attribute(self.resolve(args[0]), str(args[1].value), args[2])
         return const(None)
 
     def b_type(self, args: list[Value], *_: Any) -> Value | None:
-        value = self.settle(args[0]) if len(args) == 1 else None
+        value = self.resolve(args[0]) if len(args) == 1 else None
         if isinstance(value, Unknown) and value.local:
             return unknown("type", value, local=False, clean=True)
         return v.cls_value(value.cls) if isinstance(value, v.Instance) else None
 
     def b_is_tensor(self, args: list[Value], *_: Any) -> Value | None:
-        value = self.settle(args[0]) if len(args) == 1 else None
+        value = self.resolve(args[0]) if len(args) == 1 else None
         if isinstance(value, (v.Seq, v.Map, Const)):
             return const(False)
         if not isinstance(value, Unknown):
@@ -373,7 +373,7 @@ class Builtins(Expressions):
         return unknown("isinstance", value, "torch.Tensor", local=False, clean=True)
 
     def b_dtype_test(self, args: list[Value], *_: Any) -> Value | None:
-        value = self.settle(args[0]) if len(args) == 1 else None
+        value = self.resolve(args[0]) if len(args) == 1 else None
         if not isinstance(value, Unknown):
             return None
         return unknown("dtype", value, self.site, local=False, clean=True)
@@ -456,7 +456,7 @@ class Builtins(Expressions):
             or not self.it
             or mark in self.store
             or not rest.items
-            or not self.rehearsal.matters(target.function)
+            or not self.context.matters(target.function)
         ):
             return unknown("process", site)
         key = (site, "process")
@@ -499,7 +499,7 @@ class Builtins(Expressions):
                 return const(getattr(receiver.value, name)(*[v.plain(arg) for arg in args]))
             except (ValueError, TypeError, AttributeError):
                 pass
-        elif isinstance(receiver, (v.Ranked, v.World)):
+        elif isinstance(receiver, (v.PerRank, v.WorldSizeExpr)):
             if name in {"item", "__int__"}:
                 return receiver
         elif isinstance(receiver, Unknown):
@@ -528,13 +528,13 @@ class Builtins(Expressions):
         if name == "item" and not (args or keywords):
             return _number_held(receiver)
         attribute = self.unknown_attribute(receiver, name)
-        if isinstance(attribute, v.Ranked) and is_group(receiver):
+        if isinstance(attribute, v.PerRank) and is_group(receiver):
             numbers = self.coordinates("group", None, receiver)
             return attribute if numbers is None else v.ranked(numbers)
-        if isinstance(attribute, (v.Func, v.Ranked, v.Partial, v.Obj)):
+        if isinstance(attribute, (v.Func, v.PerRank, v.Partial, v.Obj)):
             return (
                 attribute
-                if isinstance(attribute, v.Ranked)
+                if isinstance(attribute, v.PerRank)
                 else self.call(attribute, args, keywords, site, None)
             )
         kind = self.catalogue.telltale(name)
@@ -663,7 +663,7 @@ class Builtins(Expressions):
         if isinstance(place, ir.Name):
             self.rebind(place.id, value)
         elif isinstance(place, ir.Attribute):
-            receiver = self.settle(self.ev(place.value))
+            receiver = self.resolve(self.evaluate(place.value))
             if place.attr in {"data", "grad"}:
                 self.assign_place(place.value, value)
             else:
@@ -672,15 +672,17 @@ class Builtins(Expressions):
             self.assign_item(place, value)
         elif isinstance(place, ir.Call) and isinstance(place.func, ir.Attribute):
             # a view shares its memory with what it was made from; `torch.ones(1)` is no view
-            if not isinstance(self.settle(self.ev(place.func.value)), v.External):
+            if not isinstance(self.resolve(self.evaluate(place.func.value)), v.External):
                 self.assign_place(place.func.value, value)
         for item, each in items_with(place, value):
             self.assign_place(item, each)
 
     def assign_item(self, place: ir.Subscript, value: Value) -> None:
-        base = self.settle(self.ev(place.value))
+        base = self.resolve(self.evaluate(place.value))
         index = (
-            const(None) if isinstance(place.index, ir.Slice) else self.settle(self.ev(place.index))
+            const(None)
+            if isinstance(place.index, ir.Slice)
+            else self.resolve(self.evaluate(place.index))
         )
         if isinstance(base, v.External) and base.name == "os.environ":
             if isinstance(index, Const) and not isinstance(value, Const):
@@ -712,7 +714,7 @@ class Builtins(Expressions):
                 self.store[(frame.scope, name)] = value
                 return
             frame = frame.outer
-        self.store[(self.rehearsal.module_scope(self.frame.module), name)] = value
+        self.store[(self.context.module_scope(self.frame.module), name)] = value
 
     def set_name(self, name: str, value: Value) -> None:
         frame = self.frame
@@ -726,7 +728,7 @@ class Builtins(Expressions):
                     self.store[(outer.scope, name)] = value
                     return
                 outer = outer.outer
-            self.store[(self.rehearsal.module_scope(frame.module), name)] = value
+            self.store[(self.context.module_scope(frame.module), name)] = value
             return
         self.store[(frame.scope, name)] = value
 
@@ -736,9 +738,9 @@ class Builtins(Expressions):
         elif isinstance(receiver, v.Cls):
             self.store[(receiver.cls, attr)] = value
         elif isinstance(receiver, v.ModuleRef):
-            module = self.rehearsal.module(receiver.name)
+            module = self.context.module(receiver.name)
             if module is not None:
-                self.store[(self.rehearsal.module_scope(module), attr)] = value
+                self.store[(self.context.module_scope(module), attr)] = value
         elif isinstance(receiver, (Unknown, v.External, v.Func)):
             self.store[(receiver, attr)] = value
 
@@ -848,12 +850,12 @@ _BUILTIN: dict[str, Callable[..., Value | None]] = {
 def _number_held(tensor: Unknown) -> Value:
     """The number in a tensor: the one that it was made of, or else it keeps the identity."""
     number = v.number_in(tensor)
-    return number if isinstance(number, (Unknown, v.Phi, Const, v.Ranked)) else tensor
+    return number if isinstance(number, (Unknown, v.Phi, Const, v.PerRank)) else tensor
 
 
 def _may_fail_alone(name: str, value: Value) -> bool:
     """May a conversion to a number raise on one rank, and not on another?"""
-    if isinstance(value, v.Ranked):
+    if isinstance(value, v.PerRank):
         return not all(_converts(name, mine) for mine in value.values)
     if isinstance(value, Const):  # what this rank has, perhaps after a rank test
         return not _converts(name, value.value)

@@ -18,7 +18,7 @@ from distlint.analyzer.symbolic.collectives import (
     Collectives,
 )
 from distlint.analyzer.symbolic.expressions import is_seldom_uneven
-from distlint.analyzer.symbolic.state import OPAQUE, Cont, Enter, Frame
+from distlint.analyzer.symbolic.state import OPAQUE, CallRequested, Continuation, Frame
 from distlint.analyzer.symbolic.values import (
     SAME,
     SELDOM_UNEVEN,
@@ -86,9 +86,9 @@ class Calls(Collectives):
         self.site = node.site
         func = node.func
         if isinstance(func, ir.Attribute):
-            receiver = self.generating(func) or self.settle(self.ev(func.value))
+            receiver = self.generating(func) or self.resolve(self.evaluate(func.value))
             if isinstance(
-                receiver, (Const, v.Ranked, v.World, v.Seq, v.Map, Unknown, v.Obj)
+                receiver, (Const, v.PerRank, v.WorldSizeExpr, v.Seq, v.Map, Unknown, v.Obj)
             ) and not (isinstance(receiver, v.Obj) and (receiver.oid, func.attr) in self.store):
                 args, keywords = self.arguments(node)
                 self.site = node.site
@@ -97,7 +97,7 @@ class Calls(Collectives):
         elif isinstance(func, ir.Name) and func.id == "super" and not node.args:
             return self.super_here()
         else:
-            target = self.ev(func)
+            target = self.evaluate(func)
         args, keywords = self.arguments(node)
         self.site = node.site  # that of the last call among the arguments until now
         return self.call(target, args, keywords, node.site, node)
@@ -107,7 +107,7 @@ class Calls(Collectives):
         inner = func.value
         if func.attr != "generate" or not isinstance(inner, ir.Attribute) or inner.attr != "module":
             return None
-        outer = self.settle(self.ev(inner.value))
+        outer = self.resolve(self.evaluate(inner.value))
         known = isinstance(outer, v.Obj) and self.catalogue.member(outer.kind, func.attr)
         return outer if isinstance(outer, v.Obj) and known else None
 
@@ -115,9 +115,9 @@ class Calls(Collectives):
         args: list[Value] = []
         keywords: dict[str, Value] = {}
         for argument in node.args:
-            value = self.ev(argument.value)
+            value = self.evaluate(argument.value)
             if argument.star == "*":
-                items = self.settle(value)
+                items = self.resolve(value)
                 if isinstance(items, v.Seq):
                     args.extend(items.items)
                 else:
@@ -139,7 +139,7 @@ class Calls(Collectives):
         function = self.frame.function
         if function is not None and function.owner and function.params:
             bound = self.store.get((self.frame.scope, function.params[0].name))
-            cls = self.rehearsal.module_by_key(function.module).classes.get(function.owner)
+            cls = self.context.module_by_key(function.module).classes.get(function.owner)
             if bound is not None and cls is not None:
                 return v.super_value(cls, bound)
         return unknown("super")
@@ -152,7 +152,7 @@ class Calls(Collectives):
         site: int,
         node: ir.Call | None,
     ) -> Value:
-        target = self.settle(target)
+        target = self.resolve(target)
         if isinstance(target, v.Func):
             return self.call_function(target, args, keywords, site, (site, self.inner))
         if isinstance(target, v.Cls):
@@ -168,7 +168,7 @@ class Calls(Collectives):
             return self.invoke(target, args, keywords, site, node)
         if isinstance(target, v.Instance):
             return self.call_instance(target, args, keywords, site)
-        if isinstance(target, v.Ranked) and node is not None:
+        if isinstance(target, v.PerRank) and node is not None:
             # a rank number or predicate of the name table that turns out to be a function
             return target
         self.may_fail(site)
@@ -198,10 +198,10 @@ class Calls(Collectives):
         function = target.function
         if done is None and function.decorators and is_cached(function):
             done = self.store.get(("once", function))
-            if done is None and self.rehearsal.is_entered_late:
+            if done is None and self.context.is_entered_late:
                 # somebody may have called it before
                 done = unknown("cached", function.name, function.module)
-                if self.rehearsal.returns_all_ranks(function):
+                if self.context.returns_all_ranks(function):
                     done = v.group("world")
         if done is not None:
             return done
@@ -214,28 +214,28 @@ class Calls(Collectives):
         label = (function.name, function.site, function.module)
         given = (*args, *keywords.values())
         if self.only_yields(function):
-            passed = self.rehearsal.hands_on(function)
+            passed = self.context.hands_on(function)
             if passed is not None and passed < len(args):
                 return args[passed]
             if passed is not None and function.params[passed].name in keywords:
                 return keywords[function.params[passed].name]
             return unknown("call", *label, *given)
         if self.skips(function, given):
-            for stream in sorted(self.rehearsal.reach.seeds(function)):
+            for stream in sorted(self.context.reach.seeds(function)):
                 self.store[("seeded", stream)] = const(True)
             return unknown("call", *label, *self.weighed(function, given, keywords))
         depth = self.frame.depth + 1
         is_counted = any(isinstance(arg, Const) and type(arg.value) is int for arg in args)
         most = COUNTED_RECURSION if is_counted else RECURSION
-        follows = self.rehearsal.follows(function, depth)
-        if not follows and self.rehearsal.does_something(function):
-            self.rehearsal.incomplete.add(Reason.CALLS)
+        follows = self.context.follows(function, depth)
+        if not follows and self.context.does_something(function):
+            self.context.incomplete.add(Reason.CALLS)
         if not follows or self.active(function) >= most:
             return self.pass_over(function, label, unknown("call", *label, *given), key)
-        self.rehearsal.enter(function)
+        self.context.enter(function)
         frame = self.activation(target, site)
         self.bind_arguments(frame, function, args, keywords)
-        raise Enter(frame, function.body, key)
+        raise CallRequested(frame, function.body, key)
 
     def run_processes(
         self, target: Value, args: list[Value], keywords: dict[str, Value], site: int
@@ -244,7 +244,7 @@ class Calls(Collectives):
         while isinstance(target, v.Partial):
             args = [*target.args, *args]
             keywords = {**dict(target.keywords), **keywords}
-            target = self.settle(target.target)
+            target = self.resolve(target.target)
         if not isinstance(target, v.Func):
             return self.call(target, args, keywords, site, None)
         result = self.call_function(target, args, keywords, site, (site, IN_PROCESSES))
@@ -255,20 +255,20 @@ class Calls(Collectives):
         """The frame of a function that is called at a site in this turn of the loops."""
         function = target.function
         scope = self.number("call", self.here(site), function.site, function.module)
-        frame = self.rehearsal.frames.get(scope)
+        frame = self.context.frames.get(scope)
         if frame is None or frame.function is not function:
-            module = self.rehearsal.module_by_key(function.module)
-            outer = self.rehearsal.frames.get(target.scope)
+            module = self.context.module_by_key(function.module)
+            outer = self.context.frames.get(target.scope)
             depth = self.frame.depth + 1
             frame = Frame(scope, module, function, depth, outer, target.bound, self.turns())
-            self.rehearsal.frames[scope] = frame
+            self.context.frames[scope] = frame
         return frame
 
     def pass_over(
         self, function: ir.Function, label: tuple[Any, ...], value: Value, key: Any
     ) -> Value:
         """A call that is not followed: where it may communicate, all ranks have to make it."""
-        if not self.rehearsal.may_meet(function):
+        if not self.context.may_communicate(function):
             return value
         match = (OPAQUE, *map(str, label))
         raise self.for_all(function.label, match, self.site, key, certain=False, value=value)
@@ -287,30 +287,30 @@ class Calls(Collectives):
     def may_run_collectives(self, value: Value) -> bool:
         while isinstance(value, v.Partial):
             value = value.target
-        return isinstance(value, v.Func) and self.rehearsal.may_meet(value.function)
+        return isinstance(value, v.Func) and self.context.may_communicate(value.function)
 
     def skips(self, function: ir.Function, given: tuple[Value, ...]) -> bool:
         """Need the body not be run? True if no rank can be seen to differ in it.
 
         What is worked out from a value of this rank's own, and nothing else, is its own as well.
         """
-        if hooks.may_be_hook(function) or self.rehearsal.does_something(function):
+        if hooks.may_be_hook(function) or self.context.does_something(function):
             return False
         if ir.RAISE in function.tokens and (
-            self.rehearsal.refuses(function) or self.is_stopped(self.k)
+            self.context.refuses(function) or self.is_stopped(self.k)
         ):
             return False
         if any(self.telling(value) and not v.is_own_number(value) for value in given):
             return False
-        if self.log is not None and function in self.rehearsal.entered:
+        if self.log is not None and function in self.context.entered:
             return False  # in a replay all ranks run what one of them has run
         if any(map(v.is_own_number, given)):
             return not (
-                self.rehearsal.changes_something(function) or self.rehearsal.asks_for_kind(function)
+                self.context.changes_something(function) or self.context.asks_for_kind(function)
             )
-        return not self.rehearsal.matters(function)
+        return not self.context.matters(function)
 
-    def is_stopped(self, k: Cont | None, raised: str = "") -> bool:
+    def is_stopped(self, k: Continuation | None, raised: str = "") -> bool:
         """Does anything on the way out catch an exception, or communicate?"""
         raise NotImplementedError
 
@@ -325,17 +325,17 @@ class Calls(Collectives):
         names = [*islice(chain(places, repeat("*")), len(given) - len(keywords)), *keywords]
         named = zip(names, given, strict=True)
         own = frozenset(name for name, value in named if v.is_own_number(value))
-        if not own <= params.keys() or not self.rehearsal.ignores(function, own):
+        if not own <= params.keys() or not self.context.ignores(function, own):
             return given
         return tuple(const(None) if v.is_own_number(value) else value for value in given)
 
     def only_yields(self, function: ir.Function) -> bool:
         """Is it a generator that meets nobody? Calling it runs nothing."""
-        return function.generator and not self.rehearsal.may_meet(function)
+        return function.generator and not self.context.may_communicate(function)
 
     def telling(self, value: Value) -> bool:
         """Can a value make a difference to what a function does?"""
-        if isinstance(value, (v.Ranked, v.Group, v.Partial)):
+        if isinstance(value, (v.PerRank, v.Group, v.Partial)):
             return True
         if isinstance(value, v.Method) and isinstance(value.receiver, v.Obj):
             return self.catalogue.member_is_telling(value.receiver.kind, value.name)
@@ -349,7 +349,7 @@ class Calls(Collectives):
                 or self.holds_telling(value)
             )
         if isinstance(value, v.Func):
-            return self.rehearsal.matters(value.function)
+            return self.context.matters(value.function)
         if isinstance(value, v.External):
             entry = self.catalogue.lookup(value.name)
             return entry is not None and entry.tells
@@ -428,7 +428,7 @@ class Calls(Collectives):
     ) -> Value | None:
         """Handle the decorators of a function that is called; None if they change nothing."""
         raw = v.func(target.function, target.scope, target.bound, ())
-        module = self.rehearsal.module_by_key(target.function.module)
+        module = self.context.module_by_key(target.function.module)
         current: Value = raw
         for index, decorator in enumerate(reversed(target.function.decorators)):
             node = decorator.func if isinstance(decorator, ir.Call) else decorator
@@ -440,7 +440,7 @@ class Calls(Collectives):
                 numbers = self.guard_ranks(guard, decorator)
                 if not self.guarded(numbers, target.function, module, -1 - index, site):
                     return const(None)
-            elif isinstance(found, v.Func) and self.rehearsal.matters(found.function):
+            elif isinstance(found, v.Func) and self.context.matters(found.function):
                 current = self.apply_decorator(found, decorator, module, current, site, index)
         if current is raw:
             return self.call_function(raw, args, keywords, site, key)
@@ -460,7 +460,7 @@ class Calls(Collectives):
             return self.truth(numbers, site)
         sites = function.decorator_sites
         scope = self.number("decorators", module.key)
-        frame = self.rehearsal.frames.setdefault(scope, Frame(scope, module, None, 0))
+        frame = self.context.frames.setdefault(scope, Frame(scope, module, None, 0))
         caller, self.frame = self.frame, frame
         try:
             return self.truth(numbers, sites[index] if sites else site)
@@ -468,9 +468,9 @@ class Calls(Collectives):
             self.frame = caller
 
     def decorator_value(self, module: Any, target: v.Func, node: ir.Expr) -> Value:
-        outer = self.rehearsal.frames.get(target.scope)
+        outer = self.context.frames.get(target.scope)
         if outer is not None and outer.function is not None:
-            value = self.quietly(outer, lambda: self.ev(node))
+            value = self.quietly(outer, lambda: self.evaluate(node))
             return unknown("decorator") if value is None else value
         return self.evaluate_statically(module, node)
 
@@ -544,7 +544,7 @@ class Calls(Collectives):
                 continue
             target = v.func(
                 function,
-                self.rehearsal.module_scope(self.rehearsal.module_of(owner)),
+                self.context.module_scope(self.context.module_of(owner)),
                 created,
                 (),
             )
@@ -552,7 +552,7 @@ class Calls(Collectives):
                 if self.skips(function, (*args, *keywords.values())):
                     return created
                 self.call_function(target, args, keywords, site, (site, self.inner))
-            except Enter as enter:
+            except CallRequested as enter:
                 enter.value = created
                 raise
             return created
@@ -611,7 +611,7 @@ class Calls(Collectives):
             return const(None)
         backward = name == hooks.BACKWARD
         words = self.frame.module.tokens
-        known = self.rehearsal.trusts_names(self.frame.module) or not words.isdisjoint(_PARALLEL)
+        known = self.context.trusts_names(self.frame.module) or not words.isdisjoint(_PARALLEL)
         raise self.for_all(
             "torch.Tensor.backward" if backward else hooks.NEXT_STEP,
             ("backward",) if backward else ("train_loop",),
@@ -715,7 +715,7 @@ class Calls(Collectives):
                         self.set_name(target.id, flag)
                     elif isinstance(target, ir.Attribute) and isinstance(target.value, ir.Name):
                         owner = handler.bound or self.name(target.value.id)
-                        self.set_attribute(self.settle(owner), target.attr, flag)
+                        self.set_attribute(self.resolve(owner), target.attr, flag)
             elif (
                 isinstance(node, ir.Call)
                 and isinstance(node.func, ir.Attribute)
@@ -835,11 +835,11 @@ class Calls(Collectives):
         return value
 
     def unwrapped(self, value: Value) -> Value:
-        value = self.settle(value)
+        value = self.resolve(value)
         while (
             isinstance(value, v.Obj)
             and value.inner is not None
-            and self.rehearsal.unwraps(value.kind)
+            and self.context.unwraps(value.kind)
         ):
             value = value.inner
         return value
@@ -968,7 +968,7 @@ class Calls(Collectives):
             return const(None)
         groups = {self.store.get((oid, BUILT_WITH_GROUP)) for oid in wrapped}
         group = groups.pop() if len(groups) == 1 else None
-        members = self.members_of(self.settle(group)) if group is not None else WORLD
+        members = self.members_of(self.resolve(group)) if group is not None else WORLD
         if members[0] is not None and self.rank not in members[0]:
             return const(None)
         name = "torch.Tensor.backward"

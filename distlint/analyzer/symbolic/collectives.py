@@ -10,7 +10,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.static import hooks
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.builtins import Builtins, is_group
-from distlint.analyzer.symbolic.state import Cut, Emit, Event
+from distlint.analyzer.symbolic.state import CollectiveReached, Event, PathPruned
 from distlint.analyzer.symbolic.values import Const, Unknown, Value, const, unknown
 from distlint.catalogue.entries import AMBIENT_TAGS
 from distlint.catalogue.entries import position as position_of
@@ -50,7 +50,7 @@ class Collectives(Builtins):
             # who takes part is told by the arguments, or by whoever starts the processes
             return value if value is not None else const(None)
         if row.kind == "join" and row.form == "call":
-            raise Cut  # from here on the rank goes along with whatever the others do
+            raise PathPruned  # from here on the rank goes along with whatever the others do
         key = (site, self.inner)
         done = self.results.get(key)
         if done is not None:
@@ -82,21 +82,21 @@ class Collectives(Builtins):
             return otherwise
         members, group, text, certain = self.group_of(row, arguments, receiver)
         if members is not None:
-            self.rehearsal.meet(members)
+            self.context.meet(members)
             if self.rank not in members:
                 return const(None)
         if any(self.argument_is(arguments, argument) for argument in row.members_with):
             ranks = self.rank_set(arguments.get("ranks"))
             members = ranks if ranks is not None else frozenset({self.rank})
-            self.rehearsal.meet(members)
+            self.context.meet(members)
             group, certain = ("members", members), ranks is not None
             if self.rank not in members:
-                if self.rehearsal.is_entered_late:
-                    raise Cut  # only members call what makes a group of members alone
+                if self.context.is_entered_late:
+                    raise PathPruned  # only members call what makes a group of members alone
                 return const(None)
         payload = self.argument_node(row, row.payload, node)
         target = self.argument_node(row, row.result_param, node)
-        raise Emit(
+        raise CollectiveReached(
             Event(
                 name=entry.name,
                 kind=row.kind,
@@ -151,7 +151,7 @@ class Collectives(Builtins):
     def note_classes(self, value: Value) -> None:
         """Ranks that pass different arguments have to be compared."""
         with suppress(ValueError):
-            self.rehearsal.refine(tuple(map(repr, v.vector(value, self.cluster.size))))
+            self.context.refine(tuple(map(repr, v.vector(value, self.cluster.size))))
 
     def wraps(self, value: Value) -> bool:
         """Is there a model, or something that may be one, among what is prepared?"""
@@ -168,7 +168,7 @@ class Collectives(Builtins):
         if any(self.built_with(receiver, argument) for argument in row.not_built_with):
             return False
         if isinstance(receiver, v.Obj):
-            if any(self.built_with(receiver, a) for a in self.rehearsal.alone_with(receiver.kind)):
+            if any(self.built_with(receiver, a) for a in self.context.alone_with(receiver.kind)):
                 return False
             if row.once_until and ("once", receiver.oid) in self.store:
                 return False
@@ -192,14 +192,12 @@ class Collectives(Builtins):
         if not row.only_under:
             return ()
         if row.always_since and not hooks.keeps_to_older(
-            self.rehearsal.main, row.framework, row.always_since
+            self.context.main, row.framework, row.always_since
         ):
             return ()
-        owned = (
-            self.rehearsal.tags_of(receiver.kind) if isinstance(receiver, v.Obj) else frozenset()
-        )
+        owned = self.context.tags_of(receiver.kind) if isinstance(receiver, v.Obj) else frozenset()
         if isinstance(receiver, v.Obj):
-            owned = owned | self.rehearsal.built_tags(receiver)
+            owned = owned | self.context.built_tags(receiver)
         if not owned.isdisjoint(row.only_under):
             return ()
         tags = [tag for tag in row.only_under if tag in AMBIENT_TAGS]
@@ -227,7 +225,7 @@ class Collectives(Builtins):
         if isinstance(inner, v.Obj):
             return self.module_has_buffers(inner.inner)
         if isinstance(inner, v.Instance):
-            return self.rehearsal.class_has_buffers(inner.cls, self)
+            return self.context.class_has_buffers(inner.cls, self)
         if isinstance(inner, Unknown) and inner.op in {"call", "method"}:
             if any("BatchNorm" in name or "batchnorm" in name for name in inner.tokens):
                 return True
@@ -253,12 +251,12 @@ class Collectives(Builtins):
     def group_of(self, row: Any, arguments: dict[str, Value], receiver: Value | None) -> Membership:
         """Who takes part in a collective."""
         if row.group is not None and row.group in arguments:
-            return self.members_of(self.settle(arguments[row.group]))
+            return self.members_of(self.resolve(arguments[row.group]))
         kind = row.group_kind
         if kind == "receiver" and isinstance(receiver, v.Obj):
             built_with = self.store.get((receiver.oid, BUILT_WITH_GROUP))
             if built_with is not None:
-                return self.members_of(self.settle(built_with))
+                return self.members_of(self.resolve(built_with))
         if kind == "receiver" and receiver is not None and is_group(receiver):
             return self.members_of(receiver)
         if kind in {None, "world", "receiver"}:
@@ -397,10 +395,10 @@ class Collectives(Builtins):
         tags: tuple[str, ...] = (),
         note: str = "",
         members: Membership = WORLD,
-    ) -> Emit:
+    ) -> CollectiveReached:
         """What is due when all members have to come; its kind is the first to match."""
         ranks, group, text, is_known = members
-        return Emit(
+        return CollectiveReached(
             Event(
                 name=name,
                 kind=match[0],

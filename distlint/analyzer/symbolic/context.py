@@ -11,20 +11,20 @@ from distlint.analyzer import ir
 from distlint.analyzer.project.project import Module, Project
 from distlint.analyzer.static import hooks
 from distlint.analyzer.static.callgraph import BUILTINS
-from distlint.analyzer.static.effects import Reach
+from distlint.analyzer.static.effects import Effects
 from distlint.analyzer.static.taint import ANYTHING
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.cluster import Cluster
 from distlint.analyzer.symbolic.loops import Loops
-from distlint.analyzer.symbolic.state import Cont, Frame, OverBudget
-from distlint.analyzer.symbolic.state_abstraction import Liveness
+from distlint.analyzer.symbolic.state import Continuation, Frame, OverBudget
+from distlint.analyzer.symbolic.state_abstraction import StateAbstraction
 from distlint.analyzer.symbolic.values import Value
 from distlint.catalogue import shipped
 from distlint.catalogue.catalogue import IMPLIED_TAGS
 from distlint.source.incomplete import Reason
 
 if TYPE_CHECKING:
-    from distlint.analyzer.symbolic.resolution import Lookup
+    from distlint.analyzer.symbolic.resolution import NameResolver
     from distlint.catalogue.catalogue import Catalogue
 
 OWN_DEPTH = 3
@@ -42,11 +42,11 @@ EXPRESSIONS_PER_STEP = 3
 """As many more take as long as a statement."""
 
 
-class Rehearsal:
+class ExecutionContext:
     """One root, run on one model cluster."""
 
     def __init__(
-        self, project: Project, catalogue: Catalogue, cluster: Cluster, main: Module, reach: Reach
+        self, project: Project, catalogue: Catalogue, cluster: Cluster, main: Module, reach: Effects
     ) -> None:
         self.project = project
         self.reach = reach
@@ -55,7 +55,7 @@ class Rehearsal:
         self.main = main
         self.builtins = BUILTINS
         self.relevance = reach.relevance(main)
-        self.liveness = Liveness(reach, main)
+        self.liveness = StateAbstraction(reach, main)
         self.loops = Loops(self)
         self.static: dict[Hashable, Value] = {}
         self.frames: dict[int, Frame] = {}
@@ -80,7 +80,7 @@ class Rehearsal:
         self.is_entered_late = False
         """Does the root begin in the middle of a program, and not where that begins?"""
         self._numbers: dict[Hashable, int] = {}
-        self._conts: dict[tuple[Any, ...], Cont] = {}
+        self._conts: dict[tuple[Any, ...], Continuation] = {}
         self._assignments: dict[ir.Class, dict[str, list[tuple[Any, ...]]]] = {}
         self._mro: dict[ir.Class, tuple[ir.Class | str, ...]] = {}
         self._handed_on: dict[ir.Function, int | None] = {}
@@ -139,7 +139,7 @@ class Rehearsal:
         """Is a call looked into? A short function that may communicate is, however deep."""
         if depth <= self.depth + (OWN_DEPTH if function.module == self.main.key else 0):
             return True
-        is_wrapper = self.reach.may_meet(function) and self.reach.graph.is_short(function)
+        is_wrapper = self.reach.may_communicate(function) and self.reach.graph.is_short(function)
         return depth <= DEEPEST and is_wrapper
 
     def reasons(self) -> set[Reason]:
@@ -147,9 +147,9 @@ class Rehearsal:
         never_left = any(_has_exit(loop) for loop in self.loops_cut - self.loops_left)
         return self.incomplete | ({Reason.LOOPS} if never_left else set())
 
-    def may_meet(self, function: ir.Function) -> bool:
+    def may_communicate(self, function: ir.Function) -> bool:
         """May a function, or one that it calls, communicate?"""
-        return self.reach.may_meet(function)
+        return self.reach.may_communicate(function)
 
     def step(self) -> None:
         """Count a statement.
@@ -179,9 +179,9 @@ class Rehearsal:
     def number(self, key: Hashable) -> int:
         return self._numbers.setdefault(key, len(self._numbers) + 1)
 
-    def cont(
-        self, kind: str, data: tuple[Any, ...], frame: Frame | None, next_: Cont | None
-    ) -> Cont:
+    def continuation(
+        self, kind: str, data: tuple[Any, ...], frame: Frame | None, next_: Continuation | None
+    ) -> Continuation:
         """A continuation; equal ones are identical."""
         # blocks are told apart by identity, the rest by what it is
         key = (
@@ -191,19 +191,19 @@ class Rehearsal:
         )
         found = self._conts.get(key)
         if found is None:
-            found = Cont(kind, data, frame, next_)
+            found = Continuation(kind, data, frame, next_)
             self._conts[key] = found
         return found
 
-    def graft(self, k: Cont | None, after: Cont | None) -> Cont | None:
+    def graft(self, k: Continuation | None, after: Continuation | None) -> Continuation | None:
         """The rest of a generator behind its yield, with ``after`` as what follows the with."""
-        above: list[Cont] = []
+        above: list[Continuation] = []
         while k is not None and k.kind not in {"manager", "yielded"}:
             above.append(k)
             k = k.next
-        result = self.cont("yielded", k.data, k.frame, after) if k is not None else after
+        result = self.continuation("yielded", k.data, k.frame, after) if k is not None else after
         for item in reversed(above):
-            result = self.cont(item.kind, item.data, item.frame, result)
+            result = self.continuation(item.kind, item.data, item.frame, result)
         return result
 
     # ---- what statements do, as far as their shape tells
@@ -234,7 +234,7 @@ class Rehearsal:
         known = self._meets.get(block)
         if known is None:
             module = frame.module if frame is not None else self.main
-            known = self.reach.block_may_meet(module, ir.block_tokens(block))
+            known = self.reach.block_may_communicate(module, ir.block_tokens(block))
             self._meets[block] = known
         return known
 
@@ -267,7 +267,7 @@ class Rehearsal:
             self.groups.add(members)
             self.refine(tuple(rank in members for rank in range(self.cluster.size)))
 
-    def told_apart(self, first: int, second: int) -> bool:
+    def distinguished(self, first: int, second: int) -> bool:
         return any(outcome[first] != outcome[second] for outcome in self.classes)
 
     # ---- modules
@@ -299,7 +299,7 @@ class Rehearsal:
         return next((info.unwraps for info in self.catalogue.classes(kind) if info.unwraps), None)
 
     def matters(self, function: ir.Function) -> bool:
-        """Is a function run? See :meth:`Reach.matters`."""
+        """Is a function run? See :meth:`Effects.matters`."""
         return self.reach.matters(function)
 
     def does_something(self, function: ir.Function) -> bool:
@@ -342,7 +342,7 @@ class Rehearsal:
 
     def ignores(self, function: ir.Function, names: frozenset[str]) -> bool:
         """Is what a function returns the same on all ranks, whatever these parameters are?"""
-        return not self.reach.outflow.lets_out(function, names)
+        return not self.reach.outflow.leaks(function, names)
 
     # ---- what the catalogue says about classes
 
@@ -372,7 +372,7 @@ class Rehearsal:
                     found.update((tag, *IMPLIED_TAGS.get(tag, ())))
         return frozenset(found)
 
-    def class_has_buffers(self, cls: ir.Class, evaluator: Lookup) -> bool:
+    def class_has_buffers(self, cls: ir.Class, evaluator: NameResolver) -> bool:
         """Does a module of this class hold buffers? One under a condition does not count."""
         names: set[str] = set()
         registers = False
@@ -390,7 +390,7 @@ class Rehearsal:
                 )
         return registers or any("BatchNorm" in name for name in names)
 
-    def strides_by_rank(self, cls: ir.Class, evaluator: Lookup) -> bool:
+    def strides_by_rank(self, cls: ir.Class, evaluator: NameResolver) -> bool:
         """Is it an iterable dataset that yields every so-manieth item, by the rank?"""
         owners = self.mro(cls, evaluator)
         if "torch.utils.data.IterableDataset" not in owners:
@@ -403,7 +403,7 @@ class Rehearsal:
 
     # ---- classes
 
-    def mro(self, cls: ir.Class, evaluator: Lookup) -> tuple[ir.Class | str, ...]:
+    def mro(self, cls: ir.Class, evaluator: NameResolver) -> tuple[ir.Class | str, ...]:
         """The class and its bases, depth first; framework classes by name."""
         known = self._mro.get(cls)
         if known is not None:

@@ -12,13 +12,13 @@ from typing import Any
 from distlint.analyzer import ir
 from distlint.analyzer.project.project import Module, Project
 from distlint.analyzer.static import hooks
-from distlint.analyzer.static.effects import reach_of
+from distlint.analyzer.static.effects import effects_of
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.cluster import Cluster, NeedBiggerCluster
-from distlint.analyzer.symbolic.context import Rehearsal
+from distlint.analyzer.symbolic.context import ExecutionContext
 from distlint.analyzer.symbolic.machine import Machine
 from distlint.analyzer.symbolic.minimization import NOTHING, Deadlock, Irrelevant, Minimizer
-from distlint.analyzer.symbolic.product import Parting, Walk, root_state
+from distlint.analyzer.symbolic.product import Divergence, ProductExploration, root_state
 from distlint.analyzer.symbolic.replay import Trace, look_into, probe, refutes, replay
 from distlint.analyzer.symbolic.state import Frame, Key, OverBudget, State
 from distlint.analyzer.symbolic.values import Value, unknown
@@ -38,7 +38,7 @@ ENOUGH_REFUTED_AT_ALL = 12
 """The same with any settings: one may end ranks that stand aside."""
 
 OTHER_WAYS = 3
-"""Ways to a parting that are tried beside the first; some are none, where others were joined."""
+"""Ways to a divergence that are tried beside the first; some are none, where others were joined."""
 
 ENOUGH_TRIED = 200
 """Partings like those already seen after which a pair of ranks is left."""
@@ -83,9 +83,9 @@ MODULE_BUDGET = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """A parting that gets stuck when it is replayed on all ranks."""
+    """A divergence that gets stuck when it is replayed on all ranks."""
 
-    parting: Parting
+    divergence: Divergence
     traces: tuple[Trace, ...]
     cluster: Cluster
     root: ir.Function | None
@@ -109,7 +109,7 @@ class Outcome:
             self.incomplete.setdefault(root, set()).update(found)
 
 
-class Rehearser:
+class EntryPointAnalysis:
     """Rehearses the roots of one module."""
 
     def __init__(
@@ -119,8 +119,8 @@ class Rehearser:
         self.catalogue = catalogue
         self.module = module
         self.world = world
-        self.reach = reach_of(project, catalogue)
-        self.rehearsal: Rehearsal | None = None
+        self.reach = effects_of(project, catalogue)
+        self.context: ExecutionContext | None = None
         self.entered: set[ir.Function] = set()
         self.outcome = Outcome()
         self.ends = True
@@ -146,7 +146,7 @@ class Rehearser:
         is_script = self.reach.block_may_part(self.module, own)
         never_ends = False
         if is_script:
-            self.rehearse(None)
+            self.analyse(None)
             never_ends = not (self.ends or self.outcome.over_budget or self.outcome.proofs)
         called: list[ir.Function] = []
         for function in self.module.functions:
@@ -158,16 +158,16 @@ class Rehearser:
             if self.is_called(function) or (never_ends and self.is_of_use(function)):
                 called.append(function)
             else:
-                self.rehearse(function)
+                self.analyse(function)
         # callers stand behind as a rule
         for function in reversed(called):
             if function in self.entered:
                 continue
             # what calls it was not walked to its end, or other files may call it, too
             if self.outcome.over_budget:
-                self.rehearse(function, counts=False)  # its caller counts as over budget already
+                self.analyse(function, counts=False)  # its caller counts as over budget already
             elif not (is_script or function.name.startswith("_")):
-                self.rehearse(function)
+                self.analyse(function)
         return self.outcome
 
     def is_handed_out(self, function: ir.Function) -> bool:
@@ -195,7 +195,7 @@ class Rehearser:
             for cls in self.module.lineage(name)
         )
 
-    def rehearse(self, function: ir.Function | None, counts: bool = True) -> None:
+    def analyse(self, function: ir.Function | None, counts: bool = True) -> None:
         """Rehearse one root, on a bigger cluster when the code tells more ranks apart."""
         self.outcome.roots += counts
         nodes, local = self.world
@@ -204,9 +204,9 @@ class Rehearser:
         level = next(levels)
         while True:
             try:
-                rehearsal = self.prepared(nodes, local)
-                rehearsal.begin_root(*level, is_script=function is None)
-                is_complete = self.compare_ranks(rehearsal, function)
+                context = self.prepared(nodes, local)
+                context.begin_root(*level, is_script=function is None)
+                is_complete = self.compare_ranks(context, function)
             except NeedBiggerCluster as need:
                 if need.nodes * need.local > MAX_RANKS:
                     self.outcome.cut_off(function, {Reason.CLUSTER_SIZE})
@@ -218,39 +218,39 @@ class Rehearser:
                 if shallower is None:
                     self.outcome.over_budget += counts
                     if counts:
-                        self.outcome.cut_off(function, {Reason.BUDGET, *rehearsal.reasons()})
-                    self.probe(rehearsal, function)
+                        self.outcome.cut_off(function, {Reason.BUDGET, *context.reasons()})
+                    self.probe(context, function)
                     return
                 level = shallower
             else:
                 self.outcome.over_budget += counts and not is_complete
                 if counts:
-                    self.outcome.cut_off(function, rehearsal.reasons())
-                self.entered |= rehearsal.entered
-                self.ends = rehearsal.ends
+                    self.outcome.cut_off(function, context.reasons())
+                self.entered |= context.entered
+                self.ends = context.ends
                 return
             finally:
-                self.spent += self.rehearsal.steps if self.rehearsal and function else 0
+                self.spent += self.context.steps if self.context and function else 0
 
-    def compare_ranks(self, rehearsal: Rehearsal, function: ir.Function | None) -> bool:
+    def compare_ranks(self, context: ExecutionContext, function: ir.Function | None) -> bool:
         """Collect proofs; has all been walked that there is within the bounds?
 
         Raises:
             OverBudget: when walking takes too many steps, or what proves nothing does.
         """
-        start = self.start(rehearsal, function)
+        start = self.start(context, function)
         trials: Counter[Any] = Counter()
         unconfirmed: set[Any] = set()
         refuted = 0
-        walk = Walk(rehearsal, start)
-        for first, second in _pairs(rehearsal):
+        walk = ProductExploration(context, start)
+        for first, second in _pairs(context):
             found = 0
-            for parting in walk.partings(first, second):
-                kind = parting.kind
-                if parting.is_open:
-                    found += self.look_into(rehearsal, start, parting, function, trials)
+            for divergence in walk.divergences(first, second):
+                kind = divergence.kind
+                if divergence.is_open:
+                    found += self.look_into(context, start, divergence, function, trials)
                     continue
-                refuted_so = (kind, parting.settings)
+                refuted_so = (kind, divergence.settings)
                 is_known = (
                     trials[kind, True] >= ENOUGH_ALIKE
                     or trials[refuted_so] >= ENOUGH_REFUTED
@@ -259,10 +259,10 @@ class Rehearser:
                 if is_known or (self.replayed > REPLAY_BUDGET and self.outcome.proofs):
                     trials["alike"] += 1
                     if not (is_known or trials[kind, True]):
-                        rehearsal.incomplete.add(Reason.BUDGET)
+                        context.incomplete.add(Reason.BUDGET)
                 else:
                     before = self.replayed
-                    proven, is_refuted = self.prove(rehearsal, start, parting, function)
+                    proven, is_refuted = self.prove(context, start, divergence, function)
                     if not (proven or is_refuted):
                         unconfirmed.add(kind)
                     trials[kind, proven] += 1
@@ -272,121 +272,127 @@ class Rehearser:
                     if refuted > REFUTED_BUDGET:
                         raise OverBudget
                 if found >= ENOUGH or trials["alike"] >= ENOUGH_TRIED:
-                    rehearsal.incomplete.add(Reason.DIVERGENCES)
+                    context.incomplete.add(Reason.DIVERGENCES)
                     break
         if not walk.is_complete:
-            rehearsal.incomplete.add(Reason.STATES)
+            context.incomplete.add(Reason.STATES)
         if any(not trials[kind, True] for kind in unconfirmed):
-            rehearsal.incomplete.add(Reason.UNCONFIRMED)
+            context.incomplete.add(Reason.UNCONFIRMED)
         return walk.is_complete
 
     def prove(
-        self, rehearsal: Rehearsal, start: State, parting: Parting, root: ir.Function | None
+        self,
+        context: ExecutionContext,
+        start: State,
+        divergence: Divergence,
+        root: ir.Function | None,
     ) -> tuple[bool, bool]:
-        """Replay a parting; keep it when somebody gets stuck on one of the ways that lead there.
+        """Replay a divergence; keep it when somebody gets stuck on one of the ways that lead there.
 
         Is it proven, and if not, is it refuted?
         """
         is_refuted = True
-        for candidate in chain([parting], islice(parting.others(), OTHER_WAYS)):
-            with rehearsal.aside():
+        for candidate in chain([divergence], islice(divergence.others(), OTHER_WAYS)):
+            with context.aside():
                 try:
-                    traces, is_stuck = replay(rehearsal, start, candidate)
+                    traces, is_stuck = replay(context, start, candidate)
                 except OverBudget:
                     return False, False
                 finally:
-                    self.replayed += rehearsal.steps
+                    self.replayed += context.steps
             if is_stuck and _is_sure(traces, candidate):
-                self.explain(rehearsal, start, Deadlock(candidate, traces), root)
+                self.explain(context, start, Deadlock(candidate, traces), root)
                 return True, False
             is_refuted = is_refuted and refutes(traces, candidate)
         return False, is_refuted
 
     def explain(
-        self, rehearsal: Rehearsal, start: State, found: Deadlock, root: ir.Function | None
+        self, context: ExecutionContext, start: State, found: Deadlock, root: ir.Function | None
     ) -> None:
         """Keep what gets stuck, without the decisions that it does not need."""
-        minimizer = Minimizer(rehearsal, start, found, MINIMIZE_BUDGET - self.explained)
+        minimizer = Minimizer(context, start, found, MINIMIZE_BUDGET - self.explained)
         found = minimizer.run()
         self.explained += minimizer.spent
         self.outcome.proofs.append(
-            Proof(found.parting, tuple(found.traces), rehearsal.cluster, root, found.irrelevant)
+            Proof(found.divergence, tuple(found.traces), context.cluster, root, found.irrelevant)
         )
 
     def keep(
         self,
-        rehearsal: Rehearsal,
+        context: ExecutionContext,
         traces: list[Trace],
-        parting: Parting,
+        divergence: Divergence,
         root: ir.Function | None,
     ) -> None:
-        self.outcome.proofs.append(Proof(parting, tuple(traces), rehearsal.cluster, root))
+        self.outcome.proofs.append(Proof(divergence, tuple(traces), context.cluster, root))
 
-    def probe(self, rehearsal: Rehearsal, function: ir.Function | None) -> None:
+    def probe(self, context: ExecutionContext, function: ir.Function | None) -> None:
         """Look at the simplest ways at least, where there are too many to be compared."""
         budget = PROBE_BUDGET if function is None else FUNCTION_PROBE
         for default in (False, True):
             try:
-                with rehearsal.aside(DEEP, budget):
-                    start = self.start(rehearsal, function)
-                    for traces, parting in probe(rehearsal, start, default):
-                        self.keep(rehearsal, traces, parting, function)
+                with context.aside(DEEP, budget):
+                    start = self.start(context, function)
+                    for traces, divergence in probe(context, start, default):
+                        self.keep(context, traces, divergence, function)
             except (OverBudget, NeedBiggerCluster):
                 continue
 
     def look_into(
         self,
-        rehearsal: Rehearsal,
+        context: ExecutionContext,
         start: State,
-        parting: Parting,
+        divergence: Divergence,
         root: ir.Function | None,
         trials: Counter[Any],
     ) -> bool:
-        """Replay a parting at a call that was too deep to be compared, which one way is not."""
-        tried = trials["open", parting.kind]
-        if rehearsal.depth == DEEP or tried >= ENOUGH_ALIKE or trials["open"] >= ENOUGH_OPEN:
-            rehearsal.incomplete.add(Reason.CALLS)
+        """Replay a divergence at a call that was too deep to be compared, which one way is not."""
+        tried = trials["open", divergence.kind]
+        if context.depth == DEEP or tried >= ENOUGH_ALIKE or trials["open"] >= ENOUGH_OPEN:
+            context.incomplete.add(Reason.CALLS)
             return False
-        trials["open", parting.kind] += 1
+        trials["open", divergence.kind] += 1
         trials["open"] += 1
         try:
-            found = look_into(rehearsal, start, parting, DEEP, OPEN_BUDGET)
+            found = look_into(context, start, divergence, DEEP, OPEN_BUDGET)
         except (OverBudget, NeedBiggerCluster):
-            rehearsal.incomplete.add(Reason.CALLS)
+            context.incomplete.add(Reason.CALLS)
             return False
         if found is not None:
-            self.keep(rehearsal, *found, root)
+            self.keep(context, *found, root)
         return found is not None
 
-    def prepared(self, nodes: int, local: int) -> Rehearsal:
+    def prepared(self, nodes: int, local: int) -> ExecutionContext:
         """A rehearsal of this size, with what earlier roots have taught it about the module."""
-        rehearsal = self.rehearsal
-        if rehearsal is None or (rehearsal.cluster.nodes, rehearsal.cluster.local) != (
+        context = self.context
+        if context is None or (context.cluster.nodes, context.cluster.local) != (
             nodes,
             local,
         ):
             cluster = Cluster(nodes, local)
-            rehearsal = Rehearsal(self.project, self.catalogue, cluster, self.module, self.reach)
-            self.rehearsal = rehearsal
-        return rehearsal
+            context = ExecutionContext(
+                self.project, self.catalogue, cluster, self.module, self.reach
+            )
+            self.context = context
+        return context
 
     def leave(self) -> None:
         """Be done with a rehearsal."""
-        if self.rehearsal is not None:
-            self.rehearsal.liveness.forget()
-            self.rehearsal = None
+        if self.context is not None:
+            self.context.liveness.forget()
+            self.context = None
 
-    def start(self, rehearsal: Rehearsal, function: ir.Function | None) -> State:
-        scope = rehearsal.module_scope(self.module)
+    def start(self, context: ExecutionContext, function: ir.Function | None) -> State:
+        scope = context.module_scope(self.module)
         frame = Frame(scope, self.module, None, 0)
-        rehearsal.frames[scope] = frame
+        context.frames[scope] = frame
         if function is None:
-            return root_state(rehearsal, frame, self.module.body, {})
+            return root_state(context, frame, self.module.body, {})
         bound: Value | None = None
         if function.owner:
             cls = self.module.class_of(function)
             if cls is not None:
-                bound = v.instance(cls, rehearsal.number(("self", cls)))
+                bound = v.instance(cls, context.number(("self", cls)))
         store: dict[Key, Value] = {
             (scope, "$root"): v.func(function, scope, bound),
             (scope, "$anything"): unknown("anything"),
@@ -396,14 +402,14 @@ class Rehearser:
         )
         body: ir.Block = (ir.Evaluate(call, function.site),)
         if function.nested:
-            around = self.around(rehearsal, function, frame, store)
+            around = self.around(context, function, frame, store)
             store[scope, "$root"] = v.func(function, around)
             # its name says that what it reads of the functions around it is read
             body = (*body, ir.Evaluate(ir.Name(function.name), function.site))
         if isinstance(bound, v.Instance) and hooks.may_be_hook(function):
-            machine = Machine(rehearsal, 0, "A")
+            machine = Machine(context, 0, "A")
             machine.frame = frame
-            steps = hooks.following(function, rehearsal.mro(bound.cls, machine))
+            steps = hooks.following(function, context.mro(bound.cls, machine))
             if steps:
                 body = hooks.called(call, steps)
                 store.update({(scope, step): v.external(step) for step in steps})
@@ -411,34 +417,38 @@ class Rehearser:
             # half of what happens: ranks that wait on the way in are let go on the way out
             store[scope, "$manager"] = bound
             body = (ir.With(ir.Name("$manager"), None, (), function.site),)
-        return root_state(rehearsal, frame, body, store)
+        return root_state(context, frame, body, store)
 
     def around(
-        self, rehearsal: Rehearsal, function: ir.Function, frame: Frame, store: dict[Key, Value]
+        self,
+        context: ExecutionContext,
+        function: ir.Function,
+        frame: Frame,
+        store: dict[Key, Value],
     ) -> int:
         """The scope in which a function in a function sees what those around it have bound."""
-        machine = Machine(rehearsal, None)
+        machine = Machine(context, None)
         for outer in reversed(self.module.handed_out[function]):
-            scope = rehearsal.number(("around", outer))
-            frame = rehearsal.frames[scope] = Frame(scope, self.module, outer, 0, frame)
+            scope = context.number(("around", outer))
+            frame = context.frames[scope] = Frame(scope, self.module, outer, 0, frame)
             machine.frame, machine.store = frame, store
             cls = self.module.class_of(outer) if outer.owner else None
-            bound = v.instance(cls, rehearsal.number(("self", cls))) if cls is not None else None
+            bound = v.instance(cls, context.number(("self", cls))) if cls is not None else None
             machine.bind_unbound(outer, bound)
             for name in sorted(outer.locals & function.tokens):
                 machine.bind_once(outer, name)
         return frame.scope
 
 
-def _is_sure(traces: list[Trace], parting: Parting) -> bool:
+def _is_sure(traces: list[Trace], divergence: Divergence) -> bool:
     """Where a number was tried, do all ranks have to come to where they get stuck?
 
     Members of a group are told by such numbers as well.
     """
-    tried = [key for key, truth in parting.assumed.items() if truth and _is_tried(key)]
+    tried = [key for key, truth in divergence.assumed.items() if truth and _is_tried(key)]
     if not tried:
         return True
-    events = [event for event in parting.events if event is not None]
+    events = [event for event in divergence.events if event is not None]
     if any(atom.args[0] in {"in", "not in"} for atom in tried):
         return all(event.kind == "group_creation" for event in events)
     everyone = {trace.rank for trace in traces}
@@ -456,18 +466,18 @@ def _own_tokens(body: ir.Block) -> frozenset[str]:
     )
 
 
-def _pairs(rehearsal: Rehearsal) -> Iterator[tuple[int, int]]:
+def _pairs(context: ExecutionContext) -> Iterator[tuple[int, int]]:
     """Pairs of ranks to compare; later ones only if something has told them from earlier ones.
 
     Rank 0 stands for all others where it takes part. Elsewhere the first member of a group does.
     """
     compared: list[int] = []
-    for second in range(1, rehearsal.cluster.size):
-        if not any(not rehearsal.told_apart(second, other) for other in compared):
+    for second in range(1, context.cluster.size):
+        if not any(not context.distinguished(second, other) for other in compared):
             compared.append(second)
             yield 0, second
     done: set[tuple[int, int]] = set()
-    for group in sorted(map(sorted, rehearsal.groups)):
+    for group in sorted(map(sorted, context.groups)):
         for second in group[1:]:
             if group[0] != 0 and (group[0], second) not in done:
                 done.add((group[0], second))

@@ -15,7 +15,7 @@ from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.collectives import UNDER, asks_for_strategy
 from distlint.analyzer.symbolic.entry_points import Proof
 from distlint.analyzer.symbolic.replay import Trace
-from distlint.analyzer.symbolic.state import Cont, Event, Frame
+from distlint.analyzer.symbolic.state import Continuation, Event, Frame
 from distlint.analyzer.symbolic.values import Const, Unknown, Value
 from distlint.source.finding import Decision, Place, Step
 
@@ -97,7 +97,7 @@ class Witness:
 
 
 def witness_of(proof: Proof, locators: Locators, main: str) -> Witness | None:
-    """Explain a proof; None when the parting is no witness after all.
+    """Explain a proof; None when the divergence is no witness after all.
 
     ``main`` is the key of the module that is being checked.
     """
@@ -112,7 +112,7 @@ class _Explainer:
         self.proof = proof
         self.main = main
         self.locators = locators
-        first, second = proof.parting.ranks
+        first, second = proof.divergence.ranks
         self.traces = (
             proof.irrelevant.without(proof.traces[first]),
             proof.irrelevant.without(proof.traces[second]),
@@ -124,7 +124,7 @@ class _Explainer:
         )
 
     def explain(self) -> Witness | None:
-        found = self.proof.parting.events
+        found = self.proof.divergence.events
         if not self.is_certain(found) or self.rules_out(found):
             return None
         if any(map(self.is_lazy, (0, 1))):
@@ -132,7 +132,7 @@ class _Explainer:
         logs = self.logs_since_alignment()
         split = _split(*logs)
         tails = (logs[0][split[0] :], logs[1][split[1] :])
-        if self.proof.parting.differs and _same_place(found):
+        if self.proof.divergence.differs and _same_place(found):
             tails = ([], [])
         cause = self.cause(tails)
         failing = any(
@@ -177,7 +177,7 @@ class _Explainer:
             conditional=tuple(
                 dict.fromkeys(tag for event in found if event is not None for tag in event.tags)
             ),
-            same_event_arguments=self.proof.parting.differs or None,
+            same_event_arguments=self.proof.divergence.differs or None,
             subject=self.subject(facts, tails),
         )
 
@@ -189,7 +189,7 @@ class _Explainer:
 
     def is_lazy(self, side: int) -> bool:
         """Is a group or a wrapped model made on first use? Nobody knows here when that was."""
-        event = self.proof.parting.events[side]
+        event = self.proof.divergence.events[side]
         if event is None or event.kind not in {"group_creation", "wrap"}:
             return False
         decided = [entry for entry in self.traces[side].log if entry[0] == "decide"]
@@ -197,7 +197,7 @@ class _Explainer:
             asked = [entry[3] for entry in decided if entry[1] is event.frame]
             if asked and _fills_on_first_use(event.frame.function, asked[-1]):
                 return True
-        if self.proof.parting.serial >= len(self.common[side]):
+        if self.proof.divergence.serial >= len(self.common[side]):
             # the replay got stuck elsewhere, and does not tell how it is come to
             return event.kind == "wrap"
         callers = set(self.callers(side))
@@ -210,7 +210,7 @@ class _Explainer:
     def callers(self, side: int) -> Iterator[Frame]:
         """The frames in which a side has come to the event that parts it from the other."""
         trace = self.traces[side]
-        index = self.common[side][self.proof.parting.serial]
+        index = self.common[side][self.proof.divergence.serial]
         yield trace.events[index].frame
         k = trace.conts[index]
         while k is not None:
@@ -227,17 +227,17 @@ class _Explainer:
             and isinstance(atom, Unknown)
             and atom.op != UNDER
             and asks_for_strategy(atom)
-            for atom, outcome in self.proof.parting.assumed.items()
+            for atom, outcome in self.proof.divergence.assumed.items()
         )
 
     # ---- where the paths part
 
     def logs_since_alignment(self) -> tuple[list[Entry], list[Entry]]:
         """The logs since the two ranks last met at the same place in the same iteration."""
-        serial = self.proof.parting.serial
+        serial = self.proof.divergence.serial
         starts = [0, 0]
         if any(
-            event is not None and event.name == NEXT_STEP for event in self.proof.parting.events
+            event is not None and event.name == NEXT_STEP for event in self.proof.divergence.events
         ):
             serial_from = 0  # what a flag says has been written before the ranks last met
         else:
@@ -269,7 +269,7 @@ class _Explainer:
     def cause(self, tails: tuple[list[Entry], list[Entry]]) -> CauseFact:
         heads = [next((e for e in tail if e[0] == "decide"), None) for tail in tails]
         head = heads[0] or heads[1]
-        if head is None and not self.proof.parting.differs:
+        if head is None and not self.proof.divergence.differs:
             # they had parted before they last met, and met by chance
             head = next(reversed(self.differing()), None)
         if head is None:
@@ -309,10 +309,10 @@ class _Explainer:
 
     def cause_at_event(self) -> CauseFact:
         """Nothing but the collective itself differs."""
-        event = self.proof.parting.events[0] or self.proof.parting.events[1]
+        event = self.proof.divergence.events[0] or self.proof.divergence.events[1]
         assert event is not None
         locator = self.locators.of(event.module)
-        kind: CauseKind = "rank" if self.proof.parting.differs else "order"
+        kind: CauseKind = "rank" if self.proof.divergence.differs else "order"
         place = locator.place(event.site)
         return CauseFact(kind, locator.text(event.site), place, site=event.site)
 
@@ -379,7 +379,7 @@ class _Explainer:
         """Do both sides come to a collective inside the arms of the deciding branch?"""
         _, frame, site, *_ = head
         found = 0
-        for side, event in enumerate(self.proof.parting.events):
+        for side, event in enumerate(self.proof.divergence.events):
             if event is None:
                 return False
             k = self.left_to_do(side)
@@ -387,9 +387,9 @@ class _Explainer:
                 found += 1
         return found == 2
 
-    def left_to_do(self, side: int) -> Cont | None:
+    def left_to_do(self, side: int) -> Continuation | None:
         """The continuation of a side at the collective where the ranks part."""
-        serial = self.proof.parting.serial
+        serial = self.proof.divergence.serial
         common = self.common[side]
         return self.traces[side].conts[common[serial]] if serial < len(common) else None
 
@@ -497,7 +497,7 @@ class _Explainer:
         )
 
     def last_common(self) -> Step | None:
-        serial = self.proof.parting.serial
+        serial = self.proof.divergence.serial
         if serial == 0 or not self.common[0]:
             return None
         event = self.traces[0].events[self.common[0][min(serial, len(self.common[0])) - 1]]
@@ -554,23 +554,23 @@ class _Explainer:
 
     @property
     def side_names(self) -> tuple[str, str]:
-        first, second = self.proof.parting.ranks
+        first, second = self.proof.divergence.ranks
         return f"rank {first}", f"rank {second}"
 
     def rank_names(self, tails: tuple[list[Entry], list[Entry]]) -> tuple[str, str]:
         for tail in tails:
             for entry in tail:
-                if entry[0] == "decide" and isinstance(entry[3], v.Ranked):
+                if entry[0] == "decide" and isinstance(entry[3], v.PerRank):
                     return self.named_classes(entry[3])
         if any(e[0] == "decide" and e[3].local for tail in tails for e in tail):
             return "one rank", "another"
         return self.side_names
 
-    def named_classes(self, value: v.Ranked) -> tuple[str, str]:
+    def named_classes(self, value: v.PerRank) -> tuple[str, str]:
         """Names for the two sides of a rank predicate."""
         cluster = self.proof.cluster
         outcome = [bool(item) for item in value.values]
-        first, second = self.proof.parting.ranks
+        first, second = self.proof.divergence.ranks
         if outcome[first] == outcome[second]:
             return self.side_names
         for name, other, mask in (
@@ -682,7 +682,7 @@ def _meeting(left: list[Any], right: list[Any], i: int, j: int) -> tuple[int, in
     return best
 
 
-def _inside_branch(k: Cont | None, frame: Frame, site: int) -> bool:
+def _inside_branch(k: Continuation | None, frame: Frame, site: int) -> bool:
     """Is a continuation inside an arm of the branch at ``site``?"""
     function = frame.function
     body = function.body if function is not None else frame.module.body
@@ -760,7 +760,7 @@ def _is_while(frame: Frame, site: int) -> bool:
 
 def _singles_out(value: Value) -> bool:
     """Does a condition hold on one rank alone, or on all but one?"""
-    if not isinstance(value, v.Ranked):
+    if not isinstance(value, v.PerRank):
         return False
     truths = [bool(each) for each in value.values]
     return len(truths) > 2 and 1 in (sum(truths), len(truths) - sum(truths))
@@ -768,7 +768,7 @@ def _singles_out(value: Value) -> bool:
 
 def _is_iteration(value: Value) -> bool:
     """Is it the sequence of a loop rather than a condition?"""
-    return isinstance(value, v.Ranked) and any(
+    return isinstance(value, v.PerRank) and any(
         isinstance(item, (range, tuple, frozenset)) for item in value.values
     )
 

@@ -1,9 +1,9 @@
 """What an expression is worth on one rank.
 
-Evaluation may stop with an exception: :class:`Need` (a condition has to be decided first),
-:class:`Emit` (a collective is due) or :class:`Enter` (a function of the project runs first). The
-statement is then evaluated again once that has happened; finished calls are remembered in
-``results``, so nothing runs twice.
+Evaluation may stop with an exception: :class:`BranchUndecided` (a condition has to be decided
+first), :class:`CollectiveReached` (a collective is due) or :class:`CallRequested` (a function of
+the project runs first). The statement is then evaluated again once that has happened; finished
+calls are remembered in ``results``, so nothing runs twice.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 from distlint.analyzer import ir
 from distlint.analyzer.symbolic import strides
 from distlint.analyzer.symbolic import values as v
-from distlint.analyzer.symbolic.resolution import Lookup
+from distlint.analyzer.symbolic.resolution import NameResolver
 from distlint.analyzer.symbolic.state import (
-    Emit,
-    Enter,
+    CallRequested,
+    CollectiveReached,
 )
 from distlint.analyzer.symbolic.values import (
     SAME,
@@ -45,12 +45,12 @@ _MASKS = frozenset({"==", "<", ">=", "not", "&", "|", "~", "both", "either"})
 """Operators that make the mask of a selection."""
 
 
-class Expressions(Lookup):
+class Expressions(NameResolver):
     """The expression part of a machine."""
 
     # ---- expressions
 
-    def ev(self, node: ir.Expr) -> Value:
+    def evaluate(self, node: ir.Expr) -> Value:
         self.evaluated += 1
         return _EVALUATE[type(node)](self, node)
 
@@ -63,13 +63,13 @@ class Expressions(Lookup):
     # ---- operators
 
     def ev_binary(self, node: ir.Binary) -> Value:
-        return v.binary(node.op, self.ev(node.left), self.ev(node.right), self.cluster)
+        return v.binary(node.op, self.evaluate(node.left), self.evaluate(node.right), self.cluster)
 
     def ev_compare(self, node: ir.Compare) -> Value:
-        left = self.ev(node.left)
+        left = self.evaluate(node.left)
         result: Value | None = None
         for op, right_node in zip(node.ops, node.rights, strict=True):
-            right = self.ev(right_node)
+            right = self.evaluate(right_node)
             one = self.compare(op, left, right)
             result = one if result is None else self.both(result, one)
             left = right
@@ -80,7 +80,7 @@ class Expressions(Lookup):
     def note_test(self, node: ir.Expr, outcome: Value) -> None:
         """Note a condition with a known outcome: in another turn of a loop it may be another."""
         if not isinstance(outcome, (Unknown, v.Phi)):
-            self.rehearsal.loops.note_test(node)
+            self.context.loops.note_test(node)
 
     def compare(self, op: str, left: Value, right: Value) -> Value:
         if op in {"in", "not in"} and isinstance(right, v.External) and right.name == "os.environ":
@@ -103,7 +103,7 @@ class Expressions(Lookup):
         """A rank beside an unknown number: what if that is one that leaves out some ranks?"""
         everyone = self.cluster.coordinates("global")
         for rank, other in ((left, right), (right, left)):
-            if isinstance(rank, v.Ranked) and rank.values == everyone and _may_be_any(other):
+            if isinstance(rank, v.PerRank) and rank.values == everyone and _may_be_any(other):
                 atom = unknown(v.TRIED, op, other)
                 if op in {"in", "not in"}:
                     if rank is right or not isinstance(other, Unknown) or other.op != "range":
@@ -119,15 +119,15 @@ class Expressions(Lookup):
     def both(self, left: Value, right: Value) -> Value:
         if isinstance(left, Const):
             return right if left.value else left
-        if isinstance(left, v.Ranked):
+        if isinstance(left, v.PerRank):
             return right if left.values[self.rank] else left
         return unknown("both", left, right)
 
     def ev_not(self, node: ir.Not) -> Value:
-        return v.negate(self.ev(node.value))
+        return v.negate(self.evaluate(node.value))
 
     def ev_unary(self, node: ir.Unary) -> Value:
-        value = self.ev(node.value)
+        value = self.evaluate(node.value)
         if node.op == "-":
             return v.binary("-", const(0), value, self.cluster)
         return value if node.op == "+" else unknown(node.op, value)
@@ -137,17 +137,17 @@ class Expressions(Lookup):
         *firsts, last = node.values
         stop = node.op == "or"
         for position, operand in enumerate(firsts):
-            value = self.ev(operand)
+            value = self.evaluate(operand)
             if isinstance(value, (Unknown, v.Phi)):
                 return self.undecided_bool(node, value, position, stop)
             self.note_test(operand, value)
             if self.truth(value, node.site) == stop:
                 return value
-        return self.ev(last)
+        return self.evaluate(last)
 
     def undecided_bool(self, node: ir.BoolOp, value: Value, position: int, stop: bool) -> Value:
         if isinstance(value, v.Phi):
-            value = self.settle(value)
+            value = self.resolve(value)
         if not isinstance(value, Unknown):
             if self._truth(value) == stop:
                 return value
@@ -158,7 +158,7 @@ class Expressions(Lookup):
         if self.assumed(atom) is None:
             try:
                 rest = self.rest_of_bool(node, position)
-            except (Emit, Enter):
+            except (CollectiveReached, CallRequested):
                 self.decide(atom)
                 raise
             then, orelse = (value, rest) if stop else (rest, value)
@@ -168,7 +168,7 @@ class Expressions(Lookup):
 
     def rest_of_bool(self, node: ir.BoolOp, position: int) -> Value:
         rest = node.values[position + 1 :]
-        return self.ev(rest[0] if len(rest) == 1 else ir.BoolOp(node.op, rest, node.site))
+        return self.evaluate(rest[0] if len(rest) == 1 else ir.BoolOp(node.op, rest, node.site))
 
     def test(self, node: ir.Expr, site: int) -> bool:
         """Evaluate a condition: operands from left to right, each only when it is reached."""
@@ -179,24 +179,24 @@ class Expressions(Lookup):
             )
         if isinstance(node, ir.Not):
             return not self.test(node.value, site)
-        value = self.ev(node)
+        value = self.evaluate(node)
         self.note_test(node, value)
         return self.truth(value, site)
 
     def ev_conditional(self, node: ir.Conditional) -> Value:
-        test = self.ev(node.test)
+        test = self.evaluate(node.test)
         self.note_test(node.test, test)
         if isinstance(test, Unknown):
             negated = test.op == "not"
             atom: Unknown = test.args[0] if negated else test
             if self.assumed(atom) is None:
                 try:
-                    then, orelse = self.ev(node.body), self.ev(node.orelse)
-                except (Emit, Enter):
+                    then, orelse = self.evaluate(node.body), self.evaluate(node.orelse)
+                except (CollectiveReached, CallRequested):
                     self.decide(atom)
                     raise
                 return v.phi(atom, orelse, then) if negated else v.phi(atom, then, orelse)
-        return self.ev(node.body if self.truth(test, node.site) else node.orelse)
+        return self.evaluate(node.body if self.truth(test, node.site) else node.orelse)
 
     # ---- displays, items
 
@@ -204,12 +204,12 @@ class Expressions(Lookup):
         items: list[Value] = []
         for item in node.items:
             if isinstance(item, ir.Starred):
-                inner = self.settle(self.ev(item.value))
+                inner = self.resolve(self.evaluate(item.value))
                 if not isinstance(inner, v.Seq):
                     return unknown("display", inner, self.here_id(node))
                 items.extend(inner.items)
             else:
-                items.append(self.ev(item))
+                items.append(self.evaluate(item))
         if len(items) > EXACT_BOUND * 2:
             return unknown("display", len(items), local=any(item.local for item in items))
         return v.seq(node.kind, items)
@@ -221,23 +221,23 @@ class Expressions(Lookup):
         items: list[tuple[Value, Value]] = []
         whole = True
         for key, value in zip(node.keys, node.values, strict=True):
-            evaluated = self.ev(value)
+            evaluated = self.evaluate(value)
             if key is None:
                 if isinstance(evaluated, v.Map):
                     items.extend(evaluated.items)
                 else:
                     whole = False
             else:
-                items.append((self.ev(key), evaluated))
+                items.append((self.evaluate(key), evaluated))
         if whole and len(items) <= EXACT_BOUND * 2:
             return v.mapping(items)
         return unknown("dict", len(items), local=any(value.local for _, value in items))
 
     def ev_subscript(self, node: ir.Subscript) -> Value:
-        base = self.settle(self.ev(node.value))
+        base = self.resolve(self.evaluate(node.value))
         if isinstance(node.index, ir.Slice):
             return self.slice(base, node.index)
-        index = self.settle(self.ev(node.index))
+        index = self.resolve(self.evaluate(node.index))
         stored = self.store.get((base, self.slot(index))) if isinstance(base, Unknown) else None
         return stored if stored is not None else self.subscript(base, index)
 
@@ -247,7 +247,7 @@ class Expressions(Lookup):
 
     def slice(self, base: Value, node: ir.Slice) -> Value:
         bounds = [
-            self.settle(self.ev(bound)) if bound is not None else const(None)
+            self.resolve(self.evaluate(bound)) if bound is not None else const(None)
             for bound in (node.lower, node.upper, node.step)
         ]
         if any(v.is_ranked(bound) for bound in bounds):
@@ -259,9 +259,9 @@ class Expressions(Lookup):
                     pass
             # a stride leaves a remainder: some ranks get one item more
             start, stop, step = bounds
-            if isinstance(start, v.Ranked) and isinstance(stop, Const):
+            if isinstance(start, v.PerRank) and isinstance(stop, Const):
                 if not (_is_cut_for_all(base) or self.divides(step, base)):
-                    self.rehearsal.refine(strides.last(start.values))
+                    self.context.refine(strides.last(start.values))
                     return unknown("shard", base, start.values, UNEVEN)
             return unknown("part", base)
         if isinstance(base, v.Seq) and all(isinstance(bound, Const) for bound in bounds):
@@ -305,7 +305,7 @@ class Expressions(Lookup):
             # of the dict before, what it had by this key is all that can be left
             before, *others = base.args
             return unknown("index", self.pick_key(before, index), *others, index)
-        if isinstance(base, v.Ranked) and isinstance(index, Const):
+        if isinstance(base, v.PerRank) and isinstance(index, Const):
             try:
                 return v.ranked([row[index.value] for row in base.values])
             except (TypeError, IndexError, KeyError):
@@ -361,7 +361,7 @@ class Expressions(Lookup):
 
     def item(self, value: Value, index: int) -> Value:
         """One item of a sequence that is unpacked."""
-        value = self.settle(value) if not self.quiet else value
+        value = self.resolve(value) if not self.quiet else value
         if isinstance(value, v.Seq) and index < len(value.items):
             return value.items[index]
         return self.subscript(value, const(index)) if not isinstance(value, v.External) else value
@@ -387,9 +387,9 @@ class Expressions(Lookup):
         try:
             if isinstance(value, Const):
                 return const(function(value.value))
-            if isinstance(value, v.Ranked):
+            if isinstance(value, v.PerRank):
                 return v.ranked([function(item) for item in value.values])
-            if isinstance(value, v.World):
+            if isinstance(value, v.WorldSizeExpr):
                 return v.world(function(value.value), tuple(map(function, value.samples)))
             if isinstance(value, v.Phi):
                 return v.phi(
@@ -404,11 +404,11 @@ class Expressions(Lookup):
     # ---- functions, strings, comprehensions
 
     def ev_lambda(self, node: ir.Lambda) -> Value:
-        self.rehearsal.frames[self.frame.scope] = self.frame
+        self.context.frames[self.frame.scope] = self.frame
         return v.func(node.function, self.frame.scope, None, ())
 
     def ev_format(self, node: ir.Format) -> Value:
-        parts = [self.ev(part) for part in node.parts]
+        parts = [self.evaluate(part) for part in node.parts]
         if any(part.local for part in parts):
             return unknown("format", *parts)
         if any(v.is_ranked(part) for part in parts):
@@ -424,17 +424,17 @@ class Expressions(Lookup):
         return unknown("format", *parts)
 
     def ev_walrus(self, node: ir.Walrus) -> Value:
-        value = self.ev(node.value)
+        value = self.evaluate(node.value)
         self.store[(self.frame.scope, node.target)] = value
         return value
 
     def ev_yield(self, node: ir.Yield) -> Value:
         if node.value is not None:
-            self.ev(node.value)
+            self.evaluate(node.value)
         return unknown("sent", self.here(node.site), fresh=True)
 
     def ev_starred(self, node: ir.Starred) -> Value:
-        return self.ev(node.value)
+        return self.evaluate(node.value)
 
     def ev_slice(self, node: ir.Slice) -> Value:
         return unknown("slice", self.here_id(node))
@@ -476,10 +476,10 @@ class Expressions(Lookup):
     def comprehend(self, node: ir.Comprehension, level: int, items: list[Value]) -> bool:
         """Run one clause and those inside it; True if the items found are all there are."""
         if level == len(node.clauses):
-            items.append(self.ev(node.element))
+            items.append(self.evaluate(node.element))
             return True
         target, iterable_node, tests = node.clauses[level]
-        iterable = self.settle(self.ev(iterable_node))
+        iterable = self.resolve(self.evaluate(iterable_node))
         exact = self.exact_items(iterable)
         whole = exact is not None
         outer = self.inner
@@ -496,7 +496,7 @@ class Expressions(Lookup):
                 if kept is False:
                     continue
                 whole = self.comprehend(node, level + 1, items) and whole and kept is True
-            except (Emit, Enter):
+            except (CollectiveReached, CallRequested):
                 # only now it matters whether there is such an item at all
                 if exact is None and not self.trip(iterable, index, node.site):
                     break
@@ -512,7 +512,7 @@ class Expressions(Lookup):
         """Do the conditions of a clause keep the item? None if that is not known."""
         verdict: bool | None = True
         for test in tests:
-            value = self.ev(test)
+            value = self.evaluate(test)
             if isinstance(value, (Unknown, v.Phi)):
                 verdict = None
                 self.chosen = self.chosen or (value.local and not getattr(value, "weak", False))
@@ -536,10 +536,10 @@ class Expressions(Lookup):
             return iterable.items if len(iterable.items) <= EXACT_BOUND else None
         if isinstance(iterable, v.Map):
             return tuple(key for key, _ in iterable.items)
-        if isinstance(iterable, v.Ranked):
+        if isinstance(iterable, v.PerRank):
             mine = iterable.values[self.rank]
             if isinstance(mine, (tuple, range, frozenset)) and len(mine) <= EXACT_BOUND:
-                self.rehearsal.refine(
+                self.context.refine(
                     tuple(len(row) if hasattr(row, "__len__") else row for row in iterable.values)
                 )
                 ordered = sorted(mine, key=repr) if isinstance(mine, frozenset) else list(mine)
@@ -572,9 +572,9 @@ class Expressions(Lookup):
         if isinstance(iterable, v.Obj):
             return "uneven" in iterable.marks
         if isinstance(iterable, v.Instance):
-            return self.rehearsal.strides_by_rank(iterable.cls, self)
+            return self.context.strides_by_rank(iterable.cls, self)
         if isinstance(iterable, Unknown) and iterable.op == "zip":
-            parts = [self.settle(arg) for arg in iterable.args]
+            parts = [self.resolve(arg) for arg in iterable.args]
             return bool(parts) and all(map(self.is_uneven, parts))
         return UNEVEN in getattr(iterable, "tokens", ())
 
@@ -609,7 +609,7 @@ class Expressions(Lookup):
         """What a loop goes over, or ``next`` is given: a loader where it is used as one."""
         function = self.frame.function
         body = self.frame.module.body if function is None else function.body
-        found = self.rehearsal.reach.graph.over_batches(self.frame.module, body)
+        found = self.context.reach.graph.over_batches(self.frame.module, body)
         return _loader(iterable) if node in found else iterable
 
     def bind_target(self, target: ir.Expr, value: Value) -> None:
@@ -671,7 +671,7 @@ def _is_cut_for_all(value: Value) -> bool:
     if not isinstance(name, str) or not name.endswith(("tensor_split", "array_split")):
         return False
     return any(
-        isinstance(leaf, v.World)
+        isinstance(leaf, v.WorldSizeExpr)
         or (isinstance(leaf, Unknown) and leaf.op == "*" and _holds_world(leaf.args))
         for leaf in v.leaves(value.args[2])
     )
@@ -679,7 +679,7 @@ def _is_cut_for_all(value: Value) -> bool:
 
 def _holds_world(factors: tuple[Any, ...]) -> bool:
     return any(
-        isinstance(factor, v.World)
+        isinstance(factor, v.WorldSizeExpr)
         or (isinstance(factor, Unknown) and any(map(_says_world_size, factor.args)))
         for factor in factors
     )

@@ -14,8 +14,8 @@ from distlint.analyzer import ir
 from distlint.analyzer.static.slicing import RUN
 
 if TYPE_CHECKING:
-    from distlint.analyzer.static.slicing import Relevance
-    from distlint.analyzer.symbolic.state import Cont, Frame
+    from distlint.analyzer.static.slicing import Slicer
+    from distlint.analyzer.symbolic.state import Continuation, Frame
 
 Names = frozenset[str]
 NOTHING: Names = frozenset()
@@ -34,19 +34,19 @@ class Jumps(NamedTuple):
     """In a handler: any statement may fail."""
 
 
-class Exposure:
+class LiveVariables:
     """Answers for the continuations of one rehearsal."""
 
-    def __init__(self, relevance: Relevance) -> None:
+    def __init__(self, relevance: Slicer) -> None:
         self.relevance = relevance
-        self._scopes: dict[Cont, dict[int, Names]] = {}
-        self._before: dict[Cont, Names] = {}
-        self._jumps: dict[Cont, Jumps] = {}
+        self._scopes: dict[Continuation, dict[int, Names]] = {}
+        self._before: dict[Continuation, Names] = {}
+        self._jumps: dict[Continuation, Jumps] = {}
         self._tables: dict[Any, list[Names]] = {}
         self._captured: dict[Any, Names] = {}
         self._sets: dict[Names, Names] = {}
 
-    def scopes(self, k: Cont | None) -> dict[int, Names]:
+    def scopes(self, k: Continuation | None) -> dict[int, Names]:
         """The names that may be read before they are bound, for each scope that is being run."""
         if k is None:
             return {}
@@ -54,7 +54,7 @@ class Exposure:
         if known is not None:
             return known
         found: dict[int, Names] = {}
-        step: Cont | None = k
+        step: Continuation | None = k
         frame = k.frame
         while step is not None:
             if frame is not None:
@@ -78,7 +78,7 @@ class Exposure:
         self._scopes[k] = found
         return found
 
-    def before(self, k: Cont | None) -> Names:
+    def before(self, k: Continuation | None) -> Names:
         """What is left to do in the same scope reads."""
         if k is None or k.kind in _BOUNDARIES:
             return NOTHING
@@ -86,7 +86,7 @@ class Exposure:
         if known is not None:
             return known
         chain = []
-        step: Cont | None = k
+        step: Continuation | None = k
         while step is not None and step.kind not in _BOUNDARIES and step not in self._before:
             chain.append(step)
             step = step.next
@@ -94,7 +94,7 @@ class Exposure:
             self._before[item] = self._own(item)
         return self._before[k]
 
-    def _own(self, k: Cont) -> Names:
+    def _own(self, k: Continuation) -> Names:
         after, frame = self.before(k.next), k.frame
         if frame is None:
             return after
@@ -112,7 +112,7 @@ class Exposure:
             return after.union(*self.jumps(k.next))
         return after
 
-    def jumps(self, k: Cont | None) -> Jumps:
+    def jumps(self, k: Continuation | None) -> Jumps:
         """What is read where the ways out of a continuation lead."""
         if k is None or k.kind in _BOUNDARIES:
             return Jumps()
@@ -121,7 +121,7 @@ class Exposure:
             known = self._jumps[k] = self._ways_out(k)
         return known
 
-    def _ways_out(self, k: Cont) -> Jumps:
+    def _ways_out(self, k: Continuation) -> Jumps:
         out, frame = self.jumps(k.next), k.frame
         if k.kind == "loop":
             return out._replace(end=self.before(k.next), again=self.before(k))
@@ -133,7 +133,7 @@ class Exposure:
             return Jumps(*(self.block(k.data[0], names, out, frame)[0] for names in out))
         return out
 
-    def _handlers(self, k: Cont) -> Names:
+    def _handlers(self, k: Continuation) -> Names:
         statement: ir.Try = k.data[0]
         after = k.next
         if statement.orelse and after is not None:
@@ -159,9 +159,9 @@ class Exposure:
         """What is read from a statement on."""
         if self.relevance.of(frame.module, node) is not RUN:
             return after
-        return _STATEMENTS.get(type(node), Exposure._other)(self, node, after, jumps, frame) | (
-            jumps.fail
-        )
+        return _STATEMENTS.get(type(node), LiveVariables._other)(
+            self, node, after, jumps, frame
+        ) | (jumps.fail)
 
     def _other(self, node: ir.Stmt, after: Names, jumps: Jumps, frame: Frame) -> Names:
         return after | self.named(node, frame)
@@ -268,16 +268,16 @@ class Exposure:
 _BOUNDARIES = frozenset({"call", "manager", "yielded"})
 """Continuations that lead back into another scope."""
 
-_STATEMENTS: dict[type, Callable[[Exposure, Any, Names, Jumps, Frame], Names]] = {
-    ir.Assign: Exposure._assign,
-    ir.Define: Exposure._define,
-    ir.If: Exposure._if,
-    ir.For: Exposure._for,
-    ir.While: Exposure.loop,
-    ir.With: Exposure._with,
-    ir.Try: Exposure._try,
-    ir.Return: Exposure._return,
-    ir.Raise: Exposure._raise,
-    ir.Break: Exposure._break,
-    ir.Continue: Exposure._continue,
+_STATEMENTS: dict[type, Callable[[LiveVariables, Any, Names, Jumps, Frame], Names]] = {
+    ir.Assign: LiveVariables._assign,
+    ir.Define: LiveVariables._define,
+    ir.If: LiveVariables._if,
+    ir.For: LiveVariables._for,
+    ir.While: LiveVariables.loop,
+    ir.With: LiveVariables._with,
+    ir.Try: LiveVariables._try,
+    ir.Return: LiveVariables._return,
+    ir.Raise: LiveVariables._raise,
+    ir.Break: LiveVariables._break,
+    ir.Continue: LiveVariables._continue,
 }

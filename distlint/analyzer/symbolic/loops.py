@@ -18,7 +18,7 @@ from distlint.analyzer.symbolic.values import Const, Unknown, Value
 
 if TYPE_CHECKING:
     from distlint.analyzer.static.closure import Bits
-    from distlint.analyzer.symbolic.context import Rehearsal
+    from distlint.analyzer.symbolic.context import ExecutionContext
     from distlint.analyzer.symbolic.state_abstraction import Live
 
 Loop = ir.For | ir.While
@@ -30,8 +30,8 @@ MOST_HEADS = 12
 class Loops:
     """How the first turns of the loops of one root have begun, and what was decided in them."""
 
-    def __init__(self, rehearsal: Rehearsal) -> None:
-        self.rehearsal = rehearsal
+    def __init__(self, context: ExecutionContext) -> None:
+        self.context = context
         self.heads: dict[Any, dict[Live, dict[Key, Value]]] = {}
         self.tested: Bits = 0
         """Names in conditions of which the outcome was known."""
@@ -52,7 +52,7 @@ class Loops:
         """A condition had a known outcome: with another number it may have another."""
         if id(node) not in self._noted:
             self._noted.add(id(node))
-            self.tested |= self.rehearsal.liveness.names(ir.tokens_of(node))
+            self.tested |= self.context.liveness.names(ir.tokens_of(node))
 
     def begins(
         self, side: Any, loop: Loop, frame: Frame, outer: Iterations, store: dict[Key, Value]
@@ -84,8 +84,8 @@ class Loops:
 
     def _live(self, loop: Loop, frame: Frame, outer: Iterations, store: dict[Key, Value]) -> Live:
         """What the loop itself may read of what is there when a turn begins."""
-        k = self.rehearsal.cont("loop", (loop, 1, None, outer), frame, None)
-        return self.rehearsal.liveness.live(State(k, frame, outer, {}, store))
+        k = self.context.continuation("loop", (loop, 1, None, outer), frame, None)
+        return self.context.liveness.live(State(k, frame, outer, {}, store))
 
     def _covers(self, loop: Loop, key: Key, before: Value | None, now: Value) -> bool:
         if before is now:
@@ -94,13 +94,13 @@ class Loops:
             return False
         if not (before is not None and _is_number(before)) and not _is_number(now):
             return True
-        return not self._is_tested(loop, self.rehearsal.liveness.names(frozenset([str(key[1])])))
+        return not self._is_tested(loop, self.context.liveness.names(frozenset([str(key[1])])))
 
     def _counts(self, loop: Loop) -> bool:
         """Was something decided by which turn of the loop it was?"""
         if not isinstance(loop, ir.For):
             return False
-        return self._is_tested(loop, self.rehearsal.liveness.names(ir.names_bound(loop.target)))
+        return self._is_tested(loop, self.context.liveness.names(ir.names_bound(loop.target)))
 
     def _is_tested(self, loop: Loop, names: Bits) -> bool:
         """Was a condition known that reads these variables, or what the loop makes of them?"""
@@ -119,7 +119,7 @@ class Loops:
         """What the statements of a loop read, and what they write with it."""
         found = self._flows.get(loop)
         if found is None:
-            bits = self.rehearsal.liveness.names
+            bits = self.context.liveness.names
             found = [(bits(read), bits(written)) for read, written in _assignments(loop.body)]
             self._flows[loop] = found
         return found
@@ -128,7 +128,7 @@ class Loops:
         """What the calls in a loop pass to which functions."""
         found = self._calls.get(loop)
         if found is None:
-            bits = self.rehearsal.liveness.names
+            bits = self.context.liveness.names
             found = self._calls[loop] = [
                 (bits(frozenset().union(*map(ir.tokens_of, node.args))), ir.last_name(node.func))
                 for node in _nodes(loop.body)
@@ -138,12 +138,12 @@ class Loops:
 
     def _params_of(self, name: str) -> Bits:
         """The parameters of functions of this name that have been run."""
-        entered = self.rehearsal.entered
+        entered = self.context.entered
         if len(entered) != self._entered:
             self._entered = len(entered)
             self._params.clear()
             for function in entered:
-                bits = self.rehearsal.liveness.names(
+                bits = self.context.liveness.names(
                     frozenset(param.name for param in function.params)
                 )
                 called = function.owner if function.name == "__init__" else function.name

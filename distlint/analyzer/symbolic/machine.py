@@ -12,21 +12,21 @@ from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.builtins import items_with
 from distlint.analyzer.symbolic.expressions import LOOP_BOUND
 from distlint.analyzer.symbolic.state import (
-    Cont,
-    Cut,
-    Emit,
-    Enter,
+    BranchUndecided,
+    CallRequested,
+    CollectiveReached,
+    Continuation,
     Event,
     Exit,
     Frame,
     Journal,
     Key,
-    Need,
     OverBudget,
-    RankMatters,
+    PathPruned,
+    RankDependent,
     State,
 )
-from distlint.analyzer.symbolic.unwinding import ABORT, END, Leaving
+from distlint.analyzer.symbolic.unwinding import ABORT, END, Unwinder
 from distlint.analyzer.symbolic.values import Unknown, Value, const, unknown
 from distlint.analyzer.symbolic.view import RETURNED
 
@@ -40,7 +40,7 @@ QUIET_STEPS = 400
 """Statements that a branch without collectives may take when both arms are run to be merged."""
 
 
-class Machine(Leaving):
+class Machine(Unwinder):
     """The part of a machine that drives it through the statements."""
 
     # ---- driving
@@ -54,24 +54,24 @@ class Machine(Leaving):
         """Run to the next collective that this rank takes part in, or to the end.
 
         Raises:
-            Need: a condition is undecided; the state to go on from is in the fields.
+            BranchUndecided: a condition is undecided; the state to go on from is in the fields.
         """
         while True:
             k = self.k
             if k is None:
-                self.rehearsal.ends = True
+                self.context.ends = True
                 return END
-            self.rehearsal.evaluate(self.evaluated)
+            self.context.evaluate(self.evaluated)
             self.evaluated = 0
-            self.rehearsal.step()
+            self.context.step()
             if self.log is not None:
                 self.mark = len(self.log)
             try:
                 outcome = _CONTINUE[k.kind](self, k)
-            except Enter as enter:
+            except CallRequested as enter:
                 self.enter(enter)
                 continue
-            except Emit as emit:
+            except CollectiveReached as emit:
                 event = emit.event
                 if event.members != self.cluster.everyone and self.rank not in event.members:
                     self.results[event.result_key] = const(None)
@@ -88,9 +88,9 @@ class Machine(Leaving):
             if self.rejoin is RETURNED:
                 return JOIN
 
-    def enter(self, enter: Enter) -> None:
+    def enter(self, enter: CallRequested) -> None:
         results = tuple(self.results.items())
-        self.k = self.rehearsal.cont(
+        self.k = self.context.continuation(
             "call", (self.frame, self.it, results, enter.key, enter.value, self.inner), None, self.k
         )
         self.frame, self.it, self.results, self.inner = enter.frame, (), {}, ()
@@ -125,7 +125,7 @@ class Machine(Leaving):
 
     def is_none(self, target: ir.Expr) -> bool:
         """Has a rank that gets nothing given no list to be filled?"""
-        return isinstance(target, ir.Name) and self.ev(target) == const(None)
+        return isinstance(target, ir.Name) and self.evaluate(target) == const(None)
 
     def synchronise(self, event: Event, place: Place) -> None:
         """The buffer of the collective holds the same on all ranks from here on."""
@@ -150,7 +150,7 @@ class Machine(Leaving):
 
     def synchronise_buffers(self, owner: v.Instance, place: Place) -> None:
         """One of ``self.buffers()`` is the same on all ranks: a loop passes over all of them."""
-        for name in self.rehearsal.buffers_of(owner.cls):
+        for name in self.context.buffers_of(owner.cls):
             value = self.store.get((owner.oid, name))
             if value is not None and value.local:
                 self.store[owner.oid, name] = unknown("sync", place, name, fresh=True)
@@ -159,7 +159,7 @@ class Machine(Leaving):
         """Note who has sent what all ranks hold from here on."""
         if event.kind == "broadcast" and event.root is not None:
             for atom in value.atoms:
-                self.rehearsal.told[atom] = (event.root, event.members)
+                self.context.told[atom] = (event.root, event.members)
 
     def assign_in_callers(self, target: ir.Expr, value: Value) -> None:
         """A buffer that came in as an argument is the caller's variable, too."""
@@ -195,10 +195,10 @@ class Machine(Leaving):
 
     # ---- continuations
 
-    def run_seq(self, k: Cont) -> str | None:
+    def run_seq(self, k: Continuation) -> str | None:
         block, index = k.data
         statement = block[index]
-        verdict = self.rehearsal.relevance.of(self.frame.module, statement)
+        verdict = self.context.relevance.of(self.frame.module, statement)
         if verdict is not RUN:
             if verdict is PASS_RISKY:
                 self.may_fail(statement.site)
@@ -206,12 +206,12 @@ class Machine(Leaving):
             return None
         return _EXECUTE[type(statement)](self, statement, k)
 
-    def then(self, k: Cont, block: ir.Block) -> None:
+    def then(self, k: Continuation, block: ir.Block) -> None:
         """Run a block in place of the statement at ``k``."""
         self.done(k)
         self.k = self.push(block, 0, self.k)
 
-    def continue_loop(self, k: Cont) -> str | None:
+    def continue_loop(self, k: Continuation) -> str | None:
         statement, index, iterable, outer = k.data
         if isinstance(statement, ir.While):
             return self.continue_while(k, statement, index, outer)
@@ -221,7 +221,7 @@ class Machine(Leaving):
             if self.log is not None:
                 where = self.frame.function or self.frame.module.key
                 self.lengths[where, statement.site, outer] = len(exact)
-                if isinstance(iterable, v.Ranked):
+                if isinstance(iterable, v.PerRank):
                     self.log.append(("decide", self.frame, statement.site, iterable, more, self.it))
         else:
             more = index < LOOP_BOUND and self.has_turn(statement, index, iterable, outer)
@@ -236,7 +236,7 @@ class Machine(Leaving):
         item = exact[index] if exact is not None else self.loop_item(iterable, index, self.turns())
         self.bind_target(statement.target, item)
         self.results = {}
-        again = self.rehearsal.cont(
+        again = self.context.continuation(
             "loop", (statement, index + 1, iterable, outer), k.frame, k.next
         )
         self.k = self.push(statement.body, 0, again)
@@ -249,7 +249,7 @@ class Machine(Leaving):
         if self.log is None and not self.quiet:
             atom = self.trip_atom(iterable, index)
             if index == 0:
-                self.rehearsal.loops.begins(self.side, statement, self.frame, outer, self.store)
+                self.context.loops.begins(self.side, statement, self.frame, outer, self.store)
             elif self.one is None and not atom.local and self.assumed(atom) is None:
                 if self.repeated(statement, outer) is not None:
                     self.known[atom] = False
@@ -258,62 +258,64 @@ class Machine(Leaving):
 
     def repeated(self, loop: ir.For | ir.While, outer: tuple[int, ...]) -> dict[Key, Value] | None:
         """What is new in a turn that can do nothing new; None if it can."""
-        return self.rehearsal.loops.repeats(self.side, loop, self.frame, outer, self.store)
+        return self.context.loops.repeats(self.side, loop, self.frame, outer, self.store)
 
     def leave_last_item(self, target: ir.Expr) -> None:
         """Behind a loop, whether its variable is None asks for the turns, not for the data."""
         if isinstance(target, ir.Name):
-            item = self.ev(target)
+            item = self.evaluate(target)
             if isinstance(item, Unknown) and item.op == "item" and item.local:
                 self.bind_target(target, v.unknown("last", item))
 
     def continue_while(
-        self, k: Cont, statement: ir.While, index: int, outer: tuple[int, ...]
+        self, k: Continuation, statement: ir.While, index: int, outer: tuple[int, ...]
     ) -> str | None:
         self.it = (*outer, index)
         if not self.test(statement.test, statement.site):
-            self.rehearsal.loops_left.add(statement)
+            self.context.loops_left.add(statement)
             self.it = outer
             self.results = {}
             self.k = self.push(statement.orelse, 0, k.next)
             return None
         if index >= LOOP_BOUND + self.extra_turns(statement):
             if k.next is not None:
-                self.rehearsal.loops_cut.add(statement)
-            raise Cut
+                self.context.loops_cut.add(statement)
+            raise PathPruned
         if self.log is None and not self.quiet:
             if index == 0:
-                self.rehearsal.loops.begins(self.side, statement, self.frame, outer, self.store)
+                self.context.loops.begins(self.side, statement, self.frame, outer, self.store)
             elif self.one is None and self.is_undecided(statement.test):
                 if self.repeated(statement, outer) is not None:
-                    raise Cut
+                    raise PathPruned
         self.results = {}
-        again = self.rehearsal.cont("loop", (statement, index + 1, None, outer), k.frame, k.next)
+        again = self.context.continuation(
+            "loop", (statement, index + 1, None, outer), k.frame, k.next
+        )
         self.k = self.push(statement.body, 0, again)
         return None
 
     def is_undecided(self, test: ir.Expr) -> bool:
         """Does a loop go on for no reason that is known?"""
-        return isinstance(test, ir.Literal) or isinstance(self.ev(test), (Unknown, v.Phi))
+        return isinstance(test, ir.Literal) or isinstance(self.evaluate(test), (Unknown, v.Phi))
 
     def extra_turns(self, statement: ir.While) -> int:
         """A loop whose condition is concrete may take more turns than one that is not."""
         concrete = isinstance(statement.test, ir.Compare) and not isinstance(
-            self.ev(statement.test), (Unknown, v.Phi)
+            self.evaluate(statement.test), (Unknown, v.Phi)
         )
         return 6 if concrete else 0
 
     # ---- statements
 
-    def do_evaluate(self, s: ir.Evaluate, k: Cont) -> str | None:
+    def do_evaluate(self, s: ir.Evaluate, k: Continuation) -> str | None:
         if isinstance(s.value, ir.Yield):
             return self.do_yield(s.value, k)
-        self.ev(s.value)
+        self.evaluate(s.value)
         self.done(k)
         return None
 
-    def do_assign(self, s: ir.Assign, k: Cont) -> str | None:
-        value = self.ev(s.value)
+    def do_assign(self, s: ir.Assign, k: Continuation) -> str | None:
+        value = self.evaluate(s.value)
         if self.log is not None:
             for target in s.targets:
                 self.log.append(("assign", self.frame, s.site, target, value))
@@ -330,12 +332,12 @@ class Machine(Leaving):
         elif isinstance(target, ir.Starred):
             self.bind_target(target.value, value)
         elif isinstance(target, ir.Attribute):
-            self.set_attribute(self.settle(self.ev(target.value)), target.attr, value)
+            self.set_attribute(self.resolve(self.evaluate(target.value)), target.attr, value)
         elif isinstance(target, ir.Subscript):
             self.assign_item(target, value)
 
     def unpack(self, target: ir.Display, value: Value) -> None:
-        value = self.settle(value)
+        value = self.resolve(value)
         starred = next(
             (i for i, item in enumerate(target.items) if isinstance(item, ir.Starred)), None
         )
@@ -351,18 +353,18 @@ class Machine(Leaving):
                 found = self.item(value, len(value.items) - (len(target.items) - index))
             self.bind_target(item, found)
 
-    def do_augmented(self, s: ir.AugAssign, k: Cont) -> str | None:
-        value = v.binary(s.op, self.ev(s.target), self.ev(s.value), self.cluster)
+    def do_augmented(self, s: ir.AugAssign, k: Continuation) -> str | None:
+        value = v.binary(s.op, self.evaluate(s.target), self.evaluate(s.value), self.cluster)
         if self.log is not None:
             self.log.append(("assign", self.frame, s.site, s.target, value))
         self.bind_target(s.target, value)
         self.done(k)
         return None
 
-    def do_if(self, s: ir.If, k: Cont) -> str | None:
+    def do_if(self, s: ir.If, k: Continuation) -> str | None:
         test = s.test
         if not isinstance(test, (ir.BoolOp, ir.Not)):
-            value = self.ev(test)
+            value = self.evaluate(test)
             if isinstance(value, (Unknown, v.Phi)):
                 if self.drops_arm(s, value, k) or self.merge(s, value, k):
                     return None
@@ -371,7 +373,7 @@ class Machine(Leaving):
             self.note_test(test, value)
             outcome = self.truth(value, s.site)
         else:
-            value = self.ev(test)
+            value = self.evaluate(test)
             if isinstance(value, (Unknown, v.Phi)) and (
                 self.drops_arm(s, value, k) or self.merge(s, value, k)
             ):
@@ -380,14 +382,14 @@ class Machine(Leaving):
         self.then(k, s.body if outcome else s.orelse)
         return None
 
-    def drops_arm(self, s: ir.If, value: Value, k: Cont) -> bool:
+    def drops_arm(self, s: ir.If, value: Value, k: Continuation) -> bool:
         """An undecided branch into an abort matches anything: only the other arm is of interest."""
         for arm, other, outcome in ((s.body, s.orelse, False), (s.orelse, s.body, True)):
-            if not self.rehearsal.is_left_by_error_alone(arm):
+            if not self.context.is_left_by_error_alone(arm):
                 continue
             if self.is_stopped(k, _raised_by(arm)):
                 continue
-            if self.rehearsal.meets(self.frame, arm):
+            if self.context.meets(self.frame, arm):
                 continue
             if self.assume(value, outcome):
                 self.then(k, other)
@@ -424,9 +426,9 @@ class Machine(Leaving):
             ]
         return [given] if self._truth(value) is outcome else []
 
-    def merge(self, s: ir.If, value: Value, k: Cont) -> bool:
+    def merge(self, s: ir.If, value: Value, k: Continuation) -> bool:
         """Run both arms of an undecided branch and join what they leave, if they only assign."""
-        if not (self.joins and self.rehearsal.mergeable(s)):
+        if not (self.joins and self.context.mergeable(s)):
             return False
         value = self.reduced(value)
         if not isinstance(value, (Unknown, v.Phi)):
@@ -434,7 +436,7 @@ class Machine(Leaving):
         then = self.store_where(value, True, s.body)
         orelse = self.store_where(value, False, s.orelse)
         if then is None or orelse is None:
-            self.rehearsal.unmergeable(s)
+            self.context.unmergeable(s)
             return False
         written = {**then.written, **orelse.written}
         self.write(self.joined(value, _those(then, written), _those(orelse, written)))
@@ -465,7 +467,7 @@ class Machine(Leaving):
         known, assumptions = self.known, self.assumptions
         self.known, self.assumptions = dict(known), []
         try:
-            with suppress(RankMatters):
+            with suppress(RankDependent):
                 self.assume(test, outcome)
             self.assumptions.clear()
             journal = self.store_after(block)
@@ -477,7 +479,7 @@ class Machine(Leaving):
         """The variables after a block of plain statements; None if it does more than assign."""
         before = self.store
         self.store = journal = Journal(before)
-        self.rehearsal.spend(len(before))
+        self.context.spend(len(before))
         try:
             return journal if self.run_block_quietly(block) else None
         finally:
@@ -513,8 +515,8 @@ class Machine(Leaving):
             return v.joined(test, then, orelse)
         return then if self._truth(test) else orelse
 
-    def do_for(self, s: ir.For, k: Cont) -> str | None:
-        iterable = self.settle(self.ev(s.iterable))
+    def do_for(self, s: ir.For, k: Continuation) -> str | None:
+        iterable = self.resolve(self.evaluate(s.iterable))
         if isinstance(iterable, v.Obj):
             entry = self.catalogue.member(iterable.kind, "__iter__")
             if entry is not None and entry.collective is not None:
@@ -529,12 +531,12 @@ class Machine(Leaving):
         if self.merge_turns(s, iterable, k):
             return None
         self.done(k)
-        self.k = self.rehearsal.cont("loop", (s, 0, iterable, self.it), self.frame, self.k)
+        self.k = self.context.continuation("loop", (s, 0, iterable, self.it), self.frame, self.k)
         return None
 
-    def merge_turns(self, s: ir.For, iterable: Value, k: Cont) -> bool:
+    def merge_turns(self, s: ir.For, iterable: Value, k: Continuation) -> bool:
         """Run a loop of unknown length that only assigns, and join what each count leaves."""
-        if not (self.joins and self.rehearsal.mergeable(s)):
+        if not (self.joins and self.context.mergeable(s)):
             return False
         if self.exact_items(iterable) is not None:
             return False
@@ -552,7 +554,7 @@ class Machine(Leaving):
                 self.bind_target(s.target, self.loop_item(iterable, index, self.turns()))
                 store = self.store_after(s.body)
                 if store is None:
-                    self.rehearsal.unmergeable(s)
+                    self.context.unmergeable(s)
                     return False
                 after.append(store)
                 written |= {**turn.written, **store.written}
@@ -566,13 +568,13 @@ class Machine(Leaving):
         self.then(k, s.orelse)
         return True
 
-    def do_while(self, s: ir.While, k: Cont) -> str | None:
+    def do_while(self, s: ir.While, k: Continuation) -> str | None:
         self.done(k)
-        self.k = self.rehearsal.cont("loop", (s, 0, None, self.it), self.frame, self.k)
+        self.k = self.context.continuation("loop", (s, 0, None, self.it), self.frame, self.k)
         return None
 
-    def do_assert(self, s: ir.Assert, k: Cont) -> str | None:
-        value = self.ev(s.test)
+    def do_assert(self, s: ir.Assert, k: Continuation) -> str | None:
+        value = self.evaluate(s.test)
         undecided = isinstance(value, (Unknown, v.Phi))
         implied = self.implied(value) if isinstance(value, Unknown) else None
         if implied is not None:
@@ -586,18 +588,18 @@ class Machine(Leaving):
         self.done(k)
         return None
 
-    def do_define(self, s: ir.Define, k: Cont) -> str | None:
-        self.rehearsal.frames[self.frame.scope] = self.frame
+    def do_define(self, s: ir.Define, k: Continuation) -> str | None:
+        self.context.frames[self.frame.scope] = self.frame
         self.set_name(s.function.name, v.func(s.function, self.frame.scope))
         self.done(k)
         return None
 
-    def do_class(self, s: ir.DefineClass, k: Cont) -> str | None:
+    def do_class(self, s: ir.DefineClass, k: Continuation) -> str | None:
         self.set_name(s.cls.name, v.cls_value(s.cls))
         self.done(k)
         return None
 
-    def do_import(self, s: ir.Import, k: Cont) -> str | None:
+    def do_import(self, s: ir.Import, k: Continuation) -> str | None:
         module = self.frame.module
         for name, dotted, attr in s.bindings:
             if name == "*":
@@ -607,13 +609,13 @@ class Machine(Leaving):
         self.done(k)
         return None
 
-    def do_delete(self, s: ir.Delete, k: Cont) -> str | None:
+    def do_delete(self, s: ir.Delete, k: Continuation) -> str | None:
         self.done(k)
         return None
 
     # ---- quiet runs
 
-    def run_quietly(self, enter: Enter) -> Value | None:
+    def run_quietly(self, enter: CallRequested) -> Value | None:
         """Run a function to its end; None if it meets a collective or an open question."""
         saved = (self.frame, self.it, self.results, self.inner, self.k, self.site)
         self.k = None
@@ -631,13 +633,13 @@ class Machine(Leaving):
             k = self.k
             if k is None:
                 return self.results.get(want_value)
-            self.rehearsal.step()
+            self.context.step()
             try:
                 outcome = _CONTINUE[k.kind](self, k)
-            except Enter as enter:
+            except CallRequested as enter:
                 self.enter(enter)
                 continue
-            except (Emit, Exit, Cut):
+            except (CollectiveReached, Exit, PathPruned):
                 return None
             if outcome is not None:
                 return None
@@ -656,10 +658,10 @@ class Machine(Leaving):
                 k = self.k
                 if k is None:
                     return self.frame is frame
-                self.rehearsal.step()
+                self.context.step()
                 try:
                     outcome = _CONTINUE[k.kind](self, k)
-                except Enter as enter:
+                except CallRequested as enter:
                     value = self.run_quietly(enter)
                     if value is None:
                         return False
@@ -668,7 +670,7 @@ class Machine(Leaving):
                 if outcome is not None:
                     return False
             return False
-        except (Need, Emit, Exit, Cut, RankMatters):
+        except (BranchUndecided, CollectiveReached, Exit, PathPruned, RankDependent):
             return False
         finally:
             self.quiet -= 1
@@ -696,7 +698,7 @@ def _whose_buffer(payload: Value | None) -> Iterator[v.Instance]:
                 yield owner
 
 
-def _argument_for(function: ir.Function, name: str, k: Cont) -> ir.Expr | None:
+def _argument_for(function: ir.Function, name: str, k: Continuation) -> ir.Expr | None:
     """What the caller passes for a parameter; ``k`` returns to the statement with the call."""
     assert k.next is not None
     block, index = k.next.data
@@ -717,7 +719,7 @@ def _argument_for(function: ir.Function, name: str, k: Cont) -> ir.Expr | None:
     return None
 
 
-_CONTINUE: dict[str, Callable[[Machine, Cont], str | None]] = {
+_CONTINUE: dict[str, Callable[[Machine, Continuation], str | None]] = {
     "seq": Machine.run_seq,
     "call": Machine.end_call,
     "loop": Machine.continue_loop,
@@ -729,7 +731,7 @@ _CONTINUE: dict[str, Callable[[Machine, Cont], str | None]] = {
     "manager": Machine.end_without_yield,
     "yielded": Machine.end_manager,
 }
-_EXECUTE: dict[type, Callable[[Machine, Any, Cont], str | None]] = {
+_EXECUTE: dict[type, Callable[[Machine, Any, Continuation], str | None]] = {
     ir.Evaluate: Machine.do_evaluate,
     ir.Assign: Machine.do_assign,
     ir.AugAssign: Machine.do_augmented,

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from distlint.analyzer.symbolic import values as v
-from distlint.analyzer.symbolic.context import Rehearsal
-from distlint.analyzer.symbolic.product import Parting
+from distlint.analyzer.symbolic.context import ExecutionContext
+from distlint.analyzer.symbolic.product import Divergence
 from distlint.analyzer.symbolic.replay import Trace, replay
 from distlint.analyzer.symbolic.state import Event, OverBudget, State
 from distlint.analyzer.symbolic.values import Unknown, Value
@@ -18,7 +18,7 @@ from distlint.analyzer.symbolic.view import SIDES
 MAX_CANDIDATES = 12
 """Decisions of one deadlock that are changed."""
 
-Spot = tuple[str, int]
+DecisionPoint = tuple[str, int]
 """The module and the site of a test of the rank."""
 Entry = tuple[Any, ...]
 
@@ -28,7 +28,7 @@ class Irrelevant:
     """Decisions without which the ranks would get stuck at the same place."""
 
     atoms: frozenset[Unknown] = frozenset()
-    spots: frozenset[Spot] = frozenset()
+    spots: frozenset[DecisionPoint] = frozenset()
 
     def covers(self, entry: Entry) -> bool:
         """Is an entry of a log such a decision?"""
@@ -59,9 +59,9 @@ NOTHING = Irrelevant()
 
 @dataclass
 class Deadlock:
-    """A parting that has been replayed, and what it shows not to need."""
+    """A divergence that has been replayed, and what it shows not to need."""
 
-    parting: Parting
+    divergence: Divergence
     traces: list[Trace]
     irrelevant: Irrelevant = NOTHING
 
@@ -69,15 +69,17 @@ class Deadlock:
 class Minimizer:
     """Finds the decisions that one deadlock needs."""
 
-    def __init__(self, rehearsal: Rehearsal, start: State, found: Deadlock, budget: int) -> None:
-        self.rehearsal = rehearsal
+    def __init__(
+        self, context: ExecutionContext, start: State, found: Deadlock, budget: int
+    ) -> None:
+        self.context = context
         self.start = start
         self.found = found
         self.budget = budget
         self.spent = 0
         self.atoms = set[Unknown]()
-        self.forced: dict[Spot, bool] = {}
-        self.place = _where(found.parting, found.traces)
+        self.forced: dict[DecisionPoint, bool] = {}
+        self.place = _where(found.divergence, found.traces)
 
     def run(self) -> Deadlock:
         """Leave out what is not needed, as far as the budget lasts."""
@@ -97,11 +99,11 @@ class Minimizer:
         """Do the ranks get stuck at the same place when a decision comes out otherwise?"""
         for outcome in _alternatives(atom, answers):
             own = {(side, atom): outcome for side in SIDES}
-            parting = self.found.parting
-            parting = replace(parting, assumed={**parting.assumed, **own})
-            traces = self.stuck(parting)
+            divergence = self.found.divergence
+            divergence = replace(divergence, assumed={**divergence.assumed, **own})
+            traces = self.stuck(divergence)
             if traces is not None:
-                self.found = Deadlock(_shown(parting, traces), traces)
+                self.found = Deadlock(_shown(divergence, traces), traces)
                 return True
         return False
 
@@ -110,15 +112,17 @@ class Minimizer:
         for spot in _rank_tests(self.found):
             for outcome in (False, True):
                 trial = {**self.forced, spot: outcome}
-                parting = self.found.parting
-                parting = replace(parting, assumed=_mirrored(parting.assumed), forced=trial)
-                traces = self.stuck(parting)
+                divergence = self.found.divergence
+                divergence = replace(
+                    divergence, assumed=_mirrored(divergence.assumed), forced=trial
+                )
+                traces = self.stuck(divergence)
                 # a loop over what each rank has of its own is no test that could be forced
                 if traces is not None and _obey(traces, spot, outcome):
                     self.forced = trial
                     break
 
-    def stuck(self, parting: Parting) -> list[Trace] | None:
+    def stuck(self, divergence: Divergence) -> list[Trace] | None:
         """The traces, if the two ranks get stuck at the same place as before.
 
         Raises:
@@ -126,14 +130,14 @@ class Minimizer:
         """
         if self.spent >= self.budget:
             raise OverBudget
-        with self.rehearsal.aside(budget=self.budget):
+        with self.context.aside(budget=self.budget):
             try:
-                traces, is_stuck = replay(self.rehearsal, self.start, parting)
+                traces, is_stuck = replay(self.context, self.start, divergence)
             except OverBudget:
                 return None
             finally:
-                self.spent += self.rehearsal.steps
-        return traces if is_stuck and _where(parting, traces) == self.place else None
+                self.spent += self.context.steps
+        return traces if is_stuck and _where(divergence, traces) == self.place else None
 
 
 def _mirrored(assumed: dict[Any, bool]) -> dict[Any, bool]:
@@ -146,48 +150,48 @@ def _mirrored(assumed: dict[Any, bool]) -> dict[Any, bool]:
     return {**both, **assumed}
 
 
-def _obey(traces: list[Trace], spot: Spot, outcome: bool) -> bool:
+def _obey(traces: list[Trace], spot: DecisionPoint, outcome: bool) -> bool:
     """Have all tests of the rank at a place come out like this?"""
     return all(
         entry[4] is outcome
         for trace in traces
         for entry in trace.log
-        if entry[0] == "decide" and isinstance(entry[3], v.Ranked)
+        if entry[0] == "decide" and isinstance(entry[3], v.PerRank)
         if (entry[1].module.key, entry[2]) == spot
     )
 
 
-def _where(parting: Parting, traces: list[Trace]) -> list[tuple[str, int, str] | None]:
+def _where(divergence: Divergence, traces: list[Trace]) -> list[tuple[str, int, str] | None]:
     """The collectives of the two ranks at which they part, None at the end."""
     return [
         (event.module, event.site, event.name) if event is not None else None
-        for event in _events(parting, traces)
+        for event in _events(divergence, traces)
     ]
 
 
-def _events(parting: Parting, traces: list[Trace]) -> tuple[Event | None, Event | None]:
-    first, second = parting.ranks
-    return _event(traces[first], second, parting), _event(traces[second], first, parting)
+def _events(divergence: Divergence, traces: list[Trace]) -> tuple[Event | None, Event | None]:
+    first, second = divergence.ranks
+    return _event(traces[first], second, divergence), _event(traces[second], first, divergence)
 
 
-def _event(trace: Trace, other: int, parting: Parting) -> Event | None:
+def _event(trace: Trace, other: int, divergence: Divergence) -> Event | None:
     common = [event for event in trace.events if other in event.members]
-    return common[parting.serial] if parting.serial < len(common) else None
+    return common[divergence.serial] if divergence.serial < len(common) else None
 
 
-def _shown(parting: Parting, traces: list[Trace]) -> Parting:
-    """The parting with the collectives of a replay."""
+def _shown(divergence: Divergence, traces: list[Trace]) -> Divergence:
+    """The divergence with the collectives of a replay."""
     first, second = (
         new if old is not None else None
-        for new, old in zip(_events(parting, traces), parting.events, strict=True)
+        for new, old in zip(_events(divergence, traces), divergence.events, strict=True)
     )
-    return replace(parting, events=(first, second))
+    return replace(divergence, events=(first, second))
 
 
 def _own_decisions(found: Deadlock) -> Iterator[tuple[Unknown, tuple[bool | None, bool | None]]]:
     """What the two ranks have decided for themselves, and how each did."""
     answers: dict[Unknown, list[bool | None]] = {}
-    for side, rank in enumerate(found.parting.ranks):
+    for side, rank in enumerate(found.divergence.ranks):
         for entry in found.traces[rank].log:
             if entry[0] == "decide" and not v.is_ranked(entry[3]):
                 value, outcome = entry[3], entry[4]
@@ -195,15 +199,15 @@ def _own_decisions(found: Deadlock) -> Iterator[tuple[Unknown, tuple[bool | None
                     value, outcome = value.args[0], not outcome
                 for atom in _local_atoms(value):
                     row = answers.setdefault(atom, [None, None])
-                    row[side] = outcome if atom is value else _assumed(found.parting, side, atom)
+                    row[side] = outcome if atom is value else _assumed(found.divergence, side, atom)
     order = sorted(answers, key=lambda atom: _order(atom, answers[atom]))
     for atom in order[:MAX_CANDIDATES]:
         first, second = answers[atom]
         yield atom, (first, second)
 
 
-def _assumed(parting: Parting, side: int, atom: Unknown) -> bool | None:
-    return parting.assumed.get((SIDES[side], atom))
+def _assumed(divergence: Divergence, side: int, atom: Unknown) -> bool | None:
+    return divergence.assumed.get((SIDES[side], atom))
 
 
 def _order(atom: Unknown, answers: list[bool | None]) -> int:
@@ -220,12 +224,12 @@ def _alternatives(atom: Unknown, answers: tuple[bool | None, bool | None]) -> tu
     return tuple(outcome for outcome in (False, True) if known != {outcome})
 
 
-def _rank_tests(found: Deadlock) -> list[Spot]:
+def _rank_tests(found: Deadlock) -> list[DecisionPoint]:
     """Where the two ranks have tested which rank they are, and differ."""
-    seen: list[dict[Spot, set[bool]]] = [{}, {}]
-    for side, rank in enumerate(found.parting.ranks):
+    seen: list[dict[DecisionPoint, set[bool]]] = [{}, {}]
+    for side, rank in enumerate(found.divergence.ranks):
         for entry in found.traces[rank].log:
-            if entry[0] == "decide" and isinstance(entry[3], v.Ranked):
+            if entry[0] == "decide" and isinstance(entry[3], v.PerRank):
                 spot = (entry[1].module.key, entry[2])
                 seen[side].setdefault(spot, set()).add(entry[4])
     spots = dict.fromkeys((*seen[0], *seen[1]))

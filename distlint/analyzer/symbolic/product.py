@@ -12,19 +12,19 @@ from typing import Any
 from distlint.analyzer import ir
 from distlint.analyzer.symbolic import strides
 from distlint.analyzer.symbolic import values as v
-from distlint.analyzer.symbolic.context import Rehearsal
+from distlint.analyzer.symbolic.context import ExecutionContext
 from distlint.analyzer.symbolic.machine import ABORT, END, JOIN, Machine, Place
 from distlint.analyzer.symbolic.state import (
     OPAQUE,
-    Cont,
-    Cut,
-    Emit,
-    Enter,
+    BranchUndecided,
+    CallRequested,
+    CollectiveReached,
+    Continuation,
     Event,
     Frame,
     Key,
-    Need,
-    RankMatters,
+    PathPruned,
+    RankDependent,
     State,
 )
 from distlint.analyzer.symbolic.state_abstraction import FACTS, Live
@@ -34,7 +34,7 @@ from distlint.analyzer.symbolic.view import SIDES
 Known = dict[Any, bool]
 """What is assumed about unknowns; for rank-local ones the key is a side and the unknown."""
 
-Asked = frozenset[tuple[Any, "Cont | None"]]
+Asked = frozenset[tuple[Any, "Continuation | None"]]
 """What a statement in hand has asked, and asks again when the functions that it calls return."""
 
 Position = tuple[float, ...]
@@ -60,46 +60,46 @@ MOST = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
+class PathHistory:
     """How a pair of ranks got to where it is: what was decided and met, linked to what was before.
 
     Where two ways have been joined, ``split`` is the unknown that they had decided differently.
     """
 
-    before: Past | None = None
+    before: PathHistory | None = None
     decided: tuple[tuple[Any, bool], ...] = ()
     met: int | None = None
     """Site of a common collective."""
     renamed: tuple[Place, Place] | None = None
     """A collective that the second rank has met elsewhere than the first."""
     split: Any = None
-    otherwise: Past | None = None
+    otherwise: PathHistory | None = None
     """The way on which ``split`` is false."""
     length: int = 0
     """How many decisions it takes, at least."""
 
-    def assume(self, decided: Iterable[tuple[Any, bool]]) -> Past:
+    def assume(self, decided: Iterable[tuple[Any, bool]]) -> PathHistory:
         decided = tuple(decided)
-        return Past(self, decided, length=self.length + len(decided)) if decided else self
+        return PathHistory(self, decided, length=self.length + len(decided)) if decided else self
 
-    def meet(self, site: int, renamed: tuple[Place, Place] | None = None) -> Past:
-        return Past(self, met=site, renamed=renamed, length=self.length)
+    def meet(self, site: int, renamed: tuple[Place, Place] | None = None) -> PathHistory:
+        return PathHistory(self, met=site, renamed=renamed, length=self.length)
 
-    def join(self, split: Any, otherwise: Past) -> Past:
+    def join(self, split: Any, otherwise: PathHistory) -> PathHistory:
         """This way where an unknown is true, and another one where it is false."""
         length = min(self.length, otherwise.length)
-        return Past(self, split=split, otherwise=otherwise, length=length)
+        return PathHistory(self, split=split, otherwise=otherwise, length=length)
 
-    def ways(self) -> Iterator[tuple[list[Past], Known]]:
+    def ways(self) -> Iterator[tuple[list[PathHistory], Known]]:
         """Ways back to the start that agree with themselves, and what is decided on them.
 
         Where ways have been joined at a loss, a choice may contradict what came later.
         """
-        steps: list[Past] = []
+        steps: list[PathHistory] = []
         found: Known = {}
-        choices: list[tuple[Past, int, Known]] = []
+        choices: list[tuple[PathHistory, int, Known]] = []
         tries = MANY_TRIES
-        step: Past | None = self
+        step: PathHistory | None = self
         while step is not None:
             agrees = all(found.get(key, outcome) is outcome for key, outcome in step.decided)
             goes_on = agrees or not (choices and tries)
@@ -116,8 +116,8 @@ class Past:
                 steps, found = steps[:length], dict(known)
 
     def back(
-        self, found: Known, length: int, choices: list[tuple[Past, int, Known]]
-    ) -> Past | None:
+        self, found: Known, length: int, choices: list[tuple[PathHistory, int, Known]]
+    ) -> PathHistory | None:
         """What was before; where two ways were joined and either will do, the other is noted."""
         if self.before is None or self.otherwise is None:
             return self.before
@@ -129,7 +129,7 @@ class Past:
 
 
 @dataclass(frozen=True, slots=True)
-class Parting:
+class Divergence:
     """Two ranks that do different things next: ``differs`` names an argument, or is empty."""
 
     ranks: tuple[int, int]
@@ -141,19 +141,19 @@ class Parting:
     """Site of the last common collective."""
     names: dict[Place, Place] = field(default_factory=dict)
     """Collectives that the second rank has met elsewhere than the first, by the second's place."""
-    past: Past = field(default_factory=Past)
+    past: PathHistory = field(default_factory=PathHistory)
     forced: dict[tuple[str, int], bool] = field(default_factory=dict)
     """How tests of the rank, by module and site, are to come out on all ranks."""
 
     @classmethod
     def on_ways(
         cls,
-        past: Past,
+        past: PathHistory,
         ranks: tuple[int, int],
         events: tuple[Event | None, Event | None],
         differs: str,
-    ) -> Iterator[Parting]:
-        """A parting at the end of each way that leads there."""
+    ) -> Iterator[Divergence]:
+        """A divergence at the end of each way that leads there."""
         for steps, found in past.ways():
             met = [step.met for step in steps if step.met is not None]
             names = {step.renamed[0]: step.renamed[1] for step in reversed(steps) if step.renamed}
@@ -161,9 +161,9 @@ class Parting:
             common = met[0] if met else -1
             yield cls(ranks, events, assumed, len(met), differs, common, names, past)
 
-    def others(self) -> Iterator[Parting]:
-        """The same parting, on other ways that lead there."""
-        return islice(Parting.on_ways(self.past, self.ranks, self.events, self.differs), 1, None)
+    def others(self) -> Iterator[Divergence]:
+        """The same divergence, on other ways that lead there."""
+        return islice(Divergence.on_ways(self.past, self.ranks, self.events, self.differs), 1, None)
 
     @property
     def is_open(self) -> bool:
@@ -172,7 +172,7 @@ class Parting:
 
     @property
     def kind(self) -> tuple[Any, ...]:
-        """What makes two partings alike: where the ranks were last together, and where they are."""
+        """What makes two divergences alike: the last common collective, and where the ranks are."""
         sites = [event and (event.module, event.site) for event in self.events]
         return (*sites, self.differs, self.common)
 
@@ -187,13 +187,13 @@ class Parting:
 
 
 @dataclass(slots=True, eq=False)
-class _Item:
+class _ProductState:
     """A place in the walk: one state for two ranks that are in the same, or the states of both."""
 
     states: tuple[State, ...]
     known: Known
     asked: Asked
-    past: Past
+    past: PathHistory
     lives: tuple[Live, ...] = ()
     meeting: Any = None
     weight: int = 0
@@ -221,7 +221,7 @@ class _Step:
     apart: bool = False
 
 
-class Walk:
+class ProductExploration:
     """The walk of pairs of ranks from one start.
 
     Ranks in the same state are walked as one, and ways on which they decided an unknown differently
@@ -229,58 +229,58 @@ class Walk:
     number of its paths.
     """
 
-    def __init__(self, rehearsal: Rehearsal, start: State) -> None:
-        self.rehearsal = rehearsal
-        self.liveness = rehearsal.liveness
+    def __init__(self, context: ExecutionContext, start: State) -> None:
+        self.context = context
+        self.liveness = context.liveness
         self.start = start
-        self.all = Machine(rehearsal, None)
+        self.all = Machine(context, None)
         self.is_complete = True
         """Has every way been walked that was come to?"""
         self.next: dict[Any, tuple[_Step, ...]] = {}
 
-    def partings(self, first: int, second: int) -> Iterator[Parting]:
+    def divergences(self, first: int, second: int) -> Iterator[Divergence]:
         """Every way (within the bounds) in which two ranks come to different collectives.
 
         Raises:
             OverBudget: when there are too many states.
         """
-        machines = (Machine(self.rehearsal, first, "A"), Machine(self.rehearsal, second, "B"))
-        agenda = _Agenda(self.rehearsal)
-        agenda.add(_Item((self.start,), {}, frozenset(), Past()))
+        machines = (Machine(self.context, first, "A"), Machine(self.context, second, "B"))
+        worklist = _Worklist(self.context)
+        worklist.add(_ProductState((self.start,), {}, frozenset(), PathHistory()))
         seen: set[Any] = set()
-        while (item := agenda.pop()) is not None:
-            self.is_complete = self.is_complete and agenda.is_complete
+        while (item := worklist.pop()) is not None:
+            self.is_complete = self.is_complete and worklist.is_complete
             identity = self.liveness.identity(item.states, item.lives, item.known)
             if identity in seen:
                 continue
             seen.add(identity)
             if len(item.states) == 2:
-                yield from self.advance_pair(machines, item, agenda)
+                yield from self.advance_pair(machines, item, worklist)
                 continue
             for step in self.following(item, identity):
                 past = item.past.assume(step.decided)
                 if step.met is not None:
                     past = past.meet(step.met)
                 states = (step.state, step.state) if step.apart else (step.state,)
-                agenda.add(_Item(states, step.known, step.asked, past))
-        self.is_complete = self.is_complete and agenda.is_complete
+                worklist.add(_ProductState(states, step.known, step.asked, past))
+        self.is_complete = self.is_complete and worklist.is_complete
 
     # ---- ranks that do the same
 
-    def following(self, item: _Item, identity: Any) -> tuple[_Step, ...]:
+    def following(self, item: _ProductState, identity: Any) -> tuple[_Step, ...]:
         """What follows for ranks in one state; found once for all pairs of ranks."""
         steps = self.next.get(identity)
         if steps is None:
             steps = self.next[identity] = tuple(self.steps(item))
         return steps
 
-    def goes_on(self, item: _Item) -> bool:
+    def goes_on(self, item: _ProductState) -> bool:
         """Do ranks in one state get further without being told apart at once?"""
         item.lives, item.known = self.liveness.matters(item.states, item.known, item.asked)
         identity = self.liveness.identity(item.states, item.lives, item.known)
         return not any(step.apart for step in self.following(item, identity))
 
-    def steps(self, item: _Item) -> Iterator[_Step]:
+    def steps(self, item: _ProductState) -> Iterator[_Step]:
         """What follows for ranks in one state, up to the next question or collective."""
         machine = self.all
         (start,) = item.states
@@ -291,7 +291,7 @@ class Walk:
         is_apart, met = False, None
         try:
             event = machine.advance()
-        except Need as need:
+        except BranchUndecided as need:
             state = machine.save()
             asked = _still_asked(item.asked, (state,)) | {(need.key, state.k)}
             for outcome in (True, False):
@@ -299,9 +299,9 @@ class Walk:
                 known = {**machine.known, need.key: outcome}
                 yield _Step(decided, None, state, known, asked)
             return
-        except RankMatters:
+        except RankDependent:
             state, is_apart = machine.save(), True
-        except Cut:
+        except PathPruned:
             return
         else:
             state = machine.save()
@@ -309,10 +309,10 @@ class Walk:
                 state = state.copy()
                 try:
                     if _is_each_ranks_own(event):
-                        raise RankMatters
+                        raise RankDependent
                     resume(machine, event, machine.place(event))
                     state, met = machine.save(), event.site
-                except RankMatters:
+                except RankDependent:
                     is_apart = True
             elif event != JOIN:
                 return
@@ -322,20 +322,20 @@ class Walk:
     # ---- ranks that differ
 
     def advance_pair(
-        self, machines: tuple[Machine, Machine], item: _Item, agenda: _Agenda
-    ) -> Iterator[Parting]:
+        self, machines: tuple[Machine, Machine], item: _ProductState, worklist: _Worklist
+    ) -> Iterator[Divergence]:
         known = dict(item.known)
         found: list[Event | str | None] = []
-        needs: list[tuple[Position, Any, Cont | None]] = []
+        needs: list[tuple[Position, Any, Continuation | None]] = []
         for machine, state, other in zip(machines, item.states, reversed(machines), strict=True):
             machine.load(state)
             machine.known, machine.assumptions = known, []
             try:
                 found.append(next_common(machine, other.rank))
-            except Need as need:
+            except BranchUndecided as need:
                 needs.append((position(machine.save()), need.key, machine.k))
                 found.append(None)
-            except Cut:
+            except PathPruned:
                 return
             if found[-1] == ABORT:
                 return
@@ -346,16 +346,18 @@ class Walk:
             _, key, k = min(needs, key=lambda need: need[0])
             is_same = len(needs) == 2 and needs[0][1:] == needs[1][1:]
             if is_same and not isinstance(key, tuple) and self.alike(states, known):
-                together = _Item(states[:1], known, asked, past)
+                together = _ProductState(states[:1], known, asked, past)
                 if self.goes_on(together):
-                    agenda.add(together)
+                    worklist.add(together)
                     return
             answers = _answers(key, known, machines)
             if is_same and _is_turn_of_no_use(key, machines):
                 answers = (False,)
             for outcome in answers:
                 now = past.assume([(key, outcome)])
-                agenda.add(_Item(states, {**known, key: outcome}, asked | {(key, k)}, now))
+                worklist.add(
+                    _ProductState(states, {**known, key: outcome}, asked | {(key, k)}, now)
+                )
             return
         first, second = found
         assert first is not None
@@ -363,10 +365,10 @@ class Walk:
         if first == second == END:
             return
         ranks = (machines[0].rank, machines[1].rank)
-        differs = difference(self.rehearsal, (first, second), ranks)
+        differs = difference(self.context, (first, second), ranks)
         if differs is not None:
             events = (_event(first), _event(second))
-            yield from islice(Parting.on_ways(past, ranks, events, differs), 1)
+            yield from islice(Divergence.on_ways(past, ranks, events, differs), 1)
             return
         assert isinstance(first, Event)
         assert isinstance(second, Event)
@@ -378,9 +380,9 @@ class Walk:
         states = (machines[0].save(), machines[1].save())
         asked = _still_asked(asked, states)
         if self.alike(states, known):
-            agenda.add(_Item(states[:1], known, asked, past))
+            worklist.add(_ProductState(states[:1], known, asked, past))
         else:
-            agenda.add(_Item(states, known, asked, past))
+            worklist.add(_ProductState(states, known, asked, past))
 
     def alike(self, states: tuple[State, State], known: Known) -> bool:
         """Are two ranks in the same state, as far as it can matter?"""
@@ -394,19 +396,19 @@ class Walk:
         return reduced[0] == reduced[1]
 
 
-class _Agenda:
+class _Worklist:
     """What is still to be walked, in the order of the program."""
 
-    def __init__(self, rehearsal: Rehearsal) -> None:
-        self.rehearsal = rehearsal
-        self.liveness = rehearsal.liveness
-        self.heap: list[tuple[Position, int, _Item]] = []
-        self.waiting: dict[Any, list[_Item]] = {}
+    def __init__(self, context: ExecutionContext) -> None:
+        self.context = context
+        self.liveness = context.liveness
+        self.heap: list[tuple[Position, int, _ProductState]] = []
+        self.waiting: dict[Any, list[_ProductState]] = {}
         self.crowds: Counter[Any] = Counter()
         self.count = 0
         self.is_complete = True
 
-    def pop(self) -> _Item | None:
+    def pop(self) -> _ProductState | None:
         while self.heap:
             item = heappop(self.heap)[2]
             if not item.gone:
@@ -415,7 +417,7 @@ class _Agenda:
                 return item
         return None
 
-    def add(self, item: _Item) -> None:
+    def add(self, item: _ProductState) -> None:
         """Add an item, joined with those that wait at the same place.
 
         As long as few wait there, only if nothing is lost by it; else what was decided may be.
@@ -441,7 +443,9 @@ class _Agenda:
         else:
             self.is_complete = False
 
-    def joins(self, item: _Item, waiting: list[_Item]) -> Iterator[tuple[_Item, _Item]]:
+    def joins(
+        self, item: _ProductState, waiting: list[_ProductState]
+    ) -> Iterator[tuple[_ProductState, _ProductState]]:
         """Items with which one can be joined, and what comes of it: those most like it first."""
         is_level = len({state.k for state in item.states}) == 1
         is_crowded = self.crowds[item.meeting[0]] >= (CROWD if is_level else CROWD_APART)
@@ -452,14 +456,14 @@ class _Agenda:
         for distance, number in order:
             if distance > 2 and not is_crowded:
                 return
-            self.rehearsal.step()
+            self.context.step()
             joined = _join(item, waiting[number], self.count if is_crowded else None)
             if joined is not None:
-                self.rehearsal.spend(JOIN_SIZE + joined.weight)
+                self.context.spend(JOIN_SIZE + joined.weight)
                 yield waiting[number], joined
 
 
-def _join(one: _Item, two: _Item, crowd: int | None) -> _Item | None:
+def _join(one: _ProductState, two: _ProductState, crowd: int | None) -> _ProductState | None:
     """Both ways as one, if they differ in one decision and in what followed from it.
 
     In a crowd they may differ in more: what is not the same on both is forgotten. That adds ways
@@ -478,7 +482,7 @@ def _join(one: _Item, two: _Item, crowd: int | None) -> _Item | None:
             return None
         split = unknown(WAY, crowd, fresh=True)
     if split is None:
-        return _Item(one.states, known, one.asked & two.asked, one.past, one.lives)
+        return _ProductState(one.states, known, one.asked & two.asked, one.past, one.lives)
     then, orelse = (two, one) if one.known.get(split) is False else (one, two)
     if isinstance(split, tuple):
         other = 1 - SIDES.index(split[0])
@@ -493,10 +497,10 @@ def _join(one: _Item, two: _Item, crowd: int | None) -> _Item | None:
     asked = frozenset(pair for pair in one.asked | two.asked if pair[0] in known)
     past = then.past.join(split, orelse.past)
     weight = sum(pair[2] for pair in joined if pair)
-    return _Item(states, known, asked, past, lives, weight=weight)
+    return _ProductState(states, known, asked, past, lives, weight=weight)
 
 
-def _same(one: _Item, two: _Item, numbers: Iterable[int]) -> bool:
+def _same(one: _ProductState, two: _ProductState, numbers: Iterable[int]) -> bool:
     return all(
         one.lives[number] == two.lives[number]
         and one.states[number].results == two.states[number].results
@@ -505,7 +509,7 @@ def _same(one: _Item, two: _Item, numbers: Iterable[int]) -> bool:
 
 
 def _join_states(
-    atom: Unknown, then: _Item, orelse: _Item, number: int, crowd: int | None
+    atom: Unknown, then: _ProductState, orelse: _ProductState, number: int, crowd: int | None
 ) -> tuple[State, Live, int] | None:
     """A state that is the one where an unknown is true, and the other where it is false.
 
@@ -545,7 +549,7 @@ def _still_asked(asked: Asked, states: tuple[State, ...]) -> Asked:
     return frozenset(pair for pair in asked if pair[1] in hands)
 
 
-def _innermost_call(state: State) -> Cont | None:
+def _innermost_call(state: State) -> Continuation | None:
     """Where the function returns in which a state is."""
     k = state.k
     while k is not None and k.kind != "call":
@@ -667,7 +671,7 @@ def resume(machine: Machine, event: Event, place: Place) -> None:
     """Go on behind a matched collective; a result that has no simple place is left alone."""
     try:
         machine.resume(event, place)
-    except (Need, Emit, Enter):
+    except (BranchUndecided, CollectiveReached, CallRequested):
         machine.results[event.result_key] = unknown("sync", place, fresh=True)
 
 
@@ -692,13 +696,13 @@ def alone(machine: Machine, event: Event) -> None:
             machine.assign_place(event.result_target, value)
             machine.assign_in_callers(event.result_target, value)
             value = v.const(None)
-    except (Need, Emit, Enter):
+    except (BranchUndecided, CollectiveReached, CallRequested):
         pass
     machine.results[event.result_key] = event.value if event.value is not None else value
 
 
 def difference(
-    rehearsal: Rehearsal, events: tuple[Event | str, Event | str], ranks: tuple[int, int]
+    context: ExecutionContext, events: tuple[Event | str, Event | str], ranks: tuple[int, int]
 ) -> str | None:
     """Why two next collectives do not match: ``""`` or the argument that differs; else None."""
     first, second = events
@@ -708,23 +712,23 @@ def difference(
         return ""
     if first.group != second.group:
         return "group" if first.site == second.site else ""
-    if _differ(rehearsal, first.root, second.root, ranks):
+    if _differ(context, first.root, second.root, ranks):
         return "root"
     for (name, left), (_, right) in zip(first.agree, second.agree, strict=False):
-        if _differ(rehearsal, left, right, ranks):
+        if _differ(context, left, right, ranks):
             return name
     return None
 
 
 def _differ(
-    rehearsal: Rehearsal, left: Value | None, right: Value | None, ranks: tuple[int, int]
+    context: ExecutionContext, left: Value | None, right: Value | None, ranks: tuple[int, int]
 ) -> bool:
     """Are two arguments known, and different?"""
     if left is None or right is None:
         return False
-    if left is right and not isinstance(left, (v.Ranked, v.Seq)):
+    if left is right and not isinstance(left, (v.PerRank, v.Seq)):
         return False
-    size = rehearsal.cluster.size
+    size = context.cluster.size
     try:
         return bool(v.vector(left, size)[ranks[0]] != v.vector(right, size)[ranks[1]])
     except ValueError:
@@ -732,7 +736,7 @@ def _differ(
 
 
 def root_state(
-    rehearsal: Rehearsal, frame: Frame, body: ir.Block, store: dict[Key, Value]
+    context: ExecutionContext, frame: Frame, body: ir.Block, store: dict[Key, Value]
 ) -> State:
     """The state at the beginning of a root."""
-    return Machine(rehearsal, 0, "A").start(frame, body, store)
+    return Machine(context, 0, "A").start(frame, body, store)

@@ -10,17 +10,25 @@ from typing import Any
 from distlint.analyzer import ir
 from distlint.analyzer.symbolic import strides
 from distlint.analyzer.symbolic import values as v
-from distlint.analyzer.symbolic.context import Rehearsal
+from distlint.analyzer.symbolic.context import ExecutionContext
 from distlint.analyzer.symbolic.joined_values import as_less, is_joined, outcomes, tests_in
 from distlint.analyzer.symbolic.machine import ABORT, END, Machine, Place
-from distlint.analyzer.symbolic.product import Parting, alone, difference, resume
-from distlint.analyzer.symbolic.state import OPAQUE, Cont, Cut, Event, Frame, Need, State
+from distlint.analyzer.symbolic.product import Divergence, alone, difference, resume
+from distlint.analyzer.symbolic.state import (
+    OPAQUE,
+    BranchUndecided,
+    Continuation,
+    Event,
+    Frame,
+    PathPruned,
+    State,
+)
 from distlint.analyzer.symbolic.values import Unknown, unknown
 from distlint.analyzer.symbolic.view import SIDES
 
 MAX_EVENTS = 120
 MAX_QUESTIONS = 200
-_KNOWN = (v.Const, v.Ranked, v.World, v.Seq, v.Map)
+_KNOWN = (v.Const, v.PerRank, v.WorldSizeExpr, v.Seq, v.Map)
 
 
 @dataclass
@@ -33,39 +41,41 @@ class Trace:
     """Length of the log at each event."""
     turns: list[tuple[int, ...]] = field(default_factory=list)
     """Iterations of the enclosing loops at each event."""
-    conts: list[Cont | None] = field(default_factory=list)
+    conts: list[Continuation | None] = field(default_factory=list)
     """What was left to do at each event."""
     ended: str = "end"
     log: list[tuple[Any, ...]] = field(default_factory=list)
     is_cut: bool = False
     """Were there too many collectives, or too many questions?"""
     asked: bool = False
-    """Was there a question that the parting does not answer?"""
+    """Was there a question that the divergence does not answer?"""
 
 
-def replay(rehearsal: Rehearsal, start: State, parting: Parting) -> tuple[list[Trace], bool]:
-    """The traces of all ranks under the assumptions of a parting, and whether they get stuck.
+def replay(
+    context: ExecutionContext, start: State, divergence: Divergence
+) -> tuple[list[Trace], bool]:
+    """The traces of all ranks under the assumptions of a divergence, and whether they get stuck.
 
     The ranks beside the two side with the second or with the first of them; what nobody has
     assumed is false, or true. The traces end where the ranks get stuck or part.
     """
-    players, heads = _replayed(rehearsal, start, parting)
+    executions, heads = _replayed(context, start, divergence)
     if heads is not None:
-        for rank in parting.ranks:
-            players[rank].run_to(parting.serial)
-    return [player.trace for player in players], heads is not None
+        for rank in divergence.ranks:
+            executions[rank].run_to(divergence.serial)
+    return [execution.trace for execution in executions], heads is not None
 
 
-def refutes(traces: Sequence[Trace], parting: Parting) -> bool:
-    """Does a replay in which nobody gets stuck rule a parting out?
+def refutes(traces: Sequence[Trace], divergence: Divergence) -> bool:
+    """Does a replay in which nobody gets stuck rule a divergence out?
 
     Not if it was cut off, nor if what the two ranks are to decide differently was a value of joined
     ways, and none of the questions that it stands for was asked.
     """
-    for rank, side in zip(parting.ranks, SIDES, strict=True):
+    for rank, side in zip(divergence.ranks, SIDES, strict=True):
         if traces[rank].is_cut:
             return False
-        for key, outcome in parting.assumed.items():
+        for key, outcome in divergence.assumed.items():
             if not isinstance(key, tuple) or key[0] != side or not is_joined(key[1]):
                 continue
             asked = [(*as_less(atom), answer) for _, atom, answer in _answers(traces[rank])]
@@ -78,25 +88,25 @@ def refutes(traces: Sequence[Trace], parting: Parting) -> bool:
 
 
 def look_into(
-    rehearsal: Rehearsal, start: State, parting: Parting, depth: int, budget: int
-) -> tuple[list[Trace], Parting] | None:
-    """What a parting at a call that was not followed comes to when calls are, down to a depth.
+    context: ExecutionContext, start: State, divergence: Divergence, depth: int, budget: int
+) -> tuple[list[Trace], Divergence] | None:
+    """What a divergence at a call that was not followed comes to when calls are, down to a depth.
 
     None when nobody gets stuck, or not the two ranks by each other.
 
     Raises:
         OverBudget: when it takes too many steps.
     """
-    with rehearsal.aside():
-        players, _ = _replayed(rehearsal, start, parting)
-    with rehearsal.aside(depth, budget):
-        players, heads = _replayed(rehearsal, start, parting, Guide(players))
-    return _parted(rehearsal, players, heads, parting)
+    with context.aside():
+        executions, _ = _replayed(context, start, divergence)
+    with context.aside(depth, budget):
+        executions, heads = _replayed(context, start, divergence, DecisionOracle(executions))
+    return _parted(context, executions, heads, divergence)
 
 
 def probe(
-    rehearsal: Rehearsal, start: State, default: bool
-) -> Iterator[tuple[list[Trace], Parting]]:
+    context: ExecutionContext, start: State, default: bool
+) -> Iterator[tuple[list[Trace], Divergence]]:
     """Partings on the simplest way through a program that is too much to be compared.
 
     What nobody knows is false all along, or true all along, and loops have one turn. Then one rank
@@ -105,22 +115,22 @@ def probe(
     Raises:
         OverBudget: when it takes too many steps.
     """
-    guide = Guide(())
+    guide = DecisionOracle(())
     assumed: list[dict[Any, bool]] = [{}]
     for number, assumption in enumerate(assumed):
-        parting = Parting((0, 1), (None, None), assumption, 0)
-        players = _players(rehearsal, start, parting, "B", default, guide)
-        heads = _stuck(players)
-        ranks = _at_odds(rehearsal, heads) if heads is not None else None
+        divergence = Divergence((0, 1), (None, None), assumption, 0)
+        executions = _players(context, start, divergence, "B", default, guide)
+        heads = _stuck(executions)
+        ranks = _at_odds(context, heads) if heads is not None else None
         if number == 0:
-            assumed += _own_questions(players[0].trace)
-        if heads is None or ranks is None or _proves_nothing(rehearsal, players, ranks):
+            assumed += _own_questions(executions[0].trace)
+        if heads is None or ranks is None or _proves_nothing(context, executions, ranks):
             continue
-        if ranks != parting.ranks:
-            parting = replace(parting, ranks=ranks)
-            players = _players(rehearsal, start, parting, "B", default, guide)
-            heads = _stuck(players)
-        found = _parted(rehearsal, players, heads, parting)
+        if ranks != divergence.ranks:
+            divergence = replace(divergence, ranks=ranks)
+            executions = _players(context, start, divergence, "B", default, guide)
+            heads = _stuck(executions)
+        found = _parted(context, executions, heads, divergence)
         if found is not None:
             yield found
 
@@ -135,11 +145,11 @@ def _own_questions(trace: Trace) -> list[dict[Any, bool]]:
     return [found[each] for each in sorted(found, key=lambda each: bool(each[0]))]
 
 
-Spot = tuple[Any, ...]
+DecisionPoint = tuple[Any, ...]
 """A function, a site in it, the turns of the loops, and that of the loop in question."""
 
 
-def _decisions(trace: Trace, since: int = 0) -> Iterator[tuple[Spot, Unknown, bool]]:
+def _decisions(trace: Trace, since: int = 0) -> Iterator[tuple[DecisionPoint, Unknown, bool]]:
     """What a rank has decided where, and by which unknown."""
     for entry in trace.log[since:]:
         if entry[0] == "decide" and isinstance(entry[3], Unknown):
@@ -147,7 +157,7 @@ def _decisions(trace: Trace, since: int = 0) -> Iterator[tuple[Spot, Unknown, bo
             yield _spot(frame, site, turns, value), value, outcome
 
 
-def _answers(trace: Trace, since: int = 0) -> Iterator[tuple[Spot, Unknown, bool]]:
+def _answers(trace: Trace, since: int = 0) -> Iterator[tuple[DecisionPoint, Unknown, bool]]:
     """Where a rank has answered which questions, and how: a negation answers what it negates."""
     for spot, value, outcome in _decisions(trace, since):
         while isinstance(value, Unknown) and value.op == "not":
@@ -156,12 +166,12 @@ def _answers(trace: Trace, since: int = 0) -> Iterator[tuple[Spot, Unknown, bool
             yield spot, value, outcome
 
 
-def _at_odds(rehearsal: Rehearsal, heads: list[Event | None]) -> tuple[int, int] | None:
+def _at_odds(context: ExecutionContext, heads: list[Event | None]) -> tuple[int, int] | None:
     """Two ranks that have come to different ends, or to different collectives."""
     for first, second in combinations(range(len(heads)), 2):
         one, two = heads[first], heads[second]
         if (one, two) != (None, None) and _meet_each_other(one, two, (first, second)):
-            if difference(rehearsal, (one or END, two or END), (first, second)) is not None:
+            if difference(context, (one or END, two or END), (first, second)) is not None:
                 return first, second
     return None
 
@@ -172,71 +182,71 @@ def _meet_each_other(one: Event | None, two: Event | None, ranks: tuple[int, int
 
 
 def _parted(
-    rehearsal: Rehearsal,
-    players: list[Player],
+    context: ExecutionContext,
+    executions: list[RankExecution],
     heads: list[Event | None] | None,
-    parting: Parting,
-) -> tuple[list[Trace], Parting] | None:
-    """The parting of two ranks as the replay shows it; None if they do not wait for each other."""
+    divergence: Divergence,
+) -> tuple[list[Trace], Divergence] | None:
+    """The divergence of two ranks as a replay shows it; None if they do not block each other."""
     if heads is None:
         return None
-    first, second = parting.ranks
-    pair = (players[first], players[second])
+    first, second = divergence.ranks
+    pair = (executions[first], executions[second])
     events = (heads[first], heads[second])
     met = [each.common - (event is not None) for each, event in zip(pair, events, strict=True)]
     if events == (None, None) or met[0] != met[1]:
         return None
-    if not _meet_each_other(*events, parting.ranks):
+    if not _meet_each_other(*events, divergence.ranks):
         return None
-    differs = difference(rehearsal, (events[0] or END, events[1] or END), parting.ranks)
+    differs = difference(context, (events[0] or END, events[1] or END), divergence.ranks)
     if differs is None:
         return None
-    traces = [player.trace for player in players]
-    return traces, replace(parting, events=events, differs=differs, serial=met[0])
+    traces = [execution.trace for execution in executions]
+    return traces, replace(divergence, events=events, differs=differs, serial=met[0])
 
 
 def _players(
-    rehearsal: Rehearsal,
+    context: ExecutionContext,
     start: State,
-    parting: Parting,
+    divergence: Divergence,
     others: str,
     default: bool,
-    guide: Guide | None,
+    guide: DecisionOracle | None,
     apart: bool = False,
-) -> list[Player]:
+) -> list[RankExecution]:
     once, agreed = guide is not None, dict[Any, bool]()
-    players = [
-        Player(rehearsal, start, rank, parting, others, default, agreed, once, guide)
-        for rank in range(rehearsal.cluster.size)
+    executions = [
+        RankExecution(context, start, rank, divergence, others, default, agreed, once, guide)
+        for rank in range(context.cluster.size)
     ]
-    for player in players:
-        player.own_default = default is not (apart and player.machine.side == SIDES[1])
-    return players
+    for execution in executions:
+        execution.own_default = default is not (apart and execution.machine.side == SIDES[1])
+    return executions
 
 
-class Guide:
+class DecisionOracle:
     """What each rank has decided on one way, by the place in the program.
 
     Where calls are followed deeper, other values stand in the same tests.
     """
 
-    def __init__(self, players: Iterable[Player]) -> None:
+    def __init__(self, executions: Iterable[RankExecution]) -> None:
         self.decided = {
-            player.trace.rank: {spot: outcome for spot, _, outcome in _answers(player.trace)}
-            for player in players
+            execution.trace.rank: {spot: outcome for spot, _, outcome in _answers(execution.trace)}
+            for execution in executions
         }
 
-    def answer(self, player: Player, need: Need) -> bool | None:
+    def answer(self, execution: RankExecution, need: BranchUndecided) -> bool | None:
         """What was decided at the place where a rank is now."""
-        machine, k = player.machine, player.machine.k
+        machine, k = execution.machine, execution.machine.k
         if k is None or k.kind not in {"seq", "loop"}:
             return None
         statement = k.data[0][k.data[1]] if k.kind == "seq" else k.data[0]
         spot = _spot(machine.frame, statement.site, machine.it, need.atom)
-        answer = self.decided.get(player.trace.rank, {}).get(spot)
+        answer = self.decided.get(execution.trace.rank, {}).get(spot)
         if answer is None and isinstance(statement, ir.While):
-            answer = player.turned.get(statement, player.default)
-            player.turned[statement] = not answer
+            answer = execution.turned.get(statement, execution.default)
+            execution.turned[statement] = not answer
         return _staying(statement) if answer is None else answer
 
 
@@ -251,40 +261,43 @@ def _staying(statement: ir.Stmt) -> bool | None:
     return ir.is_left(statement.orelse) != isinstance(statement.test, ir.Not)
 
 
-def _spot(frame: Frame, site: int, turns: tuple[int, ...], atom: Unknown) -> Spot:
+def _spot(frame: Frame, site: int, turns: tuple[int, ...], atom: Unknown) -> DecisionPoint:
     turn = atom.args[1] if atom.op == "trip" else None
     return (frame.function or frame.module.key, site, turns, turn)
 
 
 def _replayed(
-    rehearsal: Rehearsal, start: State, parting: Parting, guide: Guide | None = None
-) -> tuple[list[Player], list[Event | None] | None]:
-    """All ranks under the assumptions of a parting, and where they get stuck if they do."""
-    players: list[Player] = []
-    for others, default, apart in _variants(parting):
-        if (default or apart) and not any(player.trace.asked for player in players):
+    context: ExecutionContext,
+    start: State,
+    divergence: Divergence,
+    guide: DecisionOracle | None = None,
+) -> tuple[list[RankExecution], list[Event | None] | None]:
+    """All ranks under the assumptions of a divergence, and where they get stuck if they do."""
+    executions: list[RankExecution] = []
+    for others, default, apart in _variants(divergence):
+        if (default or apart) and not any(execution.trace.asked for execution in executions):
             continue  # nobody has asked for the default
-        players = _players(rehearsal, start, parting, others, default, guide, apart)
-        heads = _stuck(players)
-        if heads is None or all(heads[rank] is None for rank in parting.ranks):
+        executions = _players(context, start, divergence, others, default, guide, apart)
+        heads = _stuck(executions)
+        if heads is None or all(heads[rank] is None for rank in divergence.ranks):
             continue  # nobody waits, or none of the two ranks that were found to part
-        if not _proves_nothing(rehearsal, players, parting.ranks):
-            return players, heads
-    return players, None
+        if not _proves_nothing(context, executions, divergence.ranks):
+            return executions, heads
+    return executions, None
 
 
-def _variants(parting: Parting) -> Iterator[tuple[str, bool, bool]]:
+def _variants(divergence: Divergence) -> Iterator[tuple[str, bool, bool]]:
     """With whom the other ranks side, the default, and is it another one on the second side?
 
     The sides differ in rank-local assumptions only. Where they answer one question differently that
     stands for several on joined ways, they may do so because they have differed in an earlier one.
     """
-    own = [key for key in parting.assumed if isinstance(key, tuple)]
+    own = [key for key in divergence.assumed if isinstance(key, tuple)]
     for others in "BA" if own else "B":
         yield others, False, False
         yield others, True, False
     if any(
-        parting.assumed.get((SIDES[1], key[1])) is (not parting.assumed[key])
+        divergence.assumed.get((SIDES[1], key[1])) is (not divergence.assumed[key])
         for key in own
         if key[0] == SIDES[0]
     ):
@@ -293,50 +306,50 @@ def _variants(parting: Parting) -> Iterator[tuple[str, bool, bool]]:
 
 
 def run(
-    rehearsal: Rehearsal,
+    context: ExecutionContext,
     start: State,
     rank: int,
-    parting: Parting,
+    divergence: Divergence,
     others: str,
     default: bool,
     once: bool = False,
 ) -> Trace:
     """One rank alone to its end; ``once`` runs each loop once."""
-    player = Player(rehearsal, start, rank, parting, others, default, {}, once)
-    player.run_to(MAX_EVENTS)
-    return player.trace
+    execution = RankExecution(context, start, rank, divergence, others, default, {}, once)
+    execution.run_to(MAX_EVENTS)
+    return execution.trace
 
 
-class Player:
+class RankExecution:
     """One rank, from collective to collective, with what is not assumed decided one way."""
 
     def __init__(
         self,
-        rehearsal: Rehearsal,
+        context: ExecutionContext,
         start: State,
         rank: int,
-        parting: Parting,
+        divergence: Divergence,
         others: str,
         default: bool,
         agreed: dict[Any, bool],
         once: bool = False,
-        guide: Guide | None = None,
+        guide: DecisionOracle | None = None,
     ) -> None:
-        first, second = parting.ranks
+        first, second = divergence.ranks
         side = "A" if rank == first else "B" if rank == second else others
-        self.machine = Machine(rehearsal, rank, side)
+        self.machine = Machine(context, rank, side)
         self.machine.load(start)
-        self.assumed = parting.assumed
-        self.machine.known = dict(parting.assumed)
-        if rank not in parting.ranks:
+        self.assumed = divergence.assumed
+        self.machine.known = dict(divergence.assumed)
+        if rank not in divergence.ranks:
             self.side_with_neither()
         self.machine.log = []
-        self.machine.forced = parting.forced
+        self.machine.forced = divergence.forced
         self.machine.joins = guide is None  # a question about several ways is none of the parts'
         self.trace = Trace(rank, log=self.machine.log)
-        self.pair = parting.ranks
+        self.pair = divergence.ranks
         self.partner = second if rank == first else first
-        self.names = parting.names if side == "B" else {}
+        self.names = divergence.names if side == "B" else {}
         self.default = self.own_default = default
         self.once = once
         self.guide = guide
@@ -403,19 +416,19 @@ class Player:
         for _ in range(MAX_QUESTIONS):
             try:
                 return machine.advance()
-            except Need as need:
+            except BranchUndecided as need:
                 # the statement in hand is evaluated again
                 del self.trace.log[machine.mark :]
                 machine.known[need.key] = answer = self.answer(need)
                 machine.assumptions.append((need.key, answer))
-            except Cut:
+            except PathPruned:
                 return ABORT
             finally:
                 self.tell()
         self.trace.is_cut = True
         return ABORT
 
-    def answer(self, need: Need) -> bool:
+    def answer(self, need: BranchUndecided) -> bool:
         """What is assumed, or was decided at this place, or else the default."""
         for atom, number in self.told.items():
             told = _as_told(need.atom, atom, number) if atom in need.atom.atoms else None
@@ -434,7 +447,7 @@ class Player:
             self.trace.asked = True
         return answer
 
-    def by_stride(self, need: Need) -> bool | None:
+    def by_stride(self, need: BranchUndecided) -> bool | None:
         """What the answers of the two ranks that part leave to this one."""
         if not isinstance(need.key, tuple):
             return None
@@ -460,7 +473,7 @@ class Player:
                     return False
         return True
 
-    def recall(self, need: Need) -> bool | None:
+    def recall(self, need: BranchUndecided) -> bool | None:
         """What was assumed about the same question where it stood for several, on joined ways."""
         for key, outcome in self.assumed.items():
             if isinstance(key, tuple) != isinstance(need.key, tuple) and not (
@@ -475,7 +488,7 @@ class Player:
                 return outcome
         return None
 
-    def as_part(self, need: Need) -> bool | None:
+    def as_part(self, need: BranchUndecided) -> bool | None:
         """The answer with which a question about joined values comes out as it was assumed.
 
         Here it is asked in parts: which of the values it is, and then the question about that one.
@@ -532,9 +545,9 @@ def _try_of(failure: Unknown) -> Any:
     return site, module, *where
 
 
-def _stuck(players: list[Player]) -> list[Event | None] | None:
+def _stuck(executions: list[RankExecution]) -> list[Event | None] | None:
     """Let the ranks meet in their collectives: where does somebody wait for ever, if so?"""
-    ranks = [_Issuer(player) for player in players]
+    ranks = [_Issuer(execution) for execution in executions]
     while True:
         if any(rank.is_cut for rank in ranks):
             return None
@@ -547,11 +560,11 @@ def _stuck(players: list[Player]) -> list[Event | None] | None:
             is_stuck = bool(waiting) and all(event.kind != OPAQUE for event in waiting)
             is_stuck = is_stuck and all(rank.waits for rank in ranks)
             return [queue[0] if queue else None for queue in queues] if is_stuck else None
-        # all go on under the name that the first rank of the parting has for it
-        namer = min(heads, key=lambda rank: (rank != players[rank].pair[0], rank))
-        place = players[namer].machine.place(heads[namer])
+        # all go on under the name that the first rank of the divergence has for it
+        namer = min(heads, key=lambda rank: (rank != executions[rank].pair[0], rank))
+        place = executions[namer].machine.place(heads[namer])
         said = _said(heads, place)
-        if said is not None and not all(player.hears(*said) for player in players):
+        if said is not None and not all(execution.hears(*said) for execution in executions):
             return None
         for number, event in heads.items():
             ranks[number].leave(event, place)
@@ -560,8 +573,8 @@ def _stuck(players: list[Player]) -> list[Event | None] | None:
 class _Issuer:
     """A rank and the collectives that it has issued and that not all others have come to."""
 
-    def __init__(self, player: Player) -> None:
-        self.player = player
+    def __init__(self, execution: RankExecution) -> None:
+        self.execution = execution
         self.queue: list[Event] = []
         self.place: Place | None = None
         """The name on all ranks of the last collective, if all have met in it."""
@@ -570,17 +583,17 @@ class _Issuer:
     @property
     def is_cut(self) -> bool:
         """Is nothing known of how it goes on?"""
-        player = self.player
-        return player.trace.ended == ABORT or not (self.queue or player.at_end)
+        execution = self.execution
+        return execution.trace.ended == ABORT or not (self.queue or execution.at_end)
 
     @property
     def waits(self) -> bool:
         """Does it wait, or has it ended? It is not followed for ever past what does not block."""
-        return self.player.at_end or not self.queue[-1].is_posted
+        return self.execution.at_end or not self.queue[-1].is_posted
 
     def issue(self) -> bool:
         """Come to the next collective, if there is one."""
-        event = self.player.step(self.place)
+        event = self.execution.step(self.place)
         self.place = None
         if event is not None:
             self.queue.append(event)
@@ -588,7 +601,7 @@ class _Issuer:
 
     def leave(self, event: Event, place: Place) -> None:
         self.queue.remove(event)
-        if event is self.player.trace.events[-1]:
+        if event is self.execution.trace.events[-1]:
             self.place = place
         if not self.queue:
             self.issue()
@@ -622,59 +635,61 @@ def _as_told(value: Any, atom: Unknown, number: int | float | bool) -> Any:
     return None
 
 
-def _proves_nothing(rehearsal: Rehearsal, players: list[Player], ranks: tuple[int, int]) -> bool:
+def _proves_nothing(
+    context: ExecutionContext, executions: list[RankExecution], ranks: tuple[int, int]
+) -> bool:
     """Do the ranks get stuck for no reason but that something is not known?"""
-    return _is_hearsay(rehearsal, players) or _unlike(players, ranks)
+    return _is_hearsay(context, executions) or _unlike(executions, ranks)
 
 
-def _is_hearsay(rehearsal: Rehearsal, players: list[Player]) -> bool:
+def _is_hearsay(context: ExecutionContext, executions: list[RankExecution]) -> bool:
     """Does a rank decide by what it was told, and the source by what it knew before?
 
     Both come to the same, which only looking into the data would show.
     """
-    if not rehearsal.told:
+    if not context.told:
         return False
     told: dict[Unknown, set[int]] = {}
-    for player in players:
-        for _, atom, _ in _answers(player.trace, player.since_last()):
+    for execution in executions:
+        for _, atom, _ in _answers(execution.trace, execution.since_last()):
             if atom.op == "trip":
-                for part in atom.atoms & rehearsal.told.keys():
-                    told.setdefault(part, set()).add(player.trace.rank)
-    if any(_source(rehearsal, atom, ranks) not in (None, *ranks) for atom, ranks in told.items()):
+                for part in atom.atoms & context.told.keys():
+                    told.setdefault(part, set()).add(execution.trace.rank)
+    if any(_source(context, atom, ranks) not in (None, *ranks) for atom, ranks in told.items()):
         return True
     decisions = [
-        {spot: (atom, outcome) for spot, atom, outcome in _decisions(player.trace)}
-        for player in players
+        {spot: (atom, outcome) for spot, atom, outcome in _decisions(execution.trace)}
+        for execution in executions
     ]
     for rank, mine in enumerate(decisions):
         for spot, (atom, outcome) in mine.items():
-            for part in atom.atoms & rehearsal.told.keys():
-                source = _source(rehearsal, part, {rank})
+            for part in atom.atoms & context.told.keys():
+                source = _source(context, part, {rank})
                 known = decisions[source].get(spot) if source is not None else None
                 if known is not None and known[1] is not outcome and part not in known[0].atoms:
                     return True
     return False
 
 
-def _source(rehearsal: Rehearsal, told: Unknown, ranks: set[int]) -> int | None:
+def _source(context: ExecutionContext, told: Unknown, ranks: set[int]) -> int | None:
     """The rank that has sent what some ranks were told."""
-    root, members = rehearsal.told[told]
+    root, members = context.told[told]
     try:
-        source = v.vector(root, rehearsal.cluster.size)[min(ranks)]
+        source = v.vector(root, context.cluster.size)[min(ranks)]
     except ValueError:
         return None
     if source not in members and type(source) is int and source < len(members):
         source = sorted(members)[source]
-    return source if type(source) is int and source < rehearsal.cluster.size else None
+    return source if type(source) is int and source < context.cluster.size else None
 
 
-def _unlike(players: list[Player], ranks: tuple[int, int]) -> bool:
+def _unlike(executions: list[RankExecution], ranks: tuple[int, int]) -> bool:
     """Do the ranks part by two things of which nobody knows anything, one on each of them?
 
     A layer that one stage has and another has not, what a function returns for other arguments:
     nothing speaks for it that they differ.
     """
-    first, second = (players[rank] for rank in ranks)
+    first, second = (executions[rank] for rank in ranks)
     answers = _uniform_answers(first), _uniform_answers(second)
     if any(
         mine[1] is not other[1] and _are_peers(mine[0], other[0])
@@ -685,28 +700,28 @@ def _unlike(players: list[Player], ranks: tuple[int, int]) -> bool:
     loops = _own_loops(first, second), _own_loops(second, first)
     if all(loops) and any(loops[0]) is not any(loops[1]):
         return True  # over two things of unknown length
-    one, other = (player.machine.lengths for player in (first, second))
+    one, other = (execution.machine.lengths for execution in (first, second))
     return _may_be_as_long(*answers, one, other) or _may_be_as_long(*answers[::-1], other, one)
 
 
-def _own_loops(player: Player, other: Player) -> list[bool]:
+def _own_loops(execution: RankExecution, other: RankExecution) -> list[bool]:
     """Has a rank entered the loops over collections that only it has come to lately?"""
     known = {spot for spot, *_ in _answers(other.trace)}
     return [
         outcome
-        for spot, atom, outcome in _answers(player.trace, player.since_last())
+        for spot, atom, outcome in _answers(execution.trace, execution.since_last())
         if atom.op == "trip" and not atom.local and spot not in known
         if getattr(atom.args[0], "op", "") != "range"
     ]
 
 
-Answers = dict[Spot, list[tuple[Unknown, bool]]]
+Answers = dict[DecisionPoint, list[tuple[Unknown, bool]]]
 """More than one where a function is called again."""
 
 
-def _uniform_answers(player: Player) -> Answers:
+def _uniform_answers(execution: RankExecution) -> Answers:
     found: Answers = {}
-    for spot, atom, outcome in _answers(player.trace):
+    for spot, atom, outcome in _answers(execution.trace):
         if not atom.local:
             found.setdefault(spot, []).append((atom, outcome))
     return found

@@ -12,11 +12,11 @@ from distlint.analyzer.project.project import Definition, Imported, Module
 from distlint.analyzer.static import hooks
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.state import (
-    Emit,
-    Enter,
+    BranchUndecided,
+    CallRequested,
+    CollectiveReached,
     Frame,
-    Need,
-    RankMatters,
+    RankDependent,
 )
 from distlint.analyzer.symbolic.values import UNEVEN, Const, Unknown, Value, const, unknown
 from distlint.analyzer.symbolic.view import View
@@ -35,10 +35,10 @@ def _is_of_adapters(value: Unknown) -> bool:
     return isinstance(name, str) and any(word in name.lower() for word in _ADAPTERS)
 
 
-class Lookup(View):
+class NameResolver(View):
     """The part of a machine that finds what is meant."""
 
-    def ev(self, node: ir.Expr) -> Value:
+    def evaluate(self, node: ir.Expr) -> Value:
         raise NotImplementedError
 
     def item(self, value: Value, index: int) -> Value:
@@ -55,16 +55,16 @@ class Lookup(View):
         return self.global_name(self.frame.module, name)
 
     def global_name(self, module: Module, name: str) -> Value:
-        value = self.store.get((self.rehearsal.module_scope(module), name))
+        value = self.store.get((self.context.module_scope(module), name))
         if value is not None:
             return value
-        key = (self.one, module.key, name, self.rehearsal.is_entered_late)
-        value = self.rehearsal.static.get(key)
+        key = (self.one, module.key, name, self.context.is_entered_late)
+        value = self.context.static.get(key)
         if value is None:
-            value = self.rehearsal.static[key] = unknown("global", module.key, name)
+            value = self.context.static[key] = unknown("global", module.key, name)
             with self.apart(key):
                 value = self.static_global(module, name)
-            self.rehearsal.static[key] = value
+            self.context.static[key] = value
         return value
 
     @contextmanager
@@ -74,8 +74,8 @@ class Lookup(View):
         self.store, self.known, self.joins = {}, {}, True  # what any machine comes to
         try:
             yield
-        except RankMatters:
-            del self.rehearsal.static[key]
+        except RankDependent:
+            del self.context.static[key]
             raise
         finally:
             self.store, self.known, self.joins = saved
@@ -86,8 +86,8 @@ class Lookup(View):
         if definitions:
             return self.join_definitions(module, name, definitions)
         if name == "__name__":
-            return const("__main__") if module is self.rehearsal.main else const(module.path.stem)
-        if name in self.rehearsal.builtins:
+            return const("__main__") if module is self.context.main else const(module.path.stem)
+        if name in self.context.builtins:
             return v.external(f"builtins.{name}")
         if name == "tqdm":
             return v.external("tqdm.tqdm")
@@ -106,7 +106,7 @@ class Lookup(View):
             value = self.defined(module, name, definition)
             if value is not None and value not in found:
                 found.append(value)
-        if self.rehearsal.is_entered_late:
+        if self.context.is_entered_late:
             found += self.set_by_functions(module, name)
         if len(found) > 1:
             # what only stands in for a missing import or an undistributed run is not the rule
@@ -119,9 +119,9 @@ class Lookup(View):
     def set_by_functions(self, module: Module, name: str) -> list[Value]:
         """What functions of a module assign to a global of it."""
         found: list[Value] = []
-        for function, node, index in self.rehearsal.global_assignments(module, name):
+        for function, node, index in self.context.global_assignments(module, name):
             scope = self.number("global", function.name)
-            outer = Frame(self.rehearsal.module_scope(module), module, None, 0)
+            outer = Frame(self.context.module_scope(module), module, None, 0)
             frame = Frame(scope, module, function, 1, outer)
             value = self.quietly(frame, partial(self.ev_unbound, node, function, None))
             if value is not None and index is not None:
@@ -131,11 +131,11 @@ class Lookup(View):
 
     def may_be_filled(self, value: Value) -> bool:
         """Is it an empty container, into which somebody may have put something by now?"""
-        return self.rehearsal.is_entered_late and v.is_empty_container(value)
+        return self.context.is_entered_late and v.is_empty_container(value)
 
     def defined(self, module: Module, name: str, definition: Definition) -> Value | None:
         node = definition.node
-        scope = self.rehearsal.module_scope(module)
+        scope = self.context.module_scope(module)
         if isinstance(node, ir.Function):
             return v.func(node, scope)
         if isinstance(node, ir.Class):
@@ -151,8 +151,8 @@ class Lookup(View):
 
     def evaluate_statically(self, module: Module, node: ir.Expr) -> Value:
         """The value of a module-level expression that is not being executed."""
-        frame = Frame(self.rehearsal.module_scope(module), module, None, 0)
-        value = self.quietly(frame, lambda: self.ev(node))
+        frame = Frame(self.context.module_scope(module), module, None, 0)
+        value = self.quietly(frame, lambda: self.evaluate(node))
         return unknown("static", module.key, id(node)) if value is None else value
 
     def quietly(self, frame: Frame, thunk: Callable[[], Value]) -> Value | None:
@@ -165,21 +165,21 @@ class Lookup(View):
             for _ in range(8):
                 try:
                     return thunk()
-                except Enter as enter:
+                except CallRequested as enter:
                     value = self.run_quietly(enter)
                     if value is None:
                         return None
                     self.results[enter.key] = value
                     self.frame, self.it, self.inner = frame, saved[1], saved[3]
             return None
-        except (Need, Emit, RecursionError):
+        except (BranchUndecided, CollectiveReached, RecursionError):
             return None
         finally:
             self.quiet -= 1
             self.reading -= 1
             self.frame, self.it, self.results, self.inner, self.log, self.k, self.site = saved
 
-    def run_quietly(self, enter: Enter) -> Value | None:
+    def run_quietly(self, enter: CallRequested) -> Value | None:
         raise NotImplementedError
 
     # ---- imports
@@ -189,7 +189,7 @@ class Lookup(View):
         full = dotted if attr is None else f"{dotted}.{attr}"
         if not dotted.startswith(".") and self.catalogue.lookup(full) is not None:
             return v.external(full)
-        path = self.rehearsal.find_module(dotted, module)
+        path = self.context.find_module(dotted, module)
         if path is None:
             return v.external(full.lstrip("."))
         if attr is None:
@@ -197,17 +197,17 @@ class Lookup(View):
         return self.module_attribute(str(path), attr)
 
     def module_attribute(self, key: str, attr: str) -> Value:
-        target = self.rehearsal.module(key)
+        target = self.context.module(key)
         if target is None:
-            if self.rehearsal.project.is_unreadable(key):
-                self.rehearsal.incomplete.add(Reason.IMPORTS)
+            if self.context.project.is_unreadable(key):
+                self.context.incomplete.add(Reason.IMPORTS)
             return v.external(f"{key}.{attr}")
         full = f"{target.dotted}.{attr}"  # the same thing, however it was imported
         if self.catalogue.lookup(full) is not None:
             return v.external(full)
-        if attr in target.definitions or not self.rehearsal.submodule(target, attr):
+        if attr in target.definitions or not self.context.submodule(target, attr):
             return self.global_name(target, attr)
-        return v.module_ref(str(self.rehearsal.submodule(target, attr)))
+        return v.module_ref(str(self.context.submodule(target, attr)))
 
     # ---- names without a definition
 
@@ -216,7 +216,7 @@ class Lookup(View):
         hint = self.catalogue.hint(name)
         if hint is not None:
             return v.obj(hint, self.number("hint", name))
-        if self.rehearsal.trusts_names(module):
+        if self.context.trusts_names(module):
             rank = self.catalogue.rank_name(name)
             if rank is not None:
                 return self.rank_value(rank, None)
@@ -274,11 +274,11 @@ class Lookup(View):
     # ---- attributes
 
     def ev_attribute(self, node: ir.Attribute) -> Value:
-        return self.attribute(self.ev(node.value), node.attr, node.site)
+        return self.attribute(self.evaluate(node.value), node.attr, node.site)
 
     def attribute(self, receiver: Value, attr: str, site: int) -> Value:
         if isinstance(receiver, v.Phi):
-            receiver = self.settle(receiver)
+            receiver = self.resolve(receiver)
         if isinstance(receiver, v.External):
             return self.external_attribute(receiver, attr, site)
         if isinstance(receiver, v.ModuleRef):
@@ -333,9 +333,9 @@ class Lookup(View):
         if stored is not None:
             return stored
         disabled = self.store.get((receiver.oid, "[disabled]"))
-        if attr == "n" and isinstance(disabled, v.Ranked):
+        if attr == "n" and isinstance(disabled, v.PerRank):
             # a bar counts on the ranks where it is shown
-            self.rehearsal.refine(tuple(map(bool, disabled.values)))
+            self.context.refine(tuple(map(bool, disabled.values)))
             return const(0) if disabled.values[self.rank] else unknown("count", self.here(site))
         entry = self.catalogue.member(receiver.kind, attr)
         if entry is not None:
@@ -345,9 +345,9 @@ class Lookup(View):
         kind = self.catalogue.attribute(receiver.kind, attr)
         if kind is not None:
             return v.obj(kind, self.number("attribute", receiver.oid, attr))
-        if receiver.inner is not None and attr == self.rehearsal.unwraps(receiver.kind):
+        if receiver.inner is not None and attr == self.context.unwraps(receiver.kind):
             return receiver.inner
-        if entry is None and self.rehearsal.trusts_names(self.frame.module):
+        if entry is None and self.context.trusts_names(self.frame.module):
             rank = self.catalogue.rank_name(attr)
             if rank is not None and attr != "rank":
                 return self.rank_value(rank, None)
@@ -370,7 +370,7 @@ class Lookup(View):
 
     def mro(self, cls: ir.Class) -> Iterator[ir.Class | str]:
         """The class and its bases, nearest first; a name for a class outside the project."""
-        yield from self.rehearsal.mro(cls, self)
+        yield from self.context.mro(cls, self)
 
     def instance_attribute(self, receiver: v.Instance, attr: str, site: int) -> Value:
         stored = self.store.get((receiver.oid, attr))
@@ -404,7 +404,7 @@ class Lookup(View):
                 return self.bind(function, owner, bound, cls, site)
             if attr in owner.attributes:
                 return self.evaluate_statically(
-                    self.rehearsal.module_of(owner), owner.attributes[attr]
+                    self.context.module_of(owner), owner.attributes[attr]
                 )
         if bound is not None and not above:
             return self.assigned_attribute(cls, bound, attr)
@@ -428,8 +428,8 @@ class Lookup(View):
     def bind(
         self, function: ir.Function, owner: ir.Class, bound: Value | None, cls: ir.Class, site: int
     ) -> Value:
-        module = self.rehearsal.module_of(owner)
-        scope = self.rehearsal.module_scope(module)
+        module = self.context.module_of(owner)
+        scope = self.context.module_scope(module)
         names = self.decorator_names(function)
         if "staticmethod" in names:
             return v.func(function, scope)
@@ -459,12 +459,12 @@ class Lookup(View):
 
     def assigned_attribute(self, cls: ir.Class, bound: Value, attr: str) -> Value:
         """``self.attr`` of an object of unknown history: what the class assigns to it."""
-        key = (self.one, cls, attr, self.rehearsal.is_entered_late)
-        cached = self.rehearsal.static.get(key)
+        key = (self.one, cls, attr, self.context.is_entered_late)
+        cached = self.context.static.get(key)
         if cached is None:
             otherwise = unknown("attr", bound, attr)
-            self.rehearsal.static[key] = otherwise
-            module = self.rehearsal.module_of(cls)
+            self.context.static[key] = otherwise
+            module = self.context.module_of(cls)
             with self.apart(key):
                 found = self.assigned_values(cls, bound, attr)
             telling = [item for item in found if not isinstance(item, Const)]
@@ -477,7 +477,7 @@ class Lookup(View):
                 cached = self.by_name(module, attr, otherwise)
             elif isinstance(cached, Unknown):
                 cached = otherwise
-            self.rehearsal.static[key] = cached
+            self.context.static[key] = cached
         return cached
 
     def assigned_values(self, cls: ir.Class, bound: Value, attr: str) -> list[Value]:
@@ -485,15 +485,15 @@ class Lookup(View):
         for owner in self.mro(cls):
             if isinstance(owner, str):
                 continue
-            for function, node, index in self.rehearsal.assignments(owner, attr):
-                module = self.rehearsal.module_of(owner)
+            for function, node, index in self.context.assignments(owner, attr):
+                module = self.context.module_of(owner)
                 scope = self.number("self", owner, function.name)
                 frame = Frame(
                     scope,
                     module,
                     function,
                     1,
-                    Frame(self.rehearsal.module_scope(module), module, None, 0),
+                    Frame(self.context.module_scope(module), module, None, 0),
                 )
                 value = self.quietly(frame, partial(self.ev_unbound, node, function, bound))
                 if value is not None and index is not None:
@@ -507,11 +507,11 @@ class Lookup(View):
     def ev_unbound(self, node: ir.Expr, function: ir.Function, bound: Value | None) -> Value:
         """Evaluate with the parameters of a method that nobody is seen to call."""
         self.bind_unbound(function, bound)
-        return self.ev(node)
+        return self.evaluate(node)
 
     def bind_unbound(self, function: ir.Function, bound: Value | None) -> None:
         """Give the parameters of a function without a caller what is known about them."""
-        module = self.rehearsal.module_by_key(function.module)
+        module = self.context.module_by_key(function.module)
         for position, param in enumerate(function.params):
             key = (self.frame.scope, param.name)
             if key in self.store:
@@ -527,15 +527,15 @@ class Lookup(View):
         if key in self.store:
             return
         self.store[key] = unknown("closure", function.name, name)
-        found = self.rehearsal.bindings(function, name)
+        found = self.context.bindings(function, name)
         node = found[0] if len(found) == 1 else None
         if isinstance(node, ir.Function):
             self.store[key] = v.func(node, self.frame.scope)
         elif isinstance(node, ir.Expr):
             for each in sorted(ir.names_in(node) & function.locals):
                 self.bind_once(function, each)
-            with suppress(RankMatters):
-                value = self.quietly(self.frame, partial(self.ev, node))
+            with suppress(RankDependent):
+                value = self.quietly(self.frame, partial(self.evaluate, node))
                 self.store[key] = self.store[key] if value is None else value
 
     def unbound_param(self, module: Module, function: ir.Function, param: ir.Param) -> Value:
@@ -558,7 +558,7 @@ class Lookup(View):
             # it does where the function asks for its own
             hint = self.catalogue.hint(param.name)
             return v.obj(hint, self.number("hint", param.name)) if hint else otherwise
-        if self.rehearsal.binds_device(function, param.name):
+        if self.context.binds_device(function, param.name):
             return v.ranked(self.cluster.coordinates("local"))
         if "virtual" in function.name:
             return otherwise  # the chunks of a model on one rank have numbers, too

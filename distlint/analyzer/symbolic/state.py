@@ -58,12 +58,14 @@ class Frame:
     """Which turns of which loops of its callers it was called in."""
 
 
-class Cont:
+class Continuation:
     """What is left to do: a linked list, shared and compared by identity."""
 
     __slots__ = ("data", "frame", "kind", "next", "reads")
 
-    def __init__(self, kind: str, data: tuple[Any, ...], frame: Frame | None, next_: Cont | None):
+    def __init__(
+        self, kind: str, data: tuple[Any, ...], frame: Frame | None, next_: Continuation | None
+    ):
         self.kind = kind
         self.data = data
         self.frame = frame
@@ -78,7 +80,7 @@ class State:
 
     def __init__(
         self,
-        k: Cont | None,
+        k: Continuation | None,
         frame: Frame,
         it: Iterations,
         results: dict[Any, Value],
@@ -145,7 +147,7 @@ class Event:
 _SPOKEN = {"__call__": "forward", "__iter__": "iteration"}
 
 
-class Need(Exception):
+class BranchUndecided(Exception):
     """A condition that has to be decided before the projection can go on."""
 
     def __init__(self, atom: Unknown, key: Any) -> None:
@@ -153,18 +155,18 @@ class Need(Exception):
         self.key = key
 
 
-class RankMatters(Exception):
+class RankDependent(Exception):
     """From here on the ranks have to be told apart."""
 
 
-class Emit(Exception):
+class CollectiveReached(Exception):
     """An expression has come to a collective."""
 
     def __init__(self, event: Event) -> None:
         self.event = event
 
 
-class Enter(Exception):
+class CallRequested(Exception):
     """An expression calls a function of the project, which runs before the expression goes on."""
 
     def __init__(self, frame: Frame, body: ir.Block, key: Any, value: Value | None = None) -> None:
@@ -187,7 +189,7 @@ class Exit(Exception):
         self.at_once = at_once
 
 
-class Cut(Exception):
+class PathPruned(Exception):
     """This path is not explored further: a loop beyond the bound, or an impossible state."""
 
 

@@ -12,13 +12,13 @@ from distlint.analyzer import ir
 from distlint.analyzer.project.project import Module
 from distlint.analyzer.static.closure import Bits
 from distlint.analyzer.static.hooks import STOP_FLAGS
-from distlint.analyzer.symbolic.live_variables import Exposure
-from distlint.analyzer.symbolic.state import Cont, Key, State
+from distlint.analyzer.symbolic.live_variables import LiveVariables
+from distlint.analyzer.symbolic.state import Continuation, Key, State
 from distlint.analyzer.symbolic.values import Phi, Unknown, Value, own_names
 from distlint.analyzer.symbolic.view import RISKY
 
 if TYPE_CHECKING:
-    from distlint.analyzer.static.effects import Reach
+    from distlint.analyzer.static.effects import Effects
 
 STRATEGY_WORDS = ("fsdp", "deepspeed", "zero", "shard")
 
@@ -28,15 +28,15 @@ FACTS = frozenset({"seeded", "nosync", "joined", "once", "risky"})
 Live = frozenset[tuple[Key, Value]]
 
 
-class Liveness:
+class StateAbstraction:
     """Names that continuations read, remembered for one rehearsal."""
 
-    def __init__(self, reach: Reach, main: Module) -> None:
+    def __init__(self, reach: Effects, main: Module) -> None:
         self.reach = reach
         self.main = main
         self.relevance = reach.relevance(main)
-        self.exposure = Exposure(self.relevance)
-        self.tables: dict[Cont | None, _Table] = {}
+        self.exposure = LiveVariables(self.relevance)
+        self.tables: dict[Continuation | None, _Table] = {}
         self.numbering = reach.graph.numbering
         self.sets: dict[frozenset[str], Bits] = {}
         self.statements: dict[ir.Stmt, Bits] = {}
@@ -96,7 +96,7 @@ class Liveness:
 
     def is_told_apart(self, once: object) -> bool:
         """Does it make a difference whether something has been done already?"""
-        return not isinstance(once, ir.Function) or self.reach.may_meet(once)
+        return not isinstance(once, ir.Function) or self.reach.may_communicate(once)
 
     def with_reachable(self, live: Live, hidden: list[tuple[Key, Value]]) -> Live:
         """Add the attributes of values that cannot be made again where something holds these."""
@@ -150,12 +150,12 @@ class Liveness:
 
     # ---- what is read
 
-    def reads(self, k: Cont | None) -> Bits:
+    def reads(self, k: Continuation | None) -> Bits:
         """Every name that what is left to do may read."""
         if k is None:
             return 0
         chain = []
-        step: Cont | None = k
+        step: Continuation | None = k
         while step is not None and step.reads is None:
             chain.append(step)
             step = step.next
@@ -165,7 +165,7 @@ class Liveness:
             below = item.reads = below if both == below else both  # long numbers, and many
         return below
 
-    def own(self, k: Cont) -> Bits:
+    def own(self, k: Continuation) -> Bits:
         """What a continuation reads before the next one has its turn."""
         module = k.frame.module if k.frame is not None else self.main
         if k.kind == "seq":
@@ -195,7 +195,7 @@ class Liveness:
         return found
 
 
-def _is_in_try(k: Cont | None) -> bool:
+def _is_in_try(k: Continuation | None) -> bool:
     """Is what is left to do inside a try?"""
     while k is not None:
         if k.kind == "try" or (k.kind == "generator" and _is_in_try(k.data[0])):
@@ -217,7 +217,7 @@ _NOT_DEAD = b"\1\1\1\0".ljust(256, b"\0")
 class _Table(dict[Key, int]):
     """What the variables are at one continuation."""
 
-    def __init__(self, liveness: Liveness, k: Cont | None) -> None:
+    def __init__(self, liveness: StateAbstraction, k: Continuation | None) -> None:
         self.liveness = liveness
         self.reads = liveness.reads(k)
         self.exposed = liveness.exposure.scopes(k)

@@ -8,9 +8,9 @@ from functools import partial
 from distlint.analyzer import ir
 from distlint.analyzer.ir.positions import Locators
 from distlint.analyzer.project.project import Module, Project
-from distlint.analyzer.symbolic.entry_points import Proof, Rehearser
+from distlint.analyzer.symbolic.entry_points import EntryPointAnalysis, Proof
 from distlint.analyzer.symbolic.explanation import Witness, witness_of
-from distlint.analyzer.symbolic.product import Parting
+from distlint.analyzer.symbolic.product import Divergence
 from distlint.analyzer.symbolic.replay import Trace as RankTrace
 from distlint.analyzer.symbolic.replay import go_on, met, run
 from distlint.analyzer.symbolic.state import Event, OverBudget
@@ -43,8 +43,8 @@ def _traces(
         return [tracer.root(_named(module, function))]
     rehearser = tracer.rehearser()
     rehearser.run()
-    parting = {proof.root for proof in rehearser.outcome.proofs}
-    roots = [root for root in module.functions if root in parting]
+    divergence = {proof.root for proof in rehearser.outcome.proofs}
+    roots = [root for root in module.functions if root in divergence]
     return [tracer.root(None), *(tracer.root(root) for root in roots)]
 
 
@@ -66,13 +66,13 @@ class _Tracer:
         self.locators = Locators(project.read, project.sites)
         self.locators.add(document)
 
-    def rehearser(self) -> Rehearser:
+    def rehearser(self) -> EntryPointAnalysis:
         catalogue = self.project.catalogue_of(self.module)
-        return Rehearser(self.project, catalogue, self.module, self.project.world)
+        return EntryPointAnalysis(self.project, catalogue, self.module, self.project.world)
 
     def root(self, function: ir.Function | None) -> Trace:
         rehearser = self.rehearser()
-        rehearser.rehearse(function)
+        rehearser.analyse(function)
         incomplete = ordered(rehearser.outcome.incomplete.get(function, ()))
         best: tuple[tuple[int, ...], Proof, Witness] | None = None
         for proof in rehearser.outcome.proofs:
@@ -84,20 +84,20 @@ class _Tracer:
         return self.drawn(function, self.usual_path(rehearser, function), None, incomplete)
 
     def usual_path(
-        self, rehearser: Rehearser, function: ir.Function | None
+        self, rehearser: EntryPointAnalysis, function: ir.Function | None
     ) -> tuple[RankTrace, ...]:
         """A path on which much happens: conditions one way or the other, loops run once."""
-        assert rehearser.rehearsal is not None
-        rehearsal = rehearser.rehearsal
+        assert rehearser.context is not None
+        context = rehearser.context
         best: tuple[RankTrace, ...] = ()
         for default in (True, False):
-            rehearsal.begin_root()
-            start = rehearser.start(rehearsal, function)
-            none = Parting((0, 1), (None, None), {}, 0)
+            context.begin_root()
+            start = rehearser.start(context, function)
+            none = Divergence((0, 1), (None, None), {}, 0)
             try:
                 found = tuple(
-                    run(rehearsal, start, rank, none, "B", default, once=True)
-                    for rank in range(rehearsal.cluster.size)
+                    run(context, start, rank, none, "B", default, once=True)
+                    for rank in range(context.cluster.size)
                 )
             except OverBudget:
                 continue
@@ -113,13 +113,13 @@ class _Tracer:
         incomplete: tuple[Reason, ...],
     ) -> Trace:
         lanes = self.lanes(traces)
-        rows, parting = self.rows(traces, lanes)
+        rows, divergence = self.rows(traces, lanes)
         return Trace(
             path=self.document.path,
             function=function.label if function is not None else None,
             lanes=tuple(_lane_name(lane) for lane in lanes),
             rows=tuple(rows),
-            parting=parting,
+            parting=divergence,
             decisions=witness.decisions if witness is not None else (),
             effect=witness.effect if witness is not None else "",
             incomplete=incomplete,

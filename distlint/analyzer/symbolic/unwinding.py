@@ -7,7 +7,7 @@ from typing import Any
 from distlint.analyzer import ir
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.calls import Calls, is_cached
-from distlint.analyzer.symbolic.state import Cont, Emit, Event, Exit, Frame
+from distlint.analyzer.symbolic.state import CollectiveReached, Continuation, Event, Exit, Frame
 from distlint.analyzer.symbolic.values import Const, Unknown, Value, const, unknown
 from distlint.analyzer.symbolic.view import IN_PROCESSES, JOINED, RETURNED, RISKY
 
@@ -16,29 +16,29 @@ ABORT = "abort"
 _RAISED = frozenset({"raise", "exit"})
 
 
-class Leaving(Calls):
+class Unwinder(Calls):
     """The part of a machine that says what is due when a block is left, and where it goes on."""
 
     # ---- what comes next
 
-    def push(self, block: ir.Block, index: int, next_: Cont | None) -> Cont | None:
+    def push(self, block: ir.Block, index: int, next_: Continuation | None) -> Continuation | None:
         if index >= len(block):
             return next_
-        return self.rehearsal.cont("seq", (block, index), self.frame, next_)
+        return self.context.continuation("seq", (block, index), self.frame, next_)
 
-    def done(self, k: Cont) -> None:
+    def done(self, k: Continuation) -> None:
         """The statement at ``k`` is finished."""
         block, index = k.data
         self.results = {} if self.results else self.results
         self.k = (
             k.next
             if index + 1 >= len(block)
-            else self.rehearsal.cont("seq", (block, index + 1), k.frame, k.next)
+            else self.context.continuation("seq", (block, index + 1), k.frame, k.next)
         )
 
     # ---- calls
 
-    def end_call(self, k: Cont, value: Value | None = None) -> str | None:
+    def end_call(self, k: Continuation, value: Value | None = None) -> str | None:
         """A function has run to its end."""
         frame, it, results, key, replacement, _ = k.data
         function = self.frame.function
@@ -56,14 +56,14 @@ class Leaving(Calls):
     def forget_scope(self, frame: Frame) -> None:
         """Drop the variables of a finished activation, but those that nested functions read."""
         if frame.function is not None:
-            kept = self.rehearsal.liveness.exposure.captured(frame)
+            kept = self.context.liveness.exposure.captured(frame)
             for name in sorted(frame.function.locals - kept):
                 self.store.pop((frame.scope, name), None)
 
     # ---- jumps and exits
 
-    def do_return(self, s: ir.Return, k: Cont) -> str | None:
-        value = self.ev(s.value) if s.value is not None else const(None)
+    def do_return(self, s: ir.Return, k: Continuation) -> str | None:
+        value = self.evaluate(s.value) if s.value is not None else const(None)
         if self.fails_on_the_way(k, s.site, ("call",)):
             return None
         if self.log is not None:
@@ -72,7 +72,7 @@ class Leaving(Calls):
         self.k = k.next
         return self.unwind("return", value, s.site)
 
-    def do_break(self, s: ir.Break, k: Cont) -> str | None:
+    def do_break(self, s: ir.Break, k: Continuation) -> str | None:
         if self.fails_on_the_way(k, s.site, ("call", "loop")):
             return None
         if self.log is not None:
@@ -80,7 +80,7 @@ class Leaving(Calls):
         self.k = k.next
         return self.unwind("break", None, s.site)
 
-    def do_continue(self, s: ir.Continue, k: Cont) -> str | None:
+    def do_continue(self, s: ir.Continue, k: Continuation) -> str | None:
         if self.fails_on_the_way(k, s.site, ("call", "loop")):
             return None
         if self.log is not None:
@@ -88,21 +88,21 @@ class Leaving(Calls):
         self.k = k.next
         return self.unwind("continue", None, s.site)
 
-    def do_raise(self, s: ir.Raise | ir.Assert, k: Cont) -> str | None:
+    def do_raise(self, s: ir.Raise | ir.Assert, k: Continuation) -> str | None:
         if not self.is_stopped(k, s.raised) and self.fails_on_the_way(k, s.site, ()):
             return None
         self.results = {}
         self.k = k.next
         return self.unwind("raise", const(s.raised), s.site)
 
-    def is_stopped(self, k: Cont | None, raised: str = "") -> bool:
+    def is_stopped(self, k: Continuation | None, raised: str = "") -> bool:
         """Does anything on the way out catch an exception, or communicate?"""
         while k is not None and not _begins_processes(k):
             if k.kind == "try":
                 handler = self.catching(k.data[0], raised)
-                if handler is not None and not self.rehearsal.aborts(handler.body):
+                if handler is not None and not self.context.aborts(handler.body):
                     return True
-            elif (k.kind == "final" and self.rehearsal.meets(k.frame, k.data[0])) or (
+            elif (k.kind == "final" and self.context.meets(k.frame, k.data[0])) or (
                 k.kind == "with" and k.data[0][0] == "call"
             ):
                 return True
@@ -117,7 +117,7 @@ class Leaving(Calls):
             return END if exit_.ok else ABORT
         self.results = {}
         way = ("exit", const(exit_.ok), exit_.site)
-        self.k = self.rehearsal.cont("exit", way, self.frame, self.k)
+        self.k = self.context.continuation("exit", way, self.frame, self.k)
         return None
 
     def unwind(self, kind: str, value: Value | None, site: int) -> str | None:
@@ -125,25 +125,25 @@ class Leaving(Calls):
         k = self.k
         while k is not None:
             if k.kind == "final":
-                pending = self.rehearsal.cont("exit", (kind, value, site), k.frame, k.next)
+                pending = self.context.continuation("exit", (kind, value, site), k.frame, k.next)
                 self.k = self.push(k.data[0], 0, pending)
                 self.results = {}
                 return None
             if k.kind == "with" and (kind not in _RAISED or k.data[0][0] == "call"):
-                pending = self.rehearsal.cont("exit", (kind, value, site), k.frame, k.next)
-                self.k = self.rehearsal.cont("with", k.data, k.frame, pending)
+                pending = self.context.continuation("exit", (kind, value, site), k.frame, k.next)
+                self.k = self.context.continuation("with", k.data, k.frame, pending)
                 return self.leave_with(self.k)
             if k.kind == "generator" and kind in _RAISED:
                 # the exception comes out of the generator's yield
                 generator, self.frame, self.it = k.data
-                k = self.rehearsal.graft(generator, k.next)
+                k = self.context.graft(generator, k.next)
                 continue
             if k.kind == "generator":
                 # the rest of the generator runs first
-                pending = self.rehearsal.cont("exit", (kind, value, site), k.frame, k.next)
+                pending = self.context.continuation("exit", (kind, value, site), k.frame, k.next)
                 return self.enter_generator_rest(k, pending)
             if k.kind == "loop" and kind != "continue":
-                self.rehearsal.loops_left.add(k.data[0])
+                self.context.loops_left.add(k.data[0])
             if k.kind == "loop" and kind in {"break", "continue"}:
                 self.results = {}
                 if kind == "continue":
@@ -183,19 +183,19 @@ class Leaving(Calls):
         self.k = None
         return END
 
-    def continue_exit(self, k: Cont) -> str | None:
+    def continue_exit(self, k: Continuation) -> str | None:
         kind, value, site = k.data
         self.k = k.next
         return self.unwind(kind, value, site)
 
-    def end_block(self, k: Cont) -> str | None:
+    def end_block(self, k: Continuation) -> str | None:
         """A ``finally`` is due on the way out of a try that ended well."""
         self.k = self.push(k.data[0], 0, k.next)
         return None
 
     # ---- with
 
-    def do_with(self, s: ir.With, k: Cont) -> str | None:
+    def do_with(self, s: ir.With, k: Continuation) -> str | None:
         if ir.is_to_fail(s):
             self.done(k)
             return None
@@ -205,7 +205,7 @@ class Leaving(Calls):
         manager = self.generator_manager(s)
         if manager is not None:
             return self.enter_generator(s, k, *manager)
-        value = self.settle(self.ev(s.context))
+        value = self.resolve(self.evaluate(s.context))
         return self.enter_manager(s, k, value)
 
     def first_region(self, s: ir.With) -> Any:
@@ -215,31 +215,33 @@ class Leaving(Calls):
         func = s.context.func
         entry = None
         if isinstance(func, ir.Attribute):
-            receiver = self.settle(self.ev(func.value))
+            receiver = self.resolve(self.evaluate(func.value))
             if isinstance(receiver, v.Obj):
                 entry = self.catalogue.member(receiver.kind, func.attr)
             elif isinstance(receiver, v.External):
                 entry = self.catalogue.lookup(f"{receiver.name}.{func.attr}")
         elif isinstance(func, ir.Name):
-            target = self.ev(func)
+            target = self.evaluate(func)
             if isinstance(target, v.External):
                 entry = self.catalogue.lookup(target.name)
         return entry.first if entry is not None else None
 
-    def enter_first(self, s: ir.With, k: Cont, first: Any) -> str | None:
+    def enter_first(self, s: ir.With, k: Continuation, first: Any) -> str | None:
         scope = "local" if first.who.startswith("local") else "global"
-        if first.barrier and not self.is_stopped(k) and self.rehearsal.is_alike(self.frame, s.body):
+        if first.barrier and not self.is_stopped(k) and self.context.is_alike(self.frame, s.body):
             # it comes to the same when they wait for each other and go in together
             self.region_barrier(s, first, "enter")
             self.done(k)
             self.k = self.push(s.body, 0, self.k)
             return None
         mine = self.cluster.coordinates(scope)[self.rank] == 0
-        self.rehearsal.refine(tuple(n == 0 for n in self.cluster.coordinates(scope)))
+        self.context.refine(tuple(n == 0 for n in self.cluster.coordinates(scope)))
         if not mine and first.barrier:
             self.region_barrier(s, first, "enter")
         self.done(k)
-        leave = self.rehearsal.cont("with", (("first", first, mine, s), s.site), self.frame, self.k)
+        leave = self.context.continuation(
+            "with", (("first", first, mine, s), s.site), self.frame, self.k
+        )
         self.k = self.push(s.body, 0, leave)
         return None
 
@@ -249,7 +251,7 @@ class Leaving(Calls):
             return
         raise self.for_all(first.name, ("barrier",), s.site, key, note=when)
 
-    def enter_manager(self, s: ir.With, k: Cont, value: Value) -> str | None:
+    def enter_manager(self, s: ir.With, k: Continuation, value: Value) -> str | None:
         exit_value: Any = None
         bound = value
         if isinstance(value, v.Instance):
@@ -273,7 +275,7 @@ class Leaving(Calls):
             self.bind_target(s.target, bound)
         self.done(k)
         if exit_value is not None:
-            self.k = self.rehearsal.cont("with", (exit_value, s.site), self.frame, self.k)
+            self.k = self.context.continuation("with", (exit_value, s.site), self.frame, self.k)
         self.k = self.push(s.body, 0, self.k)
         return None
 
@@ -298,16 +300,16 @@ class Leaving(Calls):
     def collective_at(self, entry: Any, receiver: Value, site: int, when: str) -> None:
         try:
             self.collective(entry, [], {}, None, site, receiver)
-        except Emit as emit:
+        except CollectiveReached as emit:
             emit.event.result_key = (site, when)
             raise
 
-    def leave_with(self, k: Cont) -> str | None:
+    def leave_with(self, k: Continuation) -> str | None:
         """The body of a with has ended; the manager's exit runs."""
         manager, site = k.data
         return self.exit_manager(k, manager, site)
 
-    def exit_manager(self, k: Cont, manager: Any, site: int) -> str | None:
+    def exit_manager(self, k: Continuation, manager: Any, site: int) -> str | None:
         kind = manager[0]
         if kind == "first":
             _, first, mine, statement = manager
@@ -337,15 +339,15 @@ class Leaving(Calls):
             return None
         func = s.context.func
         if isinstance(func, ir.Attribute):
-            receiver = self.settle(self.ev(func.value))
-            if isinstance(receiver, (v.Obj, v.Seq, v.Map, Const, v.Ranked, Unknown)):
+            receiver = self.resolve(self.evaluate(func.value))
+            if isinstance(receiver, (v.Obj, v.Seq, v.Map, Const, v.PerRank, Unknown)):
                 return None
             target = self.attribute(receiver, func.attr, func.site)
         elif isinstance(func, ir.Name):
-            target = self.ev(func)
+            target = self.evaluate(func)
         else:
             return None
-        target = self.settle(target)
+        target = self.resolve(target)
         if not isinstance(target, v.Func) or not target.function.generator:
             return None
         args, keywords = self.arguments(s.context)
@@ -353,32 +355,35 @@ class Leaving(Calls):
             args = [target.bound, *args]
         function = target.function
         given = (*args, *keywords.values())
-        if self.skips(function, given) or not self.rehearsal.follows(
-            function, self.frame.depth + 1
-        ):
+        if self.skips(function, given) or not self.context.follows(function, self.frame.depth + 1):
             return None
         return target, args, keywords
 
     def enter_generator(
-        self, s: ir.With, k: Cont, target: v.Func, args: list[Value], keywords: dict[str, Value]
+        self,
+        s: ir.With,
+        k: Continuation,
+        target: v.Func,
+        args: list[Value],
+        keywords: dict[str, Value],
     ) -> str | None:
         function = target.function
-        self.rehearsal.enter(function)
+        self.context.enter(function)
         frame = self.activation(target, s.site)
         self.bind_arguments(frame, function, args, keywords)
         self.done(k)
-        back = self.rehearsal.cont("manager", (s, self.frame, self.it), self.frame, self.k)
+        back = self.context.continuation("manager", (s, self.frame, self.it), self.frame, self.k)
         self.frame, self.it = frame, ()
         self.k = self.push(function.body, 0, back)
         return None
 
-    def do_yield(self, node: ir.Yield, k: Cont) -> str | None:
+    def do_yield(self, node: ir.Yield, k: Continuation) -> str | None:
         """``yield`` in the generator behind a with statement: the body runs here."""
         below = k.next
         while below is not None and below.kind not in {"manager", "yielded", "call"}:
             below = below.next
         if node.value is not None:
-            value = self.ev(node.value)
+            value = self.evaluate(node.value)
         else:
             value = const(None)
         if below is None or below.kind != "manager":
@@ -386,8 +391,8 @@ class Leaving(Calls):
             return None
         statement, caller, it = below.data
         self.done(k)
-        rest_of_generator = self.rehearsal.graft(self.k, below.next)
-        generator = self.rehearsal.cont(
+        rest_of_generator = self.context.graft(self.k, below.next)
+        generator = self.context.continuation(
             "generator", (rest_of_generator, self.frame, self.it), caller, below.next
         )
         self.frame, self.it = caller, it
@@ -396,21 +401,21 @@ class Leaving(Calls):
         self.k = self.push(statement.body, 0, generator)
         return None
 
-    def end_generator_body(self, k: Cont) -> str | None:
+    def end_generator_body(self, k: Continuation) -> str | None:
         """The body of the with has ended: the generator goes on behind its yield."""
         return self.enter_generator_rest(k, k.next)
 
-    def enter_generator_rest(self, k: Cont, after: Cont | None) -> str | None:
+    def enter_generator_rest(self, k: Continuation, after: Continuation | None) -> str | None:
         generator, frame, it = k.data
-        self.k = self.rehearsal.graft(generator, after)
+        self.k = self.context.graft(generator, after)
         self.frame, self.it, self.results = frame, it, {}
         return None
 
-    def end_without_yield(self, k: Cont) -> str | None:
+    def end_without_yield(self, k: Continuation) -> str | None:
         """A generator that never yields cannot manage a context: RuntimeError."""
         return self.unwind("raise", None, 0)
 
-    def end_manager(self, k: Cont) -> str | None:
+    def end_manager(self, k: Continuation) -> str | None:
         """The generator has run to its end: back to the function with the with statement."""
         _, caller, it = k.data
         self.frame, self.it, self.results = caller, it, {}
@@ -419,19 +424,19 @@ class Leaving(Calls):
 
     # ---- try
 
-    def do_try(self, s: ir.Try, k: Cont) -> str | None:
+    def do_try(self, s: ir.Try, k: Continuation) -> str | None:
         self.done(k)
         was_risky = self.store.pop(RISKY, None) is not None
         if s.final:
-            self.k = self.rehearsal.cont("final", (s.final,), self.frame, self.k)
+            self.k = self.context.continuation("final", (s.final,), self.frame, self.k)
         self.k = self.push(s.orelse, 0, self.k)
-        self.k = self.rehearsal.cont("try", (s, self.it, was_risky), self.frame, self.k)
+        self.k = self.context.continuation("try", (s, self.it, was_risky), self.frame, self.k)
         if ir.is_to_fail(s):
             return self.unwind("raise", const(""), s.site)
         self.k = self.push(s.body, 0, self.k)
         return None
 
-    def end_try(self, k: Cont) -> str | None:
+    def end_try(self, k: Continuation) -> str | None:
         """The body of a try has come to its end: or has its last statement failed?"""
         handler = self.swallowing(k)
         if handler is not None and RISKY in self.store and self.failed(k, "end", handler):
@@ -442,13 +447,13 @@ class Leaving(Calls):
         self.k = k.next
         return None
 
-    def swallowing(self, k: Cont) -> ir.Handler | None:
+    def swallowing(self, k: Continuation) -> ir.Handler | None:
         """The handler of a try after which something is still done by a rank that has failed."""
         if self.reading or _is_probe(k.frame):
             return None
         s: ir.Try = k.data[0]
         for handler in s.handlers:
-            if self.rehearsal.always_aborts(handler.body) and not self.is_stopped(k.next):
+            if self.context.always_aborts(handler.body) and not self.is_stopped(k.next):
                 continue
             if not handler.is_for_all:
                 return handler
@@ -458,7 +463,7 @@ class Leaving(Calls):
         """The handler that takes an exception raised by the program itself."""
         return next((handler for handler in s.handlers if handler.catches(raised)), None)
 
-    def failed(self, k: Cont, where: object, handler: ir.Handler) -> bool:
+    def failed(self, k: Continuation, where: object, handler: ir.Handler) -> bool:
         """Has something in the body of the try at ``k`` raised on this rank alone?"""
         s: ir.Try = k.data[0]
         frame = k.frame or self.frame
@@ -482,7 +487,7 @@ class Leaving(Calls):
         """May a rank have failed on the way to this collective, inside a try that swallows it?"""
         return self.fails_on_the_way(self.k, event.site, ())
 
-    def fails_on_the_way(self, k: Cont | None, site: int, ends: tuple[str, ...]) -> bool:
+    def fails_on_the_way(self, k: Continuation | None, site: int, ends: tuple[str, ...]) -> bool:
         """May a rank have failed before it gets here, inside a try that swallows it?"""
         risky = RISKY in self.store
         while k is not None and k.kind not in ends and not _begins_processes(k):
@@ -497,7 +502,7 @@ class Leaving(Calls):
             k = k.next
         return False
 
-    def handle(self, k: Cont, handler: ir.Handler) -> None:
+    def handle(self, k: Continuation, handler: ir.Handler) -> None:
         """Go on in a handler of the try at ``k``."""
         statement = k.data[0]
         after = k.next
@@ -511,12 +516,12 @@ class Leaving(Calls):
         self.k = self.push(handler.body, 0, after)
 
 
-def _is_exit(k: Cont, block: Cont) -> bool:
+def _is_exit(k: Continuation, block: Continuation) -> bool:
     """Is it the call of ``__exit__`` with which a block is left?"""
     return block.kind == "with" and bool(k.data[3] == (block.data[1], "exit"))
 
 
-def _begins_processes(k: Cont) -> bool:
+def _begins_processes(k: Continuation) -> bool:
     return k.kind == "call" and k.data[3][-1] == IN_PROCESSES
 
 

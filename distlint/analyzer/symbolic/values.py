@@ -1,9 +1,9 @@
-"""Abstract values: what an expression is on the ranks of the model cluster.
+"""Abstract values: what an expression is on the ranks of the simulated cluster.
 
 Values are interned: equal ones are identical, so states compare and hash by identity. The three
-kinds of knowledge (see ``docs/architecture.md``): concrete (:class:`Const`, :class:`Ranked`,
-:class:`World`), uniform unknown and rank-local unknown (:class:`Unknown`). The rest are objects
-whose kind matters.
+kinds of knowledge (see ``docs/architecture.md``): concrete (:class:`Const`, :class:`PerRank`,
+:class:`WorldSizeExpr`), uniform unknown and rank-local unknown (:class:`Unknown`). The rest are
+objects whose kind matters.
 """
 
 from __future__ import annotations
@@ -100,14 +100,14 @@ def const(value: Any) -> Const:
     return result
 
 
-class Ranked(Value):
-    """A constant for each rank of the model cluster."""
+class PerRank(Value):
+    """A constant for each rank of the simulated cluster."""
 
     __slots__ = ("values",)
     values: tuple[Any, ...]
 
 
-def ranked(values: Sequence[Any]) -> Const | Ranked:
+def ranked(values: Sequence[Any]) -> Const | PerRank:
     """A value per rank; the same on all ranks is a constant."""
     first = values[0]
     kind = type(first)
@@ -116,20 +116,20 @@ def ranked(values: Sequence[Any]) -> Const | Ranked:
     vector = tuple(values)
     key: tuple[Any, ...]
     try:
-        key = (Ranked, vector, tuple(map(type, vector)))
+        key = (PerRank, vector, tuple(map(type, vector)))
         found = _TABLE.get(key)
     except TypeError:
-        key = (Ranked, repr(vector))
+        key = (PerRank, repr(vector))
         found = _TABLE.get(key)
     if found is None:
-        found = Ranked()
+        found = PerRank()
         found.values = vector
         _TABLE[key] = found
-    result: Ranked = found
+    result: PerRank = found
     return result
 
 
-class World(Value):
+class WorldSizeExpr(Value):
     """A number made of the world size: unknown alone, concrete beside a rank.
 
     ``samples`` holds its values for the world sizes that a test of it alone is tried on.
@@ -140,23 +140,23 @@ class World(Value):
     samples: tuple[Any, ...]
 
 
-def world(value: Any, samples: tuple[Any, ...]) -> World:
-    key = (World, value, samples)
+def world(value: Any, samples: tuple[Any, ...]) -> WorldSizeExpr:
+    key = (WorldSizeExpr, value, samples)
     found = _TABLE.get(key)
     if found is None:
-        found = World()
+        found = WorldSizeExpr()
         found.value = value
         found.samples = samples
         _TABLE[key] = found
-    result: World = found
+    result: WorldSizeExpr = found
     return result
 
 
-def world_size(cluster: Cluster) -> World:
+def world_size(cluster: Cluster) -> WorldSizeExpr:
     return world(cluster.size, WORLD_SAMPLES)
 
 
-def local_world_size(cluster: Cluster) -> World:
+def local_world_size(cluster: Cluster) -> WorldSizeExpr:
     return world(cluster.local, (1, *WORLD_SAMPLES))
 
 
@@ -611,7 +611,7 @@ def negate(value: Value) -> Value:
     """``not value``."""
     if isinstance(value, Const):
         return const(not value.value)
-    if isinstance(value, Ranked):
+    if isinstance(value, PerRank):
         return ranked([not item for item in value.values])
     if isinstance(value, Unknown):
         if value.op == "not":
@@ -648,9 +648,9 @@ def plain(value: Value) -> Any:
 
 def vector(value: Value, size: int) -> list[Any]:
     """The value on each rank; ValueError when it is not concrete."""
-    if isinstance(value, Ranked):
+    if isinstance(value, PerRank):
         return list(value.values)
-    if isinstance(value, World):
+    if isinstance(value, WorldSizeExpr):
         return [value.value] * size
     if isinstance(value, Seq):
         columns = [vector(item, size) for item in value.items]
@@ -665,7 +665,7 @@ def is_plain(value: Value) -> bool:
         return value.plain
     if isinstance(value, Unknown):
         return not (value.local or value.wrapped)
-    return isinstance(value, (Const, World, External))
+    return isinstance(value, (Const, WorldSizeExpr, External))
 
 
 def is_process_id(value: Value) -> bool:
@@ -699,14 +699,14 @@ def number_in(tensor: Value | None) -> Value | None:
 
 def is_known(value: Value) -> bool:
     """Is it a constant, or one of several?"""
-    return value.known if isinstance(value, Phi) else isinstance(value, (Const, World))
+    return value.known if isinstance(value, Phi) else isinstance(value, (Const, WorldSizeExpr))
 
 
 def is_opaque(value: Value) -> bool:
     """Is there nothing in a value that could be followed: no object, no items?"""
     if isinstance(value, Phi):
         return is_opaque(value.then) and is_opaque(value.orelse)
-    return isinstance(value, (Unknown, Const, World, External))
+    return isinstance(value, (Unknown, Const, WorldSizeExpr, External))
 
 
 def holds_numbers(value: Value) -> bool:
@@ -752,7 +752,7 @@ def is_ranked(value: Value) -> bool:
     """Does the value depend on the rank alone?"""
     if isinstance(value, Seq):
         return any(is_ranked(item) for item in value.items)
-    return isinstance(value, Ranked)
+    return isinstance(value, PerRank)
 
 
 def binary(op: str, left: Value, right: Value, cluster: Cluster) -> Value:
@@ -851,7 +851,7 @@ def _concrete(
         if op in _COMPARISONS:
             _require_constants(cluster, lefts, rights, op)
         return ranked([_apply(op, function, a, b) for a, b in zip(lefts, rights, strict=True)])
-    if isinstance(left, World) or isinstance(right, World):
+    if isinstance(left, WorldSizeExpr) or isinstance(right, WorldSizeExpr):
         return _world_operation(op, function, left, right)
     if op in {"is", "is not", "==", "!="}:
         return _identity(op, left, right)
@@ -890,14 +890,14 @@ def _require_constants(cluster: Cluster, lefts: list[Any], rights: list[Any], op
 def _world_operation(
     op: str, function: Callable[[Any, Any], Any], left: Value, right: Value
 ) -> Value | None:
-    count = len(left.samples) if isinstance(left, World) else 0
-    if isinstance(right, World):
+    count = len(left.samples) if isinstance(left, WorldSizeExpr) else 0
+    if isinstance(right, WorldSizeExpr):
         if count and count != len(right.samples):
             return None
         count = len(right.samples)
 
     def parts(value: Value) -> tuple[Any, tuple[Any, ...]]:
-        if isinstance(value, World):
+        if isinstance(value, WorldSizeExpr):
             return value.value, value.samples
         constant = plain(value)
         return constant, (constant,) * count
@@ -916,7 +916,7 @@ def _identity(op: str, left: Value, right: Value) -> Value | None:
             isinstance(other, Const)
             and other.value is None
             and (
-                isinstance(known, (*_KNOWN_OBJECTS, Seq, Map, World))
+                isinstance(known, (*_KNOWN_OBJECTS, Seq, Map, WorldSizeExpr))
                 or (isinstance(known, Unknown) and _is_made(known))
             )
         ):

@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.state import (
-    Cont,
+    BranchUndecided,
+    Continuation,
     Frame,
     Iterations,
     Key,
-    Need,
-    RankMatters,
+    RankDependent,
     State,
 )
 from distlint.analyzer.symbolic.values import Unknown, Value, unknown
 
 if TYPE_CHECKING:
-    from distlint.analyzer.symbolic.context import Rehearsal
+    from distlint.analyzer.symbolic.context import ExecutionContext
 
-RETURNED = Cont("returned", (), None, None)
+RETURNED = Continuation("returned", (), None, None)
 
 SIDES = ("A", "B")
 """The two ranks that are compared."""
@@ -37,13 +37,13 @@ JOINED = ("joined", "")
 class View:
     """The state of a machine, and what it has decided."""
 
-    def __init__(self, rehearsal: Rehearsal, rank: int | None, side: Any = None) -> None:
-        self.rehearsal = rehearsal
+    def __init__(self, context: ExecutionContext, rank: int | None, side: Any = None) -> None:
+        self.context = context
         self.one = rank
         """The rank; None for a machine that stands for all ranks as long as they do the same."""
         self.side = side
-        self.cluster = rehearsal.cluster
-        self.catalogue = rehearsal.catalogue
+        self.cluster = context.cluster
+        self.catalogue = context.catalogue
         self.evaluated = 0
         """Expressions since the last statement was counted."""
         self.known: dict[Any, bool] = {}
@@ -51,7 +51,7 @@ class View:
         """What has been assumed without asking, because the job is aborted elsewhere."""
         self.frame: Frame
         self.it: Iterations = ()
-        self.k: Cont | None = None
+        self.k: Continuation | None = None
         self.results: dict[Any, Value] = {}
         self.store: dict[Key, Value] = {}
         self.inner: tuple[Any, ...] = ()
@@ -68,7 +68,7 @@ class View:
         """Has a comprehension been seen to filter by what is this rank's own?"""
         self.joins = True
         """May both arms of a branch be run, and what they leave be joined?"""
-        self.rejoin: Cont | None = None
+        self.rejoin: Continuation | None = None
         """Where a machine for all ranks stops, so that its ways can join."""
         self.asking: list[int] = []
         """Objects whose attributes are being looked at."""
@@ -80,10 +80,10 @@ class View:
         """The rank that this machine is.
 
         Raises:
-            RankMatters: when it stands for all of them.
+            RankDependent: when it stands for all of them.
         """
         if self.one is None:
-            raise RankMatters
+            raise RankDependent
         return self.one
 
     # ---- state
@@ -91,7 +91,7 @@ class View:
     def load(self, state: State) -> None:
         self.k, self.frame, self.it = state.k, state.frame, state.it
         self.results, self.store = dict(state.results), dict(state.store)
-        self.rehearsal.spend(len(self.store))
+        self.context.spend(len(self.store))
         self.inner = ()
 
     def save(self) -> State:
@@ -99,7 +99,7 @@ class View:
 
     def number(self, *key: Any) -> int:
         """A number for an allocation, a scope or an object: equal on all ranks at equal places."""
-        return self.rehearsal.number(key)
+        return self.context.number(key)
 
     def here(self, site: int) -> tuple[Any, ...]:
         """A key for what happens at a site in this activation and iteration."""
@@ -119,7 +119,7 @@ class View:
         """The truth of an unknown, shared by the ranks unless it is rank-local.
 
         Raises:
-            Need: when nothing has been assumed about it yet.
+            BranchUndecided: when nothing has been assumed about it yet.
         """
         if atom.op == "not":
             return not self.decide(atom.args[0])
@@ -127,7 +127,7 @@ class View:
         if outcome is None:
             outcome = self.implied(atom)
         if outcome is None:
-            raise Need(atom, self.key(atom))
+            raise BranchUndecided(atom, self.key(atom))
         return outcome
 
     def implied(self, atom: Unknown) -> bool | None:
@@ -145,7 +145,7 @@ class View:
             ):
                 continue
             other = known.args[0]
-            if outcome and isinstance(other, v.Ranked):
+            if outcome and isinstance(other, v.PerRank):
                 other = v.const(max(other.values))  # it is so on all ranks
             limit = self.bound(other) if isinstance(other, v.Const) else None
             if limit is not None and (limit >= bound if outcome else limit <= bound):
@@ -154,7 +154,7 @@ class View:
 
     def bound(self, value: Any) -> Any:
         """The number, if it is one on this rank."""
-        if isinstance(value, v.Ranked) and self.one is not None:
+        if isinstance(value, v.PerRank) and self.one is not None:
             value = v.const(value.values[self.rank])
         is_number = isinstance(value, v.Const) and isinstance(value.value, (int, float))
         return value.value if is_number else None
@@ -164,7 +164,7 @@ class View:
         if not atom.local:
             return atom
         if self.one is None:
-            raise RankMatters
+            raise RankDependent
         return (self.side, atom)
 
     def assumed(self, atom: Unknown) -> bool | None:
@@ -174,13 +174,13 @@ class View:
         if self.one is not None:
             return self.known.get((self.side, atom))
         if any((side, atom) in self.known for side in SIDES):
-            raise RankMatters
+            raise RankDependent
         return None
 
     def truth(self, value: Value, site: int) -> bool:
         """Is a value true on this rank?"""
         outcome = self._truth(value)
-        if self.forced and isinstance(value, v.Ranked):
+        if self.forced and isinstance(value, v.PerRank):
             outcome = self.forced.get((self.frame.module.key, site), outcome)
         if self.log is not None:
             self.log.append(("decide", self.frame, site, value, outcome, self.it))
@@ -189,11 +189,11 @@ class View:
     def _truth(self, value: Value) -> bool:
         if isinstance(value, v.Const):
             return bool(value.value)
-        if isinstance(value, v.Ranked):
+        if isinstance(value, v.PerRank):
             outcomes = tuple(map(bool, value.values))
             if len(set(outcomes)) == 1:
                 return outcomes[0]
-            self.rehearsal.refine(outcomes)
+            self.context.refine(outcomes)
             return outcomes[self.rank]
         if isinstance(value, Unknown):
             return self.decide(v.tested(value))
@@ -201,13 +201,13 @@ class View:
             return self._truth(value.then if self.decide(value.test) else value.orelse)
         if isinstance(value, (v.Seq, v.Map)):
             return bool(value.items)
-        if isinstance(value, v.World) and len(set(map(bool, value.samples))) == 1:
+        if isinstance(value, v.WorldSizeExpr) and len(set(map(bool, value.samples))) == 1:
             return bool(value.value)
-        if isinstance(value, (v.External, v.World)):
+        if isinstance(value, (v.External, v.WorldSizeExpr)):
             return self.decide(unknown("truth", value))
         return True
 
-    def settle(self, value: Value) -> Value:
+    def resolve(self, value: Value) -> Value:
         """The value itself, with conditions on the way to it decided."""
         while isinstance(value, v.Phi):
             value = value.then if self.decide(value.test) else value.orelse
