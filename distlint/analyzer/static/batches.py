@@ -17,7 +17,8 @@ from distlint.analyzer.static.slicing import MODEL_NAMES
 Names = frozenset[str]
 
 _AGREES = re.compile(
-    r"all_?reduce|all_?gather|gather|broadcast|sync(?!_?(batch|bn))|across"
+    r"all_?reduce|all_?gather|(^|_)gather(?!_(csr|coo))|broadcast|(?<![af])sync(?!ed|_?(batch|bn))"
+    r"|across"
     r"|reduce_?(mean|sum|dict|tensor|loss|value|metric|scalar)|(average|mean|sum)_(over|all)",
     re.IGNORECASE,
 )
@@ -46,8 +47,8 @@ def over_batches(body: ir.Block) -> frozenset[ir.For | ir.Call]:
             held = (base for other, base in inner if _holds(loop, other))
             if any(base and base not in derived for base in held):
                 continue  # it is a loop inside that goes over the batches
-            if _goes_backward(loop.body, derived) or (
-                agrees and _is_named_so(source) and _feeds(loop, derived)
+            if _is_named_so(source) and (
+                _goes_backward(loop.body, derived) or (agrees and _feeds(loop, derived))
             ):
                 found[source] = derived
                 inner.append((loop, _base(_iterable(source))))
@@ -86,7 +87,11 @@ def _iterable(source: ir.For | ir.Call) -> ir.Expr:
 
 
 def _is_named_so(source: ir.For | ir.Call) -> bool:
-    return any(_LOADERS.search(name) for name in ir.tokens_of(_iterable(source)))
+    """Has it the name of a loader? Of what `zip` puts together, only the first is taken for one."""
+    node = _iterable(source)
+    while isinstance(node, ir.Call) and ir.last_name(node.func) in _WRAPPERS and node.args:
+        node = node.args[0].value
+    return any(_LOADERS.search(name) for name in ir.tokens_of(node))
 
 
 def _base(node: ir.Expr) -> str:
