@@ -36,9 +36,10 @@ class Loops:
         self.tested: Bits = 0
         """Names in conditions of which the outcome was known."""
         self._noted: set[int] = set()
-        self._flows: dict[Loop, list[tuple[Bits, Bits]]] = {}
+        self._flows: dict[ir.Block, list[tuple[Bits, Bits]]] = {}
         self._calls: dict[Loop, list[tuple[Bits, str]]] = {}
         self._params: dict[str, Bits] = {}
+        self._made: dict[tuple[Loop, Bits, int], Bits] = {}
         self._entered = 0
 
     def begin_root(self) -> None:
@@ -46,6 +47,7 @@ class Loops:
         self.tested = 0
         self._noted.clear()
         self._params.clear()
+        self._made.clear()
         self._entered = 0
 
     def note_test(self, node: ir.Expr) -> None:
@@ -62,6 +64,14 @@ class Loops:
         if len(heads) < MOST_HEADS:
             live = self._live(loop, frame, outer, store)
             heads.setdefault(live, dict(live))
+
+    def begun(
+        self, side: Any, loop: Loop, frame: Frame, outer: Iterations
+    ) -> list[dict[Key, Value]]:
+        """What was live where first turns of the loop began."""
+        owners = dict.fromkeys((side, None))
+        place = (loop.site, frame.scope, outer)
+        return [head for each in owners for head in self.heads.get((each, *place), {}).values()]
 
     def repeats(
         self, side: Any, loop: Loop, frame: Frame, outer: Iterations, store: dict[Key, Value]
@@ -83,9 +93,14 @@ class Loops:
         )
 
     def _live(self, loop: Loop, frame: Frame, outer: Iterations, store: dict[Key, Value]) -> Live:
-        """What the loop itself may read of what is there when a turn begins."""
+        """What the loop itself may read of what is there when a turn begins.
+
+        An object that it calls may read its attributes, whatever they are called.
+        """
         k = self.context.continuation("loop", (loop, 1, None, outer), frame, None)
-        return self.context.liveness.live(State(k, frame, outer, {}, store))
+        live = self.context.liveness.live(State(k, frame, outer, {}, store))
+        frames = self.context.frames
+        return live.union(item for item in store.items() if item[0][0] not in frames)
 
     def _covers(self, loop: Loop, key: Key, before: Value | None, now: Value) -> bool:
         if before is now:
@@ -103,25 +118,34 @@ class Loops:
         return self._is_tested(loop, self.context.liveness.names(ir.names_bound(loop.target)))
 
     def _is_tested(self, loop: Loop, names: Bits) -> bool:
-        """Was a condition known that reads these variables, or what the loop makes of them?"""
+        """Was a condition known that reads these variables, or what is made of them?"""
+        key = (loop, names, len(self.context.entered))
+        made = self._made.get(key)
+        if made is None:
+            made = self._made[key] = self._made_of(loop, names)
+        return bool(made & self.tested)
+
+    def _made_of(self, loop: Loop, names: Bits) -> Bits:
+        """The variables with what a loop, and the functions that were run, make of them."""
         before = 0
         while names != before:
             before = names
-            for read, written in self._flow(loop):
-                if read & names:
-                    names |= written
+            for block in (loop.body, *(function.body for function in self.context.entered)):
+                for read, written in self._flow(block):
+                    if read & names:
+                        names |= written
             for read, callee in self._given(loop):
                 if read & names:
                     names |= self._params_of(callee)
-        return bool(names & self.tested)
+        return names
 
-    def _flow(self, loop: Loop) -> list[tuple[Bits, Bits]]:
-        """What the statements of a loop read, and what they write with it."""
-        found = self._flows.get(loop)
+    def _flow(self, block: ir.Block) -> list[tuple[Bits, Bits]]:
+        """What the statements of a block read, and what they write with it."""
+        found = self._flows.get(block)
         if found is None:
             bits = self.context.liveness.names
-            found = [(bits(read), bits(written)) for read, written in _assignments(loop.body)]
-            self._flows[loop] = found
+            found = [(bits(read), bits(written)) for read, written in _assignments(block)]
+            self._flows[block] = found
         return found
 
     def _given(self, loop: Loop) -> list[tuple[Bits, str]]:
