@@ -17,7 +17,13 @@ from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.cluster import Cluster, NeedBiggerCluster
 from distlint.analyzer.symbolic.context import ExecutionContext
 from distlint.analyzer.symbolic.machine import Machine
-from distlint.analyzer.symbolic.minimization import NOTHING, Deadlock, Irrelevant, Minimizer
+from distlint.analyzer.symbolic.minimization import (
+    NOTHING,
+    Deadlock,
+    Irrelevant,
+    Minimizer,
+    diverges,
+)
 from distlint.analyzer.symbolic.product import Divergence, ProductExploration, root_state
 from distlint.analyzer.symbolic.replay import Trace, look_into, probe, refutes, replay
 from distlint.analyzer.symbolic.state import Frame, Key, OverBudget, State
@@ -300,7 +306,7 @@ class EntryPointAnalysis:
                     return False, False
                 finally:
                     self.replayed += context.steps
-            if is_stuck and _is_sure(traces, candidate):
+            if is_stuck and _is_sure(traces, candidate) and diverges(context, candidate, traces):
                 self.explain(context, start, Deadlock(candidate, traces), root)
                 return True, False
             is_refuted = is_refuted and refutes(traces, candidate)

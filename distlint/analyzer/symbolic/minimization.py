@@ -9,7 +9,8 @@ from typing import Any
 
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.context import ExecutionContext
-from distlint.analyzer.symbolic.product import Divergence
+from distlint.analyzer.symbolic.machine import END
+from distlint.analyzer.symbolic.product import Divergence, difference
 from distlint.analyzer.symbolic.replay import Trace, replay
 from distlint.analyzer.symbolic.state import Event, OverBudget, State
 from distlint.analyzer.symbolic.values import Unknown, Value
@@ -169,6 +170,17 @@ def _where(divergence: Divergence, traces: list[Trace]) -> list[tuple[str, int, 
     ]
 
 
+def diverges(context: ExecutionContext, divergence: Divergence, traces: list[Trace]) -> bool:
+    """Are the two ranks at collectives that do not match when a replay gets stuck?
+
+    Else others are stuck, and the two only wait for them.
+    """
+    first, second = _events(divergence, traces)
+    if first is None and second is None:
+        return False
+    return difference(context, (first or END, second or END), divergence.ranks) is not None
+
+
 def _events(divergence: Divergence, traces: list[Trace]) -> tuple[Event | None, Event | None]:
     first, second = divergence.ranks
     return _event(traces[first], second, divergence), _event(traces[second], first, divergence)
@@ -220,6 +232,8 @@ def _alternatives(atom: Unknown, answers: tuple[bool | None, bool | None]) -> tu
     """How a decision comes out otherwise: the same for both ranks. Failures only go away."""
     if atom.op == "exception":
         return (False,) if True in answers else ()
+    if answers[0] is answers[1]:
+        return ()  # it separates nobody
     known = {answer for answer in answers if answer is not None}
     return tuple(outcome for outcome in (False, True) if known != {outcome})
 

@@ -159,6 +159,7 @@ class NameResolver(View):
         """Evaluate in another frame; None when that would take a collective or a decision."""
         saved = (self.frame, self.it, self.results, self.inner, self.log, self.k, self.site)
         self.frame, self.results, self.log = frame, {}, None
+        self.it, self.inner = (), ()  # whoever asks first, it is evaluated where it stands
         self.quiet += 1
         self.reading += 1
         try:
@@ -170,7 +171,7 @@ class NameResolver(View):
                     if value is None:
                         return None
                     self.results[enter.key] = value
-                    self.frame, self.it, self.inner = frame, saved[1], saved[3]
+                    self.frame, self.it, self.inner = frame, (), ()
             return None
         except (BranchUndecided, CollectiveReached, RecursionError):
             return None
