@@ -223,11 +223,11 @@ class _Sketcher:
             for handler in node.handlers:
                 self.block(handler.body, around)
         elif isinstance(node, ir.Assign):
-            self.leaf(node, node.value, self.keys(*node.targets), around)
+            self.leaf(node, node.value, self.keys(*node.targets), around | self.held(*node.targets))
             names: Names = frozenset().union(*map(written, node.targets))
             self.result.assigned.append((names, ir.tokens_of(node.value)))
         elif isinstance(node, ir.AugAssign):
-            self.leaf(node, node.value, self.keys(node.target), around)
+            self.leaf(node, node.value, self.keys(node.target), around | self.held(node.target))
         elif isinstance(node, ir.Evaluate):
             self.leaf(node, node.value, NOTHING, around)
         elif isinstance(node, ir.Return):
@@ -270,6 +270,20 @@ class _Sketcher:
             elif isinstance(target, ir.Name):
                 own = target.id in self.private
                 found.add((self.function, target.id) if own else target.id)
+        return frozenset(found)
+
+    def held(self, *targets: ir.Expr) -> Keys:
+        """What assignments to targets read: the objects of attributes, indices."""
+        found: set[Any] = set()
+        stack = list(targets)
+        while stack:
+            target = stack.pop()
+            if isinstance(target, ir.Display):
+                stack.extend(target.items)
+            elif isinstance(target, ir.Starred):
+                stack.append(target.value)
+            elif isinstance(target, (ir.Attribute, ir.Subscript)):
+                found |= self.reads(target)
         return frozenset(found)
 
     def reads(self, node: Any) -> Keys:

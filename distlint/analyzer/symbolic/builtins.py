@@ -71,6 +71,9 @@ _STRING_METHODS = frozenset(
 )
 
 
+_NAMESPACE = ir.Class("SimpleNamespace", "", (), {}, {}, (), -1)
+
+
 class Builtins(Expressions):
     """Calls whose meaning is Python's own."""
 
@@ -387,6 +390,17 @@ class Builtins(Expressions):
         if not args or "*" in keywords or "**" in keywords:
             return None
         return v.partial(args[0], tuple(args[1:]), tuple(keywords.items()))
+
+    def b_namespace(
+        self, args: list[Value], keywords: dict[str, Value], site: int, *_: Any
+    ) -> Value | None:
+        """An object that holds what is assigned to it, as that of a class without methods does."""
+        if args or "**" in keywords:
+            return None
+        made = v.instance(_NAMESPACE, self.number("new", self.here(site), "namespace"))
+        for name, value in keywords.items():
+            self.store[(made.oid, name)] = value
+        return made
 
     def b_getenv(self, args: list[Value], keywords: dict[str, Value], *_: Any) -> Value | None:
         if not args:
@@ -834,6 +848,8 @@ _BUILTIN: dict[str, Callable[..., Value | None]] = {
     "torch.is_complex": Builtins.b_dtype_test,
     "builtins.print": Builtins.b_silent,
     "functools.partial": Builtins.b_partial,
+    "types.SimpleNamespace": Builtins.b_namespace,
+    "argparse.Namespace": Builtins.b_namespace,
     "os.getenv": Builtins.b_getenv,
     "os.environ.get": Builtins.b_getenv,
     "os.environ.setdefault": Builtins.b_setenv,

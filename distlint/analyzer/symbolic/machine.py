@@ -218,6 +218,7 @@ class Machine(Unwinder):
         exact = self.exact_items(iterable)
         if exact is not None:
             more = index < len(exact)
+            self.context.loops.note_test(statement.iterable)
             if self.log is not None:
                 where = self.frame.function or self.frame.module.key
                 self.lengths[where, statement.site, outer] = len(exact)
@@ -233,6 +234,8 @@ class Machine(Unwinder):
             self.k = self.push(statement.orelse, 0, k.next)
             return None
         self.it = (*outer, index)
+        if exact is None and index == 1:
+            self.widen_counts(statement, outer)
         item = exact[index] if exact is not None else self.loop_item(iterable, index, self.turns())
         self.bind_target(statement.target, item)
         self.results = {}
@@ -255,6 +258,27 @@ class Machine(Unwinder):
                     self.known[atom] = False
                     self.assumptions.append((atom, False))
         return self.trip(iterable, index, statement.site)
+
+    def widen_counts(self, loop: ir.For | ir.While, outer: tuple[int, ...]) -> None:
+        """Take what each rank has counted for itself in a loop for any number.
+
+        Two iterations stand for all that there are; what ranks differ in by one after the first,
+        they may differ in by more later. A replay takes the same numbers for unknown.
+        """
+        where = (loop.site, self.frame.scope, outer)
+        if self.log is None:
+            begun = self.context.loops.begun(self.side, loop, self.frame, outer)
+            for key, value in [*self.store.items()] if begun else ():
+                if not (value.local or key in self.differing) or not v.is_count(value):
+                    continue
+                if all(head.get(key) is not value for head in begun):
+                    self.store[key] = v.unknown(v.CARRIED, where, key, local=True, fresh=True)
+            return
+        for question in self.known:
+            side, atom = question if isinstance(question, tuple) else (None, question)
+            for each in atom.atoms if side == self.side else ():
+                if each.op == v.CARRIED and each.args[0] == where:
+                    self.store[each.args[1]] = each
 
     def repeated(self, loop: ir.For | ir.While, outer: tuple[int, ...]) -> dict[Key, Value] | None:
         """What is new in a turn that can do nothing new; None if it can."""
@@ -287,6 +311,8 @@ class Machine(Unwinder):
             elif self.one is None and self.is_undecided(statement.test):
                 if self.repeated(statement, outer) is not None:
                     raise PathPruned
+        if index == 1:
+            self.widen_counts(statement, outer)
         self.results = {}
         again = self.context.continuation(
             "loop", (statement, index + 1, None, outer), k.frame, k.next

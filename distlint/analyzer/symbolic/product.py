@@ -325,11 +325,13 @@ class ProductExploration:
         self, machines: tuple[Machine, Machine], item: _ProductState, worklist: _Worklist
     ) -> Iterator[Divergence]:
         known = dict(item.known)
+        differing = _differing(item.states)
         found: list[Event | str | None] = []
         needs: list[tuple[Position, Any, Continuation | None]] = []
         for machine, state, other in zip(machines, item.states, reversed(machines), strict=True):
             machine.load(state)
             machine.known, machine.assumptions = known, []
+            machine.differing = differing
             try:
                 found.append(next_common(machine, other.rank))
             except BranchUndecided as need:
@@ -394,6 +396,16 @@ class ProductExploration:
             return True
         reduced = [{key: _reduced(value, known) for key, value in live} for live in (mine, other)]
         return reduced[0] == reduced[1]
+
+
+def _differing(states: tuple[State, ...]) -> frozenset[Key]:
+    """The variables that two ranks at the same place do not agree in."""
+    first, second = states
+    if first.k is not second.k or first.it != second.it:
+        return frozenset()
+    return frozenset(
+        key for key, value in first.store.items() if second.store.get(key) is not value
+    )
 
 
 class _Worklist:

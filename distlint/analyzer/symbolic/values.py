@@ -32,6 +32,9 @@ EITHER = "either"
 LOST = "lost"
 """Operator of the unknowns that stand for what each rank had, where too many ways were joined."""
 
+CARRIED = "carried"
+"""Operator of the unknowns that stand for what a rank has counted in the iterations of a loop."""
+
 LISTED = "$listed"
 """A token of a list made of known things, of which a test may have left out some."""
 
@@ -716,6 +719,11 @@ def holds_numbers(value: Value) -> bool:
     if isinstance(value, Map):
         return all(holds_numbers(key) and holds_numbers(item) for key, item in value.items)
     return is_opaque(value)
+
+
+def is_count(value: Value) -> bool:
+    """Is it a whole number, or one of several?"""
+    return all(isinstance(leaf, Const) and type(leaf.value) is int for leaf in leaves(value))
 
 
 def is_empty_container(value: Value) -> bool:

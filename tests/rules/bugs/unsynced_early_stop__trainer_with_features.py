@@ -68,14 +68,14 @@ class Trainer:
             self.train_epoch(loader)
             loss = self.evaluate(val_loader)
             self.scheduler.step()
-            if loss < self.best:  # expect: DST103
+            if loss < self.best:
                 self.best, self.bad = loss, 0
                 if is_main():
                     torch.save(self.model.module.state_dict(), "/dev/null")
             else:
                 self.bad += 1
                 if self.bad >= self.patience:
-                    return
+                    return  # expect: DST102
             dist.barrier()
 
 
