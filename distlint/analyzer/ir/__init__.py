@@ -65,6 +65,7 @@ from distlint.analyzer.ir.nodes import (
     statements_of,
     tokens_of,
 )
+from distlint.analyzer.ir.traversal import assignments_in, own_nodes
 
 __all__ = [
     "FOR_ALL",
@@ -117,6 +118,7 @@ __all__ = [
     "While",
     "With",
     "Yield",
+    "assignments_in",
     "block_tokens",
     "bound_by",
     "children",
@@ -127,6 +129,7 @@ __all__ = [
     "names_in",
     "names_nested",
     "nodes_of",
+    "own_nodes",
     "references_of",
     "statements_of",
     "tokens_of",

@@ -8,6 +8,7 @@ the ranks have found. An evaluation that does not may read the same on all ranks
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -15,6 +16,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.static.slicing import MODEL_NAMES
 
 Names = frozenset[str]
+Loop = ir.For | ir.While
 
 _AGREES = re.compile(
     r"all_?reduce|all_?gather|(^|_)gather(?!_(csr|coo))|broadcast|(?<![af])sync(?!ed|_?(batch|bn))"
@@ -34,28 +36,42 @@ def is_agreement(name: str) -> bool:
 
 def over_batches(body: ir.Block) -> frozenset[ir.For | ir.Call]:
     """The loops over batches in the body of a function, and the calls that fetch one."""
-    nodes = list(_own(body))
-    loops = [node for node in nodes if isinstance(node, (ir.For, ir.While))]
+    loops = list(_loops(body))
     if not loops:
         return frozenset()
-    agrees = any(isinstance(n, ir.Call) and _AGREES.search(ir.last_name(n.func)) for n in nodes)
+    agrees = any(
+        isinstance(node, ir.Call) and _AGREES.search(ir.last_name(node.func))
+        for node in ir.own_nodes(body)
+    )
     found: dict[ir.For | ir.Call, Names] = {}
-    inner: list[tuple[ir.For | ir.While, str]] = []
-    for loop in sorted(loops, key=lambda each: -each.site):  # those inside come first
+    inside: dict[Loop, list[str]] = defaultdict(list)
+    for loop, around in sorted(loops, key=lambda each: -each[0].site):  # those inside come first
         for source, taken in _sources(loop):
             derived = _derived(loop.body, taken)
-            held = (base for other, base in inner if _holds(loop, other))
-            if any(base and base not in derived for base in held):
+            if any(base and base not in derived for base in inside[loop]):
                 continue  # it is a loop inside that goes over the batches
             if _is_named_so(source) and (
                 _goes_backward(loop.body, derived) or (agrees and _feeds(loop, derived))
             ):
                 found[source] = derived
-                inner.append((loop, _base(_iterable(source))))
+                for each in around:
+                    inside[each].append(_base(_iterable(source)))
     return frozenset(found)
 
 
-def _sources(loop: ir.For | ir.While) -> Iterator[tuple[ir.For | ir.Call, Names]]:
+def _loops(body: ir.Block) -> Iterator[tuple[Loop, tuple[Loop, ...]]]:
+    """The loops in a body, each with those around it."""
+    stack: list[tuple[Any, tuple[Loop, ...]]] = [(node, ()) for node in body]
+    while stack:
+        node, around = stack.pop()
+        if isinstance(node, (ir.For, ir.While)):
+            yield node, around
+            around = (*around, node)
+        if not isinstance(node, (ir.Function, ir.Class)):
+            stack.extend((child, around) for child in ir.children(node))
+
+
+def _sources(loop: Loop) -> Iterator[tuple[ir.For | ir.Call, Names]]:
     """What a loop may take batches from, and the variables that then hold one."""
     if isinstance(loop, ir.For) and not _counts(loop.iterable):
         yield loop, _items(loop.target, loop.iterable)
@@ -133,33 +149,19 @@ def _goes_backward(body: ir.Block, derived: Names) -> bool:
         isinstance(node, ir.Call)
         and ir.last_name(node.func) == "backward"
         and not derived.isdisjoint(ir.names_in(node))
-        for node in _own(body)
+        for node in ir.own_nodes(body)
     )
 
 
-def _feeds(loop: ir.For | ir.While, derived: Names) -> bool:
+def _feeds(loop: Loop, derived: Names) -> bool:
     """Is a model called with it, by its name?"""
     return any(
         isinstance(node, ir.Call)
         and ir.last_name(node.func).lower().endswith(MODEL_NAMES)
         and any(not derived.isdisjoint(ir.names_in(each.value)) for each in node.args)
-        for node in _own(loop.body)
+        for node in ir.own_nodes(loop.body)
     )
 
 
-def _holds(loop: ir.Stmt, other: ir.Stmt) -> bool:
-    return loop is not other and any(node is other for node in _own((loop,)))
-
-
 def _statements(block: ir.Block) -> Iterable[ir.Stmt]:
-    return (node for node in _own(block) if isinstance(node, ir.Stmt))
-
-
-def _own(block: ir.Block) -> Iterator[Any]:
-    """All nodes of a block but those of functions and classes that it defines."""
-    stack: list[Any] = list(block)
-    while stack:
-        node = stack.pop()
-        yield node
-        if not isinstance(node, (ir.Function, ir.Class)):
-            stack.extend(ir.children(node))
+    return (node for node in ir.own_nodes(block) if isinstance(node, ir.Stmt))

@@ -19,14 +19,13 @@ _PASSED = frozenset({"int", "bool", "str", "getenv", "get", "to", "cuda", "train
 
 def assignments(functions: Iterable[ir.Function], body: ir.Block) -> list[Assigned]:
     """What the functions of a module assign to attributes and globals, and its body to globals."""
-    found = [(name, node.value) for node in _assigning(body) for name in _names(node)]
+    found = list(_assigned(body))
     for function in functions:
         nested = ir.names_nested(function.body)  # functions in it read these
         shared = function.outer | function.locals if nested else function.outer
         found += [
-            (name, node.value)
-            for node in _assigning(function.body)
-            for name in _names(node)
+            (name, value)
+            for name, value in _assigned(function.body)
             if name[0] == "." or name in shared
         ]
     return found
@@ -64,27 +63,12 @@ def read(function: ir.Function) -> frozenset[str]:
     return frozenset(found)
 
 
-def _assigning(block: ir.Block) -> Iterator[ir.Assign]:
-    stack: list[Any] = list(block)
-    while stack:
-        node = stack.pop()
-        if isinstance(node, ir.Assign):
-            yield node
-        elif isinstance(node, (ir.Stmt, ir.Handler)) and not isinstance(
-            node, (ir.Define, ir.DefineClass)
-        ):
-            stack.extend(
-                each for each in ir.children(node) if isinstance(each, (ir.Stmt, ir.Handler))
-            )
-
-
-def _names(node: ir.Assign) -> Iterator[str]:
-    for target in node.targets:
-        for each in target.items if isinstance(target, ir.Display) else (target,):
-            if isinstance(each, ir.Name):
-                yield each.id
-            elif isinstance(each, ir.Attribute) and isinstance(each.value, ir.Name):
-                yield f".{each.attr}"
+def _assigned(block: ir.Block) -> Iterator[Assigned]:
+    for target, value, _ in ir.assignments_in(block):
+        if isinstance(target, ir.Name):
+            yield target.id, value
+        elif isinstance(target, ir.Attribute) and isinstance(target.value, ir.Name):
+            yield f".{target.attr}", value
 
 
 def _leaves(node: ir.Expr) -> Iterator[tuple[str, bool]]:

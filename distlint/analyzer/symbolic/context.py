@@ -42,6 +42,10 @@ EXPRESSIONS_PER_STEP = 3
 """As many more take as long as a statement."""
 
 
+GlobalAssignment = tuple[ir.Function, ir.Expr, int | None]
+"""A function that assigns to a global, the value, and which item of it is meant."""
+
+
 class ExecutionContext:
     """One root, run on one model cluster."""
 
@@ -82,6 +86,8 @@ class ExecutionContext:
         self._numbers: dict[Hashable, int] = {}
         self._conts: dict[tuple[Any, ...], Continuation] = {}
         self._assignments: dict[ir.Class, dict[str, list[tuple[Any, ...]]]] = {}
+        self._global_assignments: dict[str, dict[str, list[GlobalAssignment]]] = {}
+        self._bindings: dict[ir.Function, dict[str, list[object]]] = {}
         self._mro: dict[ir.Class, tuple[ir.Class | str, ...]] = {}
         self._handed_on: dict[ir.Function, int | None] = {}
         self._devices: dict[ir.Function, frozenset[str]] = {}
@@ -116,6 +122,11 @@ class ExecutionContext:
         self.steps = 0
         self.groups = set()
         self.classes = {tuple([0] * self.cluster.size)}
+
+    def forget(self) -> None:
+        """Let go of what refers to this object and its parts: only a collection would see that."""
+        self.liveness.forget()
+        del self.loops
 
     @contextmanager
     def aside(self, depth: int | None = None, budget: int | None = None) -> Iterator[None]:
@@ -435,31 +446,32 @@ class ExecutionContext:
             self._assignments[cls] = table
         return table.get(attr, [])
 
-    def global_assignments(
-        self, module: Module, name: str
-    ) -> list[tuple[ir.Function, ir.Expr, int | None]]:
+    def global_assignments(self, module: Module, name: str) -> list[GlobalAssignment]:
         """What functions of a module assign to a global: function, value, item of a tuple."""
-        return [
-            (function, value, index)
-            for function in module.functions
-            if name in function.outer
-            for target, value, index in _assignments_in(function.body)
-            if isinstance(target, ir.Name) and target.id == name
-        ]
+        table = self._global_assignments.get(module.key)
+        if table is None:
+            table = self._global_assignments[module.key] = {}
+            for function in module.functions:
+                for target, value, index in ir.assignments_in(function.body):
+                    if isinstance(target, ir.Name) and target.id in function.outer:
+                        table.setdefault(target.id, []).append((function, value, index))
+        return table.get(name, [])
 
     def bindings(self, function: ir.Function, name: str) -> list[object]:
         """What a function binds a variable to: expressions, functions, None for anything else."""
-        found: list[object] = [
-            value if index is None else None
-            for target, value, index in _assignments_in(function.body)
-            if name in ir.names_bound(target)
-        ]
-        for node in _own_nodes(function.body):
-            if isinstance(node, ir.Define):
-                found += [node.function] if node.function.name == name else []
-            elif not isinstance(node, ir.Assign) and name in ir.bound_by(node):
-                found.append(None)
-        return found
+        table = self._bindings.get(function)
+        if table is None:
+            table = self._bindings[function] = {}
+            for target, value, index in ir.assignments_in(function.body):
+                for bound in ir.names_bound(target):
+                    table.setdefault(bound, []).append(value if index is None else None)
+            for node in ir.own_nodes(function.body):
+                if isinstance(node, ir.Define):
+                    table.setdefault(node.function.name, []).append(node.function)
+                elif not isinstance(node, ir.Assign):
+                    for bound in ir.bound_by(node):
+                        table.setdefault(bound, []).append(None)
+        return table.get(name, [])
 
     def buffers_of(self, cls: ir.Class) -> frozenset[str]:
         """The names that a class gives its buffers: ``self.register_buffer("name", tensor)``."""
@@ -467,7 +479,7 @@ class ExecutionContext:
             self._buffers[cls] = frozenset(
                 node.args[0].value.value
                 for method in cls.methods.values()
-                for node in _own_nodes(method.body)
+                for node in ir.own_nodes(method.body)
                 if isinstance(node, ir.Call)
                 and ir.last_name(node.func) == "register_buffer"
                 and node.args
@@ -507,7 +519,7 @@ def _handed_on(function: ir.Function) -> int | None:
         items, each = loop.iterable, loop.target
         if not isinstance(items, ir.Name) or not isinstance(each, ir.Name):
             continue
-        nodes = [node for node in _own_nodes(function.body) if node is not loop]
+        nodes = [node for node in ir.own_nodes(function.body) if node is not loop]
         bound = frozenset().union(*map(ir.bound_by, nodes))
         if (
             items.id in names
@@ -534,16 +546,6 @@ def _yields(statement: ir.Stmt, name: str) -> bool:
     )
 
 
-def _own_nodes(block: ir.Block) -> Iterator[Any]:
-    """All nodes of a block but those of functions and classes that it defines."""
-    stack: list[Any] = list(block)
-    while stack:
-        node = stack.pop()
-        yield node
-        if not isinstance(node, (ir.Function, ir.Class)):
-            stack.extend(ir.children(node))
-
-
 def _strides(block: ir.Block, rank_names: frozenset[str]) -> bool:
     """Does a finite iteration pick by ``i % world == rank``, or by a slice from the rank on?"""
     found = False
@@ -567,29 +569,13 @@ def _strides(block: ir.Block, rank_names: frozenset[str]) -> bool:
 
 
 def _self_assignments(block: ir.Block, owner: str) -> Iterator[tuple[str, ir.Expr, int | None]]:
-    for item, value, index in _assignments_in(block):
+    for item, value, index in ir.assignments_in(block):
         if (
             isinstance(item, ir.Attribute)
             and isinstance(item.value, ir.Name)
             and item.value.id == owner
         ):
             yield item.attr, value, index
-
-
-def _assignments_in(block: ir.Block) -> Iterator[tuple[ir.Expr, ir.Expr, int | None]]:
-    stack: list[Any] = list(block)
-    while stack:
-        node = stack.pop()
-        if isinstance(node, ir.Assign):
-            for target in node.targets:
-                items = target.items if isinstance(target, ir.Display) else (target,)
-                for position, item in enumerate(items):
-                    item = item.value if isinstance(item, ir.Starred) else item
-                    yield item, node.value, position if item is not target else None
-        elif isinstance(node, (ir.Stmt, ir.Handler)):
-            stack.extend(
-                child for child in ir.children(node) if isinstance(child, (ir.Stmt, ir.Handler))
-            )
 
 
 def _device_names(block: ir.Block) -> Iterator[str]:
@@ -634,7 +620,9 @@ def _has_exit(loop: ir.Stmt) -> bool:
     """Can a loop come to an end, other than by an exception of something that it calls?"""
     return isinstance(loop, ir.While) and (
         not (isinstance(loop.test, ir.Literal) and loop.test.value)
-        or any(isinstance(node, (ir.Break, ir.Return, ir.Raise)) for node in _own_nodes(loop.body))
+        or any(
+            isinstance(node, (ir.Break, ir.Return, ir.Raise)) for node in ir.own_nodes(loop.body)
+        )
     )
 
 
@@ -673,5 +661,5 @@ def _leaves(block: ir.Block, flags: bool = False) -> bool:
     return any(
         isinstance(node, (ir.Return, ir.Break, ir.Continue, ir.While, ir.Yield))
         or (flags and hooks.sets_stop_flag(node))
-        for node in _own_nodes(block)
+        for node in ir.own_nodes(block)
     )

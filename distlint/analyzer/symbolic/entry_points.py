@@ -385,7 +385,7 @@ class EntryPointAnalysis:
     def leave(self) -> None:
         """Be done with a rehearsal."""
         if self.context is not None:
-            self.context.liveness.forget()
+            self.context.forget()
             self.context = None
 
     def start(self, context: ExecutionContext, function: ir.Function | None) -> State:
