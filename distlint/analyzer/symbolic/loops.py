@@ -68,10 +68,8 @@ class Loops:
     def begun(
         self, side: Any, loop: Loop, frame: Frame, outer: Iterations
     ) -> list[dict[Key, Value]]:
-        """What was live where first turns of the loop began."""
-        owners = dict.fromkeys((side, None))
-        place = (loop.site, frame.scope, outer)
-        return [head for each in owners for head in self.heads.get((each, *place), {}).values()]
+        """What was live where first iterations began: of one side, or of both as one (None)."""
+        return list(self.heads.get((side, loop.site, frame.scope, outer), {}).values())
 
     def repeats(
         self, side: Any, loop: Loop, frame: Frame, outer: Iterations, store: dict[Key, Value]
@@ -155,7 +153,7 @@ class Loops:
             bits = self.context.liveness.names
             found = self._calls[loop] = [
                 (bits(frozenset().union(*map(ir.tokens_of, node.args))), ir.last_name(node.func))
-                for node in _nodes(loop.body)
+                for node in ir.own_nodes(loop.body)
                 if isinstance(node, ir.Call) and node.args
             ]
         return found
@@ -175,16 +173,8 @@ class Loops:
         return self._params.get(name, 0)
 
 
-def _nodes(block: ir.Block) -> Iterator[Any]:
-    stack: list[Any] = list(block)
-    while stack:
-        node = stack.pop()
-        yield node
-        stack.extend(ir.children(node))
-
-
 def _assignments(block: ir.Block) -> Iterator[tuple[frozenset[str], frozenset[str]]]:
-    for node in _nodes(block):
+    for node in ir.own_nodes(block):
         if isinstance(node, ir.Assign):
             yield ir.tokens_of(node.value), _targets(node.targets)
         elif isinstance(node, ir.AugAssign):

@@ -8,6 +8,7 @@ from typing import Any
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.slicing import PASS_RISKY, RUN
+from distlint.analyzer.symbolic import counts
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.builtins import items_with
 from distlint.analyzer.symbolic.expressions import LOOP_BOUND
@@ -249,36 +250,35 @@ class Machine(Unwinder):
         self, statement: ir.For, index: int, iterable: Value, outer: tuple[int, ...]
     ) -> bool:
         """Is there another turn, and can it do anything that none before has done?"""
-        if self.log is None and not self.quiet:
+        if index == 0:
+            self.note_begin(statement, outer)
+        elif self.log is None and not self.quiet and self.one is None:
             atom = self.trip_atom(iterable, index)
-            if index == 0:
-                self.context.loops.begins(self.side, statement, self.frame, outer, self.store)
-            elif self.one is None and not atom.local and self.assumed(atom) is None:
+            if not atom.local and self.assumed(atom) is None:
                 if self.repeated(statement, outer) is not None:
                     self.known[atom] = False
                     self.assumptions.append((atom, False))
         return self.trip(iterable, index, statement.site)
 
-    def widen_counts(self, loop: ir.For | ir.While, outer: tuple[int, ...]) -> None:
-        """Take what each rank has counted for itself in a loop for any number.
+    def note_begin(self, loop: ir.For | ir.While, outer: tuple[int, ...]) -> None:
+        """Note how the first iteration of a loop of unknown length begins."""
+        if self.log is not None:
+            self.begun[loop.site, self.frame.scope, outer] = dict(self.store)
+        elif not self.quiet:
+            self.context.loops.begins(self.side, loop, self.frame, outer, self.store)
 
-        Two iterations stand for all that there are; what ranks differ in by one after the first,
-        they may differ in by more later. A replay takes the same numbers for unknown.
-        """
+    def widen_counts(self, loop: ir.For | ir.While, outer: tuple[int, ...]) -> None:
+        """Take what each rank has counted for itself in the first iteration for any number."""
         where = (loop.site, self.frame.scope, outer)
+        alike, begun = [], self.begun.get(where)
+        heads = [] if begun is None else [begun]
         if self.log is None:
-            begun = self.context.loops.begun(self.side, loop, self.frame, outer)
-            for key, value in [*self.store.items()] if begun else ():
-                if not (value.local or key in self.differing) or not v.is_count(value):
-                    continue
-                if all(head.get(key) is not value for head in begun):
-                    self.store[key] = v.unknown(v.CARRIED, where, key, local=True, fresh=True)
-            return
-        for question in self.known:
-            side, atom = question if isinstance(question, tuple) else (None, question)
-            for each in atom.atoms if side == self.side else ():
-                if each.op == v.CARRIED and each.args[0] == where:
-                    self.store[each.args[1]] = each
+            alike = self.context.loops.begun(None, loop, self.frame, outer)
+            heads = alike or self.context.loops.begun(self.side, loop, self.frame, outer)
+        found = dict(counts.widened(self, where, heads, alike=bool(alike)))
+        if self.log is not None:
+            found.update(counts.assumed(self, where))
+        self.store.update(found)
 
     def repeated(self, loop: ir.For | ir.While, outer: tuple[int, ...]) -> dict[Key, Value] | None:
         """What is new in a turn that can do nothing new; None if it can."""
@@ -305,12 +305,11 @@ class Machine(Unwinder):
             if k.next is not None:
                 self.context.loops_cut.add(statement)
             raise PathPruned
-        if self.log is None and not self.quiet:
-            if index == 0:
-                self.context.loops.begins(self.side, statement, self.frame, outer, self.store)
-            elif self.one is None and self.is_undecided(statement.test):
-                if self.repeated(statement, outer) is not None:
-                    raise PathPruned
+        if index == 0:
+            self.note_begin(statement, outer)
+        elif self.log is None and not self.quiet and self.one is None:
+            if self.is_undecided(statement.test) and self.repeated(statement, outer) is not None:
+                raise PathPruned
         if index == 1:
             self.widen_counts(statement, outer)
         self.results = {}

@@ -157,7 +157,7 @@ class Divergence:
         for steps, found in past.ways():
             met = [step.met for step in steps if step.met is not None]
             names = {step.renamed[0]: step.renamed[1] for step in reversed(steps) if step.renamed}
-            assumed = {key: truth for key, truth in found.items() if getattr(key, "op", "") != WAY}
+            assumed = {key: truth for key, truth in found.items() if not _is_way(key)}
             common = met[0] if met else -1
             yield cls(ranks, events, assumed, len(met), differs, common, names, past)
 
@@ -172,9 +172,14 @@ class Divergence:
 
     @property
     def kind(self) -> tuple[Any, ...]:
-        """What makes two divergences alike: the last common collective, and where the ranks are."""
+        """What makes two divergences alike: the last common collective, and where the ranks are.
+
+        One that rests on what ranks have counted is no more refuted by others than they by it.
+        """
         sites = [event and (event.module, event.site) for event in self.events]
-        return (*sites, self.differs, self.common)
+        atoms = (key[1].atoms for key in self.assumed if isinstance(key, tuple))
+        counted = any(each.op == v.CARRIED for found in atoms for each in found)
+        return (*sites, self.differs, self.common, counted)
 
     @property
     def settings(self) -> frozenset[tuple[Any, bool]]:
@@ -325,13 +330,13 @@ class ProductExploration:
         self, machines: tuple[Machine, Machine], item: _ProductState, worklist: _Worklist
     ) -> Iterator[Divergence]:
         known = dict(item.known)
-        differing = _differing(item.states)
+        level = _level(item.states)
         found: list[Event | str | None] = []
         needs: list[tuple[Position, Any, Continuation | None]] = []
         for machine, state, other in zip(machines, item.states, reversed(machines), strict=True):
             machine.load(state)
             machine.known, machine.assumptions = known, []
-            machine.differing = differing
+            machine.level = level
             try:
                 found.append(next_common(machine, other.rank))
             except BranchUndecided as need:
@@ -398,14 +403,11 @@ class ProductExploration:
         return reduced[0] == reduced[1]
 
 
-def _differing(states: tuple[State, ...]) -> frozenset[Key]:
-    """The variables that two ranks at the same place do not agree in."""
+def _level(states: tuple[State, ...]) -> tuple[dict[Key, Value], dict[Key, Value]] | None:
+    """The variables of two ranks, if they are at the same place."""
     first, second = states
-    if first.k is not second.k or first.it != second.it:
-        return frozenset()
-    return frozenset(
-        key for key, value in first.store.items() if second.store.get(key) is not value
-    )
+    is_level = first.k is second.k and first.it == second.it
+    return (first.store, second.store) if is_level else None
 
 
 class _Worklist:
@@ -610,9 +612,15 @@ def _blurred(one: Value, two: Value, crowd: int, name: str) -> Value | None:
     if len(kept) > v.MAX_PHI_DEPTH + 1:
         return None
     value = kept[-1]
+    local = (one.local or two.local) and all(map(v.is_count, kept))
     for number, leaf in enumerate(kept[:-1]):
-        value = v.phi(unknown(WAY, crowd, number, fresh=True), leaf, value)
+        value = v.phi(unknown(WAY, crowd, number, local=local, fresh=True), leaf, value)
     return value
+
+
+def _is_way(key: Any) -> bool:
+    atom = key[1] if isinstance(key, tuple) else key
+    return isinstance(atom, Unknown) and atom.op == WAY
 
 
 def _any_of(numbers: list[Value], crowd: int, name: str) -> Unknown:

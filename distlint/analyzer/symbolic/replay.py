@@ -212,16 +212,12 @@ def _players(
     others: str,
     default: bool,
     guide: DecisionOracle | None,
-    apart: bool = False,
 ) -> list[RankExecution]:
     once, agreed = guide is not None, dict[Any, bool]()
-    executions = [
+    return [
         RankExecution(context, start, rank, divergence, others, default, agreed, once, guide)
         for rank in range(context.cluster.size)
     ]
-    for execution in executions:
-        execution.own_default = default is not (apart and execution.machine.side == SIDES[1])
-    return executions
 
 
 class DecisionOracle:
@@ -274,10 +270,10 @@ def _replayed(
 ) -> tuple[list[RankExecution], list[Event | None] | None]:
     """All ranks under the assumptions of a divergence, and where they get stuck if they do."""
     executions: list[RankExecution] = []
-    for others, default, apart in _variants(divergence):
-        if (default or apart) and not any(execution.trace.asked for execution in executions):
+    for others, default in _variants(divergence):
+        if default and not any(execution.trace.asked for execution in executions):
             continue  # nobody has asked for the default
-        executions = _players(context, start, divergence, others, default, guide, apart)
+        executions = _players(context, start, divergence, others, default, guide)
         heads = _stuck(executions)
         if heads is None or all(heads[rank] is None for rank in divergence.ranks):
             continue  # nobody waits, or none of the two ranks that were found to part
@@ -286,23 +282,11 @@ def _replayed(
     return executions, None
 
 
-def _variants(divergence: Divergence) -> Iterator[tuple[str, bool, bool]]:
-    """With whom the other ranks side, the default, and is it another one on the second side?
-
-    The sides differ in rank-local assumptions only. Where they answer one question differently that
-    stands for several on joined ways, they may do so because they have differed in an earlier one.
-    """
-    own = [key for key in divergence.assumed if isinstance(key, tuple)]
-    for others in "BA" if own else "B":
-        yield others, False, False
-        yield others, True, False
-    if any(
-        divergence.assumed.get((SIDES[1], key[1])) is (not divergence.assumed[key])
-        for key in own
-        if key[0] == SIDES[0]
-    ):
-        yield "B", False, True
-        yield "B", True, True
+def _variants(divergence: Divergence) -> tuple[tuple[str, bool], ...]:
+    """What the other ranks may do: the sides differ in rank-local assumptions only."""
+    if any(isinstance(key, tuple) for key in divergence.assumed):
+        return ("B", False), ("B", True), ("A", False), ("A", True)
+    return ("B", False), ("B", True)
 
 
 def run(
@@ -350,7 +334,7 @@ class RankExecution:
         self.pair = divergence.ranks
         self.partner = second if rank == first else first
         self.names = divergence.names if side == "B" else {}
-        self.default = self.own_default = default
+        self.default = default
         self.once = once
         self.guide = guide
         self.agreed = agreed
@@ -442,8 +426,7 @@ class RankExecution:
         if answer is None and self.guide is not None:
             answer = self.guide.answer(self, need)
         if answer is None:
-            default = self.own_default if need.atom.local else self.default
-            answer = _answer(need.atom, default, self.once)
+            answer = _answer(need.atom, self.default, self.once)
             self.trace.asked = True
         return answer
 
@@ -476,10 +459,7 @@ class RankExecution:
     def recall(self, need: BranchUndecided) -> bool | None:
         """What was assumed about the same question where it stood for several, on joined ways."""
         for key, outcome in self.assumed.items():
-            if isinstance(key, tuple) != isinstance(need.key, tuple) and not (
-                # what all ranks share may be a part of what was asked of each for itself
-                isinstance(key, tuple) and self.own_default is not self.default
-            ):
+            if isinstance(key, tuple) != isinstance(need.key, tuple):
                 continue
             if isinstance(key, tuple) and key[0] != self.machine.side:
                 continue

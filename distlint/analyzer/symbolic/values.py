@@ -344,12 +344,19 @@ def where(test: Unknown, then: Value, orelse: Value) -> tuple[Value, Value]:
 def joined(test: Unknown, then: Value, orelse: Value) -> Value:
     """What two ways have left in a variable: two unknowns, the same on all ranks, become one."""
     one, two = where(test, then, orelse)
+    if isinstance(one, Map) and isinstance(two, Map) and _keys(one) == _keys(two):
+        items = zip(one.items, two.items, strict=True)
+        return mapping([(key, joined(test, left, right)) for (key, left), (_, right) in items])
     is_open = one is not two and not test.local and is_plain(one) and is_plain(two)
     if is_open and not (is_known(one) and is_known(two)):
         depth = 1 + max(_phi_depth(one), _phi_depth(two))
         if depth > MAX_OPEN_DEPTH or type(one) is type(two) is Unknown:
             return unknown(EITHER, test, then, orelse)
     return phi(test, then, orelse)
+
+
+def _keys(value: Map) -> list[Value]:
+    return [key for key, _ in value.items]
 
 
 def leaves(value: Value) -> Iterator[Value]:
@@ -723,7 +730,12 @@ def holds_numbers(value: Value) -> bool:
 
 def is_count(value: Value) -> bool:
     """Is it a whole number, or one of several?"""
-    return all(isinstance(leaf, Const) and type(leaf.value) is int for leaf in leaves(value))
+    return all(
+        all(map(is_count, leaf.args[1:]))
+        if isinstance(leaf, Unknown) and leaf.op == EITHER
+        else isinstance(leaf, Const) and type(leaf.value) is int
+        for leaf in leaves(value)
+    )
 
 
 def is_empty_container(value: Value) -> bool:

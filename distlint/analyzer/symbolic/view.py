@@ -63,8 +63,10 @@ class View:
         """Length of the log when the statement in hand was begun."""
         self.forced: dict[tuple[str, int], bool] = {}
         """How tests of the rank come out on all ranks, where a replay tries that."""
-        self.differing: frozenset[Key] = frozenset()
-        """Variables in which the other rank of the pair had another value at the same place."""
+        self.begun: dict[tuple[Any, ...], dict[Key, Value]] = {}
+        """The variables at the begin of each loop, while there is a log."""
+        self.level: tuple[dict[Key, Value], dict[Key, Value]] | None = None
+        """The variables of both ranks of a pair where they were last at the same place."""
         self.quiet = 0
         self.chosen = False
         """Has a comprehension been seen to filter by what is this rank's own?"""
