@@ -610,7 +610,7 @@ class Session:
             document = documents.read(path)
         except DocumentError:
             document = Document(path, b"", path.read_bytes().decode(), "utf-8", "\n")
-        analysis = Analysis(document, 0, None, None, report.reported, report.notices)
+        analysis = Analysis(document, 0, None, None, report.listed, report.notices)
         translator = Translator(Columns(self.encoding), self.uri_of, documents.read, related=True)
         found = translator.diagnostics(analysis, True, cell)
         return [self.comparable_of(each) for each in found]
