@@ -111,25 +111,26 @@ class Meter:
 
 def instrument(meter: Meter) -> None:
     """Time the phases of the analysis, wherever they are entered."""
+    from distlint.analyzer.ir import lower as lowering
     from distlint.analyzer.ir import positions
     from distlint.analyzer.project import project
     from distlint.analyzer.static.callgraph import CallGraph
     from distlint.analyzer.static.effects import Effects
     from distlint.analyzer.static.taint import TaintAnalysis
-    from distlint.analyzer.symbolic import entry_points as roots
+    from distlint.analyzer.symbolic import entry_points
     from distlint.engine.check import Session
     from distlint.rules.find import Search
 
     places: list[tuple[str, Any, tuple[str, ...]]] = [
-        (PARSE, project, ("parse",)),
-        (LOWER, project, ("lower",)),
-        (SLICES, roots, ("reach_of",)),
-        (SLICES, TaintAnalysis, ("lets_out", "flow")),
+        (PARSE, lowering, ("_tree_of", "parse")),
+        (LOWER, project, ("lower", "by_libcst")),
+        (SLICES, entry_points, ("effects_of",)),
+        (SLICES, TaintAnalysis, ("leaks", "flow")),
         (SLICES, CallGraph, ("changes", "runs_given", "names_in", "of_block", "imported")),
-        (WALK, roots.EntryPointAnalysis, ("run",)),
-        (REPLAY, roots.EntryPointAnalysis, ("prove", "probe", "look_into")),
+        (WALK, entry_points.EntryPointAnalysis, ("run",)),
+        (REPLAY, entry_points.EntryPointAnalysis, ("prove", "probe", "look_into")),
     ]
-    slices = ("relevance", "matters", "may_matter", "may_part", "block_signs", "signs", "seeds")
+    slices = ("slicer", "matters", "may_matter", "may_diverge", "block_signs", "signs", "seeds")
     places.append((SLICES, Effects, slices))
     for phase, owner, names in places:
         for name in names:
