@@ -108,10 +108,8 @@ class Search:
         asked = {INCOMPLETE_ANALYSIS, *(rule.code for rule in chain)} - {*self.off}
         if not self.distributed or not asked:
             return found
-        rehearser = EntryPointAnalysis(
-            self.project, self.catalogue, self.module, self.project.world
-        )
-        outcome = rehearser.run()
+        analysis = EntryPointAnalysis(self.project, self.catalogue, self.module, self.project.world)
+        outcome = analysis.run()
         found.over_budget, found.roots = outcome.over_budget, outcome.roots
         found.incomplete = list(incomplete(outcome, self.module, self.locators))
         witnesses = _distinct(outcome.proofs, self.locators, self.module.key)

@@ -34,9 +34,9 @@ def read(text: str, wanted: str = "a b c") -> str:
     module = Project(path.parent).add(Document.from_bytes(f"def f():\n{body}".encode(), path))
     (function, *_) = module.functions
     frame = Frame(1, module, function, 0)
-    exposure = LiveVariables(_Everything())  # type: ignore[arg-type]
-    names = exposure.block(function.body, frozenset(), Jumps(), frame)[0]
-    names |= exposure.captured(frame)
+    live_variables = LiveVariables(_Everything())  # type: ignore[arg-type]
+    names = live_variables.block(function.body, frozenset(), Jumps(), frame)[0]
+    names |= live_variables.captured(frame)
     return " ".join(name for name in wanted.split() if name in names)
 
 

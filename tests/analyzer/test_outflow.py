@@ -13,7 +13,7 @@ from distlint.source.document import Document
 HEAD = "import time, torch\nimport torch.distributed as dist\n\nLOG = []\n\n"
 
 
-def reach(text: str) -> tuple[Effects, dict[str, object]]:
+def effects(text: str) -> tuple[Effects, dict[str, object]]:
     path = Path("script.py")
     project = Project(path.parent)
     module = project.add(Document.from_bytes((HEAD + text).encode(), path))
@@ -22,8 +22,8 @@ def reach(text: str) -> tuple[Effects, dict[str, object]]:
 
 
 def leaks(text: str) -> bool:
-    found, functions = reach(text)
-    return found.outflow.leaks(functions["f"])  # type: ignore[arg-type]
+    found, functions = effects(text)
+    return found.taint.leaks(functions["f"])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -129,12 +129,12 @@ def test_through_globals_of_another_file(tmp_path: Path) -> None:
     project = Project(tmp_path)
     module = project.add(Document.read(path))
     found = effects_of(project, project.catalogue_of(module))
-    letting_out = {each.name: found.outflow.leaks(each) for each in module.functions}
+    letting_out = {each.name: found.taint.leaks(each) for each in module.functions}
     assert letting_out == {"imported": True, "attribute": True, "other": False}
 
 
 def test_what_a_function_changes() -> None:
-    found, functions = reach(
+    found, functions = effects(
         "class Stopper:\n"
         "    def update(self, loss):\n"
         "        worse = loss > self.best\n"

@@ -54,8 +54,8 @@ def may_communicate(imports: str, body: str) -> bool:
     text = f"{imports}\ndef g(x):\n    dist.barrier()\n\ndef f(names, ddp_model):\n    {body}\n"
     project = Project(path.parent)
     module = project.add(Document.from_bytes(text.encode(), path))
-    reach = effects_of(project, project.catalogue_of(module))
-    return reach.may_communicate(next(item for item in module.functions if item.name == "f"))
+    effects = effects_of(project, project.catalogue_of(module))
+    return effects.may_communicate(next(item for item in module.functions if item.name == "f"))
 
 
 def test_a_package_that_only_passes_names_on_is_looked_through(tmp_path: Path) -> None:
@@ -70,8 +70,8 @@ def test_a_package_that_only_passes_names_on_is_looked_through(tmp_path: Path) -
     text = f"{IMPORTS}from text import generate\n\ndef f(x):\n    generate(x)\n"
     project = Project(tmp_path)
     module = project.add(Document.from_bytes(text.encode(), path))
-    reach = effects_of(project, project.catalogue_of(module))
-    assert reach.may_communicate(module.functions[0])
+    effects = effects_of(project, project.catalogue_of(module))
+    assert effects.may_communicate(module.functions[0])
 
 
 CHANCE = "if random.random() > names:\n        return 1"

@@ -293,7 +293,7 @@ class AstLowering(Lowering):
 
 
 def _arguments(node: ast.Call) -> Iterable[ast.expr | ast.keyword]:
-    """Those of a call as they are written; only what has a star may stand behind a keyword."""
+    """Those of a call as they are written; only what has a star may stand after a keyword."""
     given: list[ast.expr | ast.keyword] = [*node.args, *node.keywords]
     if node.keywords and any(isinstance(each, ast.Starred) for each in node.args):
         given.sort(key=lambda each: (each.lineno, each.col_offset))

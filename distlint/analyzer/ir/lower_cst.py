@@ -406,6 +406,6 @@ def _literal(text: str, node: Any) -> str:
     text = text.replace("{{", "{").replace("}}", "}")
     if "r" in node.start.lower() or "\\" not in text:
         return _NEWLINE.sub("\n", text)
-    # with a blank behind, for it may end in what would go on in the quote
+    # with a blank after it, for it may end in what would go on in the quote
     value: str = ast.literal_eval(f"{node.end}{text} {node.end}")
     return value[:-1]

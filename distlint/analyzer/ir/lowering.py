@@ -132,7 +132,7 @@ class Lowering(ABC):
 
     @abstractmethod
     def starred_value(self, element: Any) -> Any:
-        """What stands behind the star of an element of a display; None if there is no star."""
+        """What stands after the star of an element of a display; None if there is no star."""
 
     @abstractmethod
     def plain_value(self, element: Any) -> Any:

@@ -331,7 +331,7 @@ class Handler:
         known = [_BUILTIN_ERRORS.get(name) for name in self.names]
         if any(each is not None and issubclass(kind, each) for each in known):
             return True
-        # a class of somebody's own cannot be above a builtin one; a variable may hold any
+        # a class of the project cannot be above a builtin one; a variable may hold any
         return any(
             each is None and not name[:1].isupper()
             for name, each in zip(self.names, known, strict=True)
@@ -339,7 +339,7 @@ class Handler:
 
     @property
     def swallows(self) -> bool:
-        """May a rank that has failed alone go on behind it?"""
+        """May a rank that has failed alone go on after it?"""
         raises = bool(self.body) and isinstance(self.body[-1], Raise)
         return not self.is_for_all and not (raises and len(self.body) == 1)
 
@@ -530,7 +530,7 @@ def _add_nodes(values: tuple[Any, ...], found: list[Any]) -> None:
 
 
 TRY = "$try"
-"""Token of code with an except clause behind which a rank may go on that has failed alone."""
+"""Token of code with an except clause after which a rank may go on that has failed alone."""
 
 RAISE = "$raise"
 """Token of code that raises an exception of its own."""

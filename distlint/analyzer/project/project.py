@@ -235,7 +235,7 @@ class Module:
 
     @cached_property
     def handed_out(self) -> dict[ir.Function, tuple[ir.Function, ...]]:
-        """Functions in functions that somebody is given, with those around them, nearest first."""
+        """Functions in functions that are handed out, with those around them, nearest first."""
         found: dict[ir.Function, tuple[ir.Function, ...]] = {}
         for function in self.functions:
             around = (function, *found.get(function, ()))

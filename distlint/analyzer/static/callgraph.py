@@ -13,7 +13,7 @@ from distlint.analyzer.project.project import Imported, Module, Project
 from distlint.analyzer.static.batches import over_batches
 from distlint.analyzer.static.closure import Bits, Numbering, close
 from distlint.analyzer.static.kept_values import read
-from distlint.analyzer.static.slicing import MODEL_NAMES, SliceCandidate, sketch
+from distlint.analyzer.static.slicing import MODEL_NAMES, SliceCandidate, slice_candidate
 from distlint.analyzer.static.taint import changed_by
 from distlint.catalogue import shipped
 
@@ -335,11 +335,11 @@ class CallGraph:
             for definition in definitions
         )
 
-    def sketch(self, module: Module) -> SliceCandidate:
+    def slice_candidate(self, module: Module) -> SliceCandidate:
         """What the statements of a module write and read; it depends on the module alone."""
         drawn = self.project.memo.get(module)
         if not isinstance(drawn, SliceCandidate):
-            drawn = self.project.memo[module] = sketch(module, self.is_external)
+            drawn = self.project.memo[module] = slice_candidate(module, self.is_external)
         return drawn
 
 

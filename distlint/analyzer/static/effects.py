@@ -13,7 +13,7 @@ from distlint.analyzer.static import hooks
 from distlint.analyzer.static import kept_values as kept
 from distlint.analyzer.static.callgraph import callgraph_of
 from distlint.analyzer.static.closure import close
-from distlint.analyzer.static.slicing import ProgramSlice, Slicer, outline
+from distlint.analyzer.static.slicing import ProgramSlice, Slicer, program_slice
 from distlint.analyzer.static.taint import Flows, TaintAnalysis
 from distlint.analyzer.static.vocabulary import (
     CHANGE,
@@ -30,7 +30,7 @@ from distlint.analyzer.static.vocabulary import (
 if TYPE_CHECKING:
     from distlint.catalogue.catalogue import Catalogue
 
-MOST_RELEVANCES = 8
+MOST_SLICERS = 8
 """Sets of modules whose relevance is kept: neighbours import the same, and each takes megabytes."""
 
 _EXITS = frozenset({"exit", "_exit", "quit", "abort"})
@@ -52,7 +52,7 @@ class Facts:
     seeds: dict[ir.Function, frozenset[str]] = field(default_factory=dict)
     flows: Flows = field(default_factory=Flows)
     steady_flows: Flows = field(default_factory=Flows)
-    outline: ProgramSlice | None = None
+    program_slice: ProgramSlice | None = None
     kept: dict[str, int] | None = None
     """The signs of its attributes and globals."""
 
@@ -62,15 +62,15 @@ class Common:
 
     def __init__(self) -> None:
         self.facts: dict[str, dict[Hashable, Facts]] = {}
-        self.relevance: OrderedDict[tuple[frozenset[str], Hashable], Slicer] = OrderedDict()
+        self.slicer: OrderedDict[tuple[frozenset[str], Hashable], Slicer] = OrderedDict()
 
     def forget(self, keys: frozenset[str]) -> None:
         """Let go of modules that are no longer at hand."""
         for key in keys:
             self.facts.pop(key, None)
-        for known in list(self.relevance):
+        for known in list(self.slicer):
             if not known[0].isdisjoint(keys):
-                del self.relevance[known]
+                del self.slicer[known]
 
 
 class Effects:
@@ -82,8 +82,8 @@ class Effects:
         self.catalogue = catalogue
         self.vocabulary = Vocabulary(catalogue)
         self.wrapping = self.vocabulary.wrapping
-        self.outflow = TaintAnalysis(self)
-        self.steady_outflow = TaintAnalysis(self, steady=True)
+        self.taint = TaintAnalysis(self)
+        self.steady_taint = TaintAnalysis(self, steady=True)
         self._common = project.memo_of(Common)
         self._told: dict[str, Hashable] = {}
         self._told_of: dict[frozenset[str], Hashable] = {}
@@ -118,14 +118,14 @@ class Effects:
     def matters(self, function: ir.Function) -> bool:
         """Does it meet others, end, change globals, fail, or let out what is this rank's own?
 
-        A long function that meets nobody is not followed for its failures, nor for what random
-        numbers make of it: that takes more ways than all the rest. ``Calls.skips`` makes
+        A long function that does not communicate is not followed for its failures, nor for what
+        random numbers make of it: that takes more paths than all the rest. ``Calls.skips`` makes
         exceptions of some that raise, so ``may_matter`` has to count all of these.
         """
         if self.does_something(function):
             return True
-        outflow = self.outflow if self.graph.is_short(function) else self.steady_outflow
-        return bool(self.signs(function) & (RANK | LOCAL)) and outflow.leaks(function)
+        taint = self.taint if self.graph.is_short(function) else self.steady_taint
+        return bool(self.signs(function) & (RANK | LOCAL)) and taint.leaks(function)
 
     def does_something(self, function: ir.Function) -> bool:
         """Does it more than work out a value: meet others, ask for a rank, end, change globals?"""
@@ -136,7 +136,7 @@ class Effects:
             return True
         if ir.RAISE in function.tokens and self.graph.is_short(function):
             return True
-        return bool(signs & RANK) and self.steady_outflow.leaks(function)
+        return bool(signs & RANK) and self.steady_taint.leaks(function)
 
     def seeds(self, function: ir.Function) -> frozenset[str]:
         """The streams of random numbers that a long function, or one that it calls, may seed."""
@@ -161,12 +161,12 @@ class Effects:
         """Does it, or one that it calls, depend on a count that its module keeps?"""
         return bool(self.signs(function) & COUNT)
 
-    def may_part(self, function: ir.Function) -> bool:
-        """Could ranks part ways in a function, or in what it calls?"""
+    def may_diverge(self, function: ir.Function) -> bool:
+        """Could ranks diverge in a function, or in what it calls?"""
         return _parts(self.signs(function))
 
-    def block_may_part(self, module: Module, tokens: frozenset[str]) -> bool:
-        """Could ranks part ways in code outside any function, or in what it calls?"""
+    def block_may_diverge(self, module: Module, tokens: frozenset[str]) -> bool:
+        """Could ranks diverge in code outside any function, or in what it calls?"""
         return _parts(self.block_signs(module, tokens))
 
     def block_may_communicate(self, module: Module, tokens: frozenset[str]) -> bool:
@@ -299,7 +299,7 @@ class Effects:
         """Is it a short function that returns a test of the rank?"""
         signs = self.own_signs(function.module, function.tokens)
         is_short = signs & RANK and self.graph.is_short(function)
-        return bool(is_short) and self.steady_outflow.flow(function).returns
+        return bool(is_short) and self.steady_taint.flow(function).returns
 
     def is_meant(self, sign: int, key: str, token: str) -> bool:
         """Is a common name the one of the catalogue? Only beside a sign of its owner."""
@@ -311,25 +311,25 @@ class Effects:
         met = (name for name in events if self.is_meant(EVENT, module.key, name))
         return (names & self.vocabulary.changes).union(met)
 
-    def relevance(self, module: Module) -> Slicer:
+    def slicer(self, module: Module) -> Slicer:
         """Which statements can decide anything, in a module and in what it imports, near or far."""
         within = self.graph.within(module.key)
-        kept = self._common.relevance
+        kept = self._common.slicer
         key = (within, self.told(module.key))
         found = kept.get(key)
         if found is None:
             modules = map(self.project.by_key, sorted(within))
-            found = kept[key] = Slicer({m.key: self.outline(m) for m in modules if m})
-            if len(kept) > MOST_RELEVANCES:
+            found = kept[key] = Slicer({m.key: self.program_slice(m) for m in modules if m})
+            if len(kept) > MOST_SLICERS:
                 kept.popitem(last=False)
         kept.move_to_end(key)
         return found
 
-    def outline(self, module: Module) -> ProgramSlice:
+    def program_slice(self, module: Module) -> ProgramSlice:
         facts = self.facts(module.key)
-        if facts.outline is None:
-            facts.outline = outline(module, self.graph.sketch(module), self)
-        return facts.outline
+        if facts.program_slice is None:
+            facts.program_slice = program_slice(module, self.graph.slice_candidate(module), self)
+        return facts.program_slice
 
     def may_matter(self, module: Module, name: str) -> bool:
         """May a function of this name, called from the module, make a difference?"""
@@ -344,5 +344,5 @@ class Effects:
 
 
 def _parts(signs: int) -> bool:
-    """Could ranks part ways where there are these signs?"""
+    """Could ranks diverge where there are these signs?"""
     return bool(signs & WRAP) or (bool(signs & EVENT) and bool(signs & (RANK | LOCAL)))

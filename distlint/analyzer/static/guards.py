@@ -735,7 +735,7 @@ class Guards:
 
     @cached_property
     def _raised(self) -> frozenset[tuple[str, int]]:
-        """Flags of a function: what it sets to a constant behind a test of the rank."""
+        """Flags of a function: what it sets to a constant under a test of the rank."""
         return frozenset(
             (target.id, id(scope.function))
             for scope in self.names.scopes

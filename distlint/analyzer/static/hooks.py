@@ -1,7 +1,7 @@
 """What a framework goes on to do when a hook of the project returns.
 
-A hook is called from a loop that nobody sees: after ``training_step`` comes the backward of the
-loss it returned, and after any hook the next step, unless the hook has set a flag that stops.
+A hook is called from a loop that is not in the code: after ``training_step`` comes the backward of
+the loss it returned, and after any hook the next step, unless the hook has set a flag that stops.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ BACKWARD = "$backward"
 GO_ON = "$go_on"
 RESULT = "[result]"
 NEXT_STEP = "the next training step"
-"""Name of the collective for which the ranks meet behind a hook."""
+"""Name of the collective for which the ranks meet after a hook."""
 
 _STEP = "training_step"
 _MODULES = frozenset({"lightning.pytorch.LightningModule"})
@@ -57,7 +57,7 @@ def is_of_batch(function: ir.Function, param: ir.Param) -> bool:
 
 
 def following(function: ir.Function, owners: Iterable[object]) -> tuple[str, ...]:
-    """What is done behind a hook of a class with these bases: names of builtin steps."""
+    """What is done after a hook of a class with these bases: names of builtin steps."""
     bases = frozenset(owner for owner in owners if isinstance(owner, str))
     steps: list[str] = []
     if function.name == _STEP and not bases.isdisjoint(_MODULES):
@@ -68,7 +68,7 @@ def following(function: ir.Function, owners: Iterable[object]) -> tuple[str, ...
 
 
 def may_be_hook(function: ir.Function) -> bool:
-    """Can a function be one behind which something is done? By its looks alone."""
+    """Can a function be one after which something is done? By its looks alone."""
     return bool(function.owner) and (
         function.name == _STEP or not function.tokens.isdisjoint(STOP_FLAGS)
     )

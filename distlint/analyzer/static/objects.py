@@ -34,7 +34,7 @@ from distlint.analyzer.static.reaching_definitions import (
 from distlint.catalogue.catalogue import Catalogue
 
 _MAX_DEPTH = 16
-"""How many assignments, calls and returns are followed behind one another."""
+"""How many assignments, calls and returns are followed one after another."""
 
 _MAX_ORIGINS = 12
 """A value with more origins than this is a table of the program's, not an object."""
@@ -98,7 +98,7 @@ class Origin:
 class Passed:
     """What a call passes for a parameter: None for nothing, unless ``known`` is False.
 
-    It is not known behind ``*args`` and ``**kwargs`` that are not spelled out in the module.
+    It is not known after ``*args`` and ``**kwargs`` that are not spelled out in the module.
     """
 
     value: ir.Expr | None

@@ -1,7 +1,7 @@
 """Which modules a process keeps at hand, and letting go of the others.
 
 What most of the last files have needed stays: a tree whose files import the same package would
-else read that anew each time that memory has filled up.
+else read that again each time that memory has filled up.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which statements can decide what a rank does: the rest is passed over without being run.
+"""Which statements can decide what a rank does: the rest is skipped.
 
 A statement is kept when it may issue a collective or leave a block, or when it writes a name that a
 kept statement, or a condition around one, reads. A local variable that nothing outside of its
@@ -64,18 +64,18 @@ class ProgramSlice:
     leaves: list[Entry] = field(default_factory=list)
     """What is kept for what it writes; then what it reads is read, too."""
     always: set[ir.Stmt] = field(default_factory=set)
-    sketch: SliceCandidate | None = None
+    slice_candidate: SliceCandidate | None = None
 
     @property
     def risky(self) -> set[ir.Stmt]:
-        return self.sketch.risky if self.sketch else set()
+        return self.slice_candidate.risky if self.slice_candidate else set()
 
     @property
     def known(self) -> set[ir.Stmt]:
-        return self.sketch.known if self.sketch else set()
+        return self.slice_candidate.known if self.slice_candidate else set()
 
     def writes(self, node: ir.Stmt) -> Keys:
-        return self.sketch.written.get(node, NOTHING) if self.sketch else NOTHING
+        return self.slice_candidate.written.get(node, NOTHING) if self.slice_candidate else NOTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,9 @@ def fails_alone(name: str) -> bool:
     return name.rpartition(".")[2] not in HARMLESS and name.partition(".")[0] not in _PURE_MODULES
 
 
-def sketch(module: Module, is_external: Callable[[Module, ir.Expr], bool]) -> SliceCandidate:
+def slice_candidate(
+    module: Module, is_external: Callable[[Module, ir.Expr], bool]
+) -> SliceCandidate:
     """What the statements of a module write and read."""
     found = _Sketcher(module, is_external)
     found.block(module.body, frozenset())
@@ -128,9 +130,9 @@ def sketch(module: Module, is_external: Callable[[Module, ir.Expr], bool]) -> Sl
     return found.result
 
 
-def outline(module: Module, drawn: SliceCandidate, facts: Facts) -> ProgramSlice:
+def program_slice(module: Module, drawn: SliceCandidate, facts: Facts) -> ProgramSlice:
     """Which statements of a module are kept under a catalogue."""
-    result = ProgramSlice(set(drawn.needed), always=set(drawn.always), sketch=drawn)
+    result = ProgramSlice(set(drawn.needed), always=set(drawn.always), slice_candidate=drawn)
     wrapped: set[str] = set()
     for writes, names in drawn.assigned:
         if not facts.wrapping.isdisjoint(names):
@@ -166,11 +168,11 @@ def outline(module: Module, drawn: SliceCandidate, facts: Facts) -> ProgramSlice
     return result
 
 
-def needed_names(outlines: Iterable[ProgramSlice]) -> Keys:
+def needed_names(slices: Iterable[ProgramSlice]) -> Keys:
     """The names that can decide anything: what is read anyway, and what flows into it."""
-    outlines = list(outlines)
-    needed: set[Any] = set().union(*(found.needed for found in outlines)) if outlines else set()
-    leaves = [leaf for found in outlines for leaf in found.leaves if not leaf.reads <= needed]
+    slices = list(slices)
+    needed: set[Any] = set().union(*(found.needed for found in slices)) if slices else set()
+    leaves = [leaf for found in slices for leaf in found.leaves if not leaf.reads <= needed]
     while True:
         rest = []
         for leaf in leaves:
@@ -417,24 +419,28 @@ def _private(function: ir.Function) -> Names:
 
 
 RUN, PASS, PASS_RISKY = "run", "pass", "pass risky"
-"""What to do with a statement; one that is passed over may still be where a rank fails."""
+"""What to do with a statement; one that is skipped may still be where a rank fails."""
 
 
 class Slicer:
     """The verdict on each statement of the modules that a file reaches."""
 
-    def __init__(self, outlines: dict[str, ProgramSlice]) -> None:
-        self.outlines = outlines
-        self._keys = needed_names(outlines.values())
+    def __init__(self, slices: dict[str, ProgramSlice]) -> None:
+        self.slices = slices
+        self._keys = needed_names(slices.values())
         self.names: Names = frozenset(key for key in self._keys if isinstance(key, str))
         """Attributes and variables that are private to no function."""
         self._known: dict[ir.Stmt, str] = {}
 
     def needed(self, function: ir.Function | None, variables: Names) -> Names:
         """Those of the variables of a function, or of a module body, which can decide anything."""
-        found = self.outlines.get(function.module) if function is not None else None
-        sketch = found.sketch if found is not None else None
-        private = sketch.private.get(function, NOTHING) if sketch and function else NOTHING
+        found = self.slices.get(function.module) if function is not None else None
+        slice_candidate = found.slice_candidate if found is not None else None
+        private = (
+            slice_candidate.private.get(function, NOTHING)
+            if slice_candidate and function
+            else NOTHING
+        )
         own = variables & private
         if not own:
             return variables & self.names
@@ -444,7 +450,7 @@ class Slicer:
     def of(self, module: Module, statement: ir.Stmt) -> str:
         verdict = self._known.get(statement)
         if verdict is None:
-            found = self.outlines.get(module.key)
+            found = self.slices.get(module.key)
             verdict = RUN if found is None else self._judge(found, statement)
             self._known[statement] = verdict
         return verdict

@@ -1,8 +1,8 @@
 """What leaves a function that depends on the rank: its value, or what it does to things outside.
 
-A function that meets nobody and keeps what is this rank's own to itself (a timer that is printed, a
-message of rank 0) need not be run. Names are followed in the order of the statements, and whatever
-happens under a condition of this rank's own counts as such.
+A function that does not communicate and keeps what is this rank's own to itself (a timer that is
+printed, a message of rank 0) need not be run. Names are followed in the order of the statements,
+and whatever happens under a condition of this rank's own counts as such.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ class TaintAnalysis:
     ``steady``: of what is a rank's own, random numbers and failures do not count.
     """
 
-    def __init__(self, reach: Effects, *, steady: bool = False) -> None:
-        self.reach = reach
+    def __init__(self, effects: Effects, *, steady: bool = False) -> None:
+        self.effects = effects
         self.steady = steady
-        self.graph = reach.graph
+        self.graph = effects.graph
 
     def flows(self, key: str) -> Flows:
         """What is known about a module."""
-        facts = self.reach.facts(key)
+        facts = self.effects.facts(key)
         return facts.steady_flows if self.steady else facts.flows
 
     def leaks(self, function: ir.Function, given: frozenset[str] = frozenset()) -> bool:
@@ -69,9 +69,9 @@ class TaintAnalysis:
     def sources(self, function: ir.Function) -> Iterator[str]:
         """The names in a function that stand for something of this rank's own."""
         yield from self.named(function.module, function.tokens, self.graph.references(function))
-        module = self.reach.project.by_key(function.module)
+        module = self.effects.project.by_key(function.module)
         others = self.graph.imported(module) if module is not None else ()
-        yield from self.reach.kept_ranks(function)
+        yield from self.effects.kept_ranks(function)
         for name in function.tokens - function.locals:
             if self.is_own(function.module, name) or any(
                 name in other.definitions and self.is_own(other.key, name) for other in others
@@ -82,7 +82,7 @@ class TaintAnalysis:
         self, key: str, tokens: frozenset[str], references: frozenset[str] | None = None
     ) -> Iterator[str]:
         """Those of the names in a module that stand for something of this rank's own."""
-        return self.reach.sources(key, tokens, references, steady=self.steady)
+        return self.effects.sources(key, tokens, references, steady=self.steady)
 
     def is_own(self, key: str, name: str) -> bool:
         """Does a global variable of a module depend on the rank?"""
@@ -90,7 +90,7 @@ class TaintAnalysis:
         known = globals_.get(name)
         if known is None:
             globals_[name] = False  # where it is made of itself
-            module = self.reach.project.by_key(key)
+            module = self.effects.project.by_key(key)
             definitions = module.definitions.get(name, ()) if module is not None else ()
             known = any(self._is_made_of_own(key, found.node) for found in definitions)
             globals_[name] = known
@@ -98,7 +98,7 @@ class TaintAnalysis:
 
     def _is_made_of_own(self, key: str, node: object) -> bool:
         if isinstance(node, Imported):
-            module = self.reach.project.by_key(key)
+            module = self.effects.project.by_key(key)
             origins = self.graph.resolve(module, node) if module is not None else ()
             return node.attr is not None and any(
                 self.is_own(origin.key, node.attr) for origin in origins if origin.key != key
@@ -117,14 +117,14 @@ class _Flow:
     """The names of one function that hold something of this rank's own."""
 
     def __init__(
-        self, outflow: TaintAnalysis, function: ir.Function, given: frozenset[str]
+        self, analysis: TaintAnalysis, function: ir.Function, given: frozenset[str]
     ) -> None:
-        self.outflow = outflow
+        self.analysis = analysis
         self.function = function
         self.own = function.locals - {param.name for param in function.params}
         self.returns = False
         self.escapes = False
-        self.sources = given.union(outflow.sources(function))
+        self.sources = given.union(analysis.sources(function))
         self.tainted = set(self.sources)
         """What holds something of this rank's own where the following has come to."""
         self._ever = set(self.sources)
@@ -197,7 +197,7 @@ class _Flow:
                 self.taint({name})
 
     def loop(self, node: ir.While | ir.For, own: bool, outer: Any) -> None:
-        """A loop: what a turn leaves is there at the next one, and behind the loop."""
+        """A loop: what a turn leaves is there at the next one, and after the loop."""
         carried = self._carried.setdefault(node, set())
         carried |= self.tainted
         self.tainted |= carried
@@ -213,14 +213,14 @@ class _Flow:
 
     def is_batch(self, node: ir.For | ir.Call) -> bool:
         """Does a loop, or a call of ``next``, take batches of this rank's own?"""
-        module = self.outflow.reach.project.by_key(self.function.module)
+        module = self.analysis.effects.project.by_key(self.function.module)
         body = self.function.body
-        return module is not None and node in self.outflow.graph.over_batches(module, body)
+        return module is not None and node in self.analysis.graph.over_batches(module, body)
 
     def attempt(self, node: ir.Try, own: bool, loop: Any) -> None:
         """A try: a handler takes over from anywhere in the body."""
         outer, self._during = self._during, set(self.tainted)
-        fails = not self.outflow.steady
+        fails = not self.analysis.steady
         may_stop = own or (fails and any(handler.swallows for handler in node.handlers))
         self.block(node.body, may_stop, loop)
         self.block(node.orelse, may_stop, loop)
@@ -286,15 +286,15 @@ class _Flow:
     def call(self, node: ir.Call, own: bool, depends: bool) -> bool:
         """Does a call return something of this rank's own, whatever it is given?"""
         name = ir.last_name(node.func)
-        functions = self.outflow.called(self.function.module, name)
+        functions = self.analysis.called(self.function.module, name)
         returns = False
         for function in functions:
-            flow = self.outflow.flow(function)
+            flow = self.analysis.flow(function)
             self.escapes |= flow.escapes
             returns |= flow.returns
         if not (own or depends):
             return returns
-        if name in EFFECTS or any(map(self.outflow.graph.changes, functions)):
+        if name in EFFECTS or any(map(self.analysis.graph.changes, functions)):
             self.escapes = True
         elif isinstance(node.func, ir.Attribute):
             if _is_mutator(name):

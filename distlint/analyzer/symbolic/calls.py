@@ -103,7 +103,7 @@ class Calls(Collectives):
         return self.call(target, args, keywords, node.site, node)
 
     def generating(self, func: ir.Attribute) -> v.Obj | None:
-        """The sharded wrapper behind ``wrapper.module.generate``: its forwards communicate."""
+        """The sharded wrapper of ``wrapper.module.generate``: its forwards communicate."""
         inner = func.value
         if func.attr != "generate" or not isinstance(inner, ir.Attribute) or inner.attr != "module":
             return None
@@ -199,7 +199,7 @@ class Calls(Collectives):
         if done is None and function.decorators and is_cached(function):
             done = self.store.get(("once", function))
             if done is None and self.context.is_entered_late:
-                # somebody may have called it before
+                # it may have been called before
                 done = unknown("cached", function.name, function.module)
                 if self.context.returns_all_ranks(function):
                     done = v.group("world")
@@ -221,7 +221,7 @@ class Calls(Collectives):
                 return keywords[function.params[passed].name]
             return unknown("call", *label, *given)
         if self.skips(function, given):
-            for stream in sorted(self.context.reach.seeds(function)):
+            for stream in sorted(self.context.effects.seeds(function)):
                 self.store[("seeded", stream)] = const(True)
             return unknown("call", *label, *self.weighed(function, given, keywords))
         depth = self.frame.depth + 1
@@ -274,7 +274,7 @@ class Calls(Collectives):
         raise self.for_all(function.label, match, self.site, key, certain=False, value=value)
 
     def handed_over(self, values: list[Value], name: str, result: Value) -> Value:
-        """A call that nobody sees into and that is given functions which may communicate.
+        """A call that cannot be looked into and that is given functions which may communicate.
 
         Such as a server's: what this rank does there, it does in those functions.
         """
@@ -330,7 +330,7 @@ class Calls(Collectives):
         return tuple(const(None) if v.is_own_number(value) else value for value in given)
 
     def only_yields(self, function: ir.Function) -> bool:
-        """Is it a generator that meets nobody? Calling it runs nothing."""
+        """Is it a generator that does not communicate? Calling it runs nothing."""
         return function.generator and not self.context.may_communicate(function)
 
     def telling(self, value: Value) -> bool:
@@ -403,7 +403,7 @@ class Calls(Collectives):
                 position = len(args)
             elif param.star == "**":
                 items = [(const(name), value) for name, value in rest.items() if name[0] != "*"]
-                # nobody knows what a root is given beside its parameters
+                # it is not known what an entry point is given beside its parameters
                 others = rest.get("**", unknown("param", param.name))
                 self.store[slot] = others if open_call and not items else v.mapping(items)
             elif not param.keyword_only and position < len(args):
@@ -598,7 +598,7 @@ class Calls(Collectives):
         return unknown("call", name, *args, *keywords.values())
 
     def after_hook(self, name: str, result: Value, site: int) -> Value:
-        """What a framework does behind a hook: the backward of a loss, or the next step."""
+        """What a framework does after a hook: the backward of a loss, or the next step."""
         key = (site, self.inner)
         if key in self.results:
             return self.results[key]

@@ -352,7 +352,7 @@ class Collectives(Builtins):
             if isinstance(ranks, Const) and ranks.value is None:
                 ranks = const(tuple(sorted(self.cluster.everyone)))
             elif self.is_each_alone(ranks):
-                ranks = const("each rank alone")  # with nobody to wait for
+                ranks = const("each rank alone")  # with no other rank to wait for
             elif _is_own_part(ranks):
                 ranks = v.ranked(list(range(self.cluster.size)))
             found = [pair for pair in found if pair[0] != "ranks"]

@@ -50,16 +50,21 @@ class ExecutionContext:
     """One root, run on one model cluster."""
 
     def __init__(
-        self, project: Project, catalogue: Catalogue, cluster: Cluster, main: Module, reach: Effects
+        self,
+        project: Project,
+        catalogue: Catalogue,
+        cluster: Cluster,
+        main: Module,
+        effects: Effects,
     ) -> None:
         self.project = project
-        self.reach = reach
+        self.effects = effects
         self.catalogue = catalogue
         self.cluster = cluster
         self.main = main
         self.builtins = BUILTINS
-        self.relevance = reach.relevance(main)
-        self.liveness = StateAbstraction(reach, main)
+        self.slicer = effects.slicer(main)
+        self.abstraction = StateAbstraction(effects, main)
         self.loops = Loops(self)
         self.static: dict[Hashable, Value] = {}
         self.frames: dict[int, Frame] = {}
@@ -125,7 +130,7 @@ class ExecutionContext:
 
     def forget(self) -> None:
         """Let go of what refers to this object and its parts: only a collection would see that."""
-        self.liveness.forget()
+        self.abstraction.forget()
         del self.loops
 
     @contextmanager
@@ -150,7 +155,9 @@ class ExecutionContext:
         """Is a call looked into? A short function that may communicate is, however deep."""
         if depth <= self.depth + (OWN_DEPTH if function.module == self.main.key else 0):
             return True
-        is_wrapper = self.reach.may_communicate(function) and self.reach.graph.is_short(function)
+        is_wrapper = self.effects.may_communicate(function) and self.effects.graph.is_short(
+            function
+        )
         return depth <= DEEPEST and is_wrapper
 
     def reasons(self) -> set[Reason]:
@@ -160,7 +167,7 @@ class ExecutionContext:
 
     def may_communicate(self, function: ir.Function) -> bool:
         """May a function, or one that it calls, communicate?"""
-        return self.reach.may_communicate(function)
+        return self.effects.may_communicate(function)
 
     def step(self) -> None:
         """Count a statement.
@@ -207,7 +214,7 @@ class ExecutionContext:
         return found
 
     def graft(self, k: Continuation | None, after: Continuation | None) -> Continuation | None:
-        """The rest of a generator behind its yield, with ``after`` as what follows the with."""
+        """The rest of a generator after its yield, with ``after`` as what follows the with."""
         above: list[Continuation] = []
         while k is not None and k.kind not in {"manager", "yielded"}:
             above.append(k)
@@ -245,7 +252,7 @@ class ExecutionContext:
         known = self._meets.get(block)
         if known is None:
             module = frame.module if frame is not None else self.main
-            known = self.reach.block_may_communicate(module, ir.block_tokens(block))
+            known = self.effects.block_may_communicate(module, ir.block_tokens(block))
             self._meets[block] = known
         return known
 
@@ -253,7 +260,7 @@ class ExecutionContext:
         """Does no rank meet others, or ask which one it is, in a block and what it calls?"""
         known = self._alike.get(block)
         if known is None:
-            known = self.reach.block_is_alike(frame.module, ir.block_tokens(block))
+            known = self.effects.block_is_alike(frame.module, ir.block_tokens(block))
             self._alike[block] = known
         return known
 
@@ -311,14 +318,14 @@ class ExecutionContext:
 
     def matters(self, function: ir.Function) -> bool:
         """Is a function run? See :meth:`Effects.matters`."""
-        return self.reach.matters(function)
+        return self.effects.matters(function)
 
     def does_something(self, function: ir.Function) -> bool:
         """Does a function, or one that it calls, more than work out a value?
 
         What it works out may be another each time, by a count that its module keeps.
         """
-        return self.reach.does_something(function) or self.reach.asks_count(function)
+        return self.effects.does_something(function) or self.effects.asks_count(function)
 
     def returns_all_ranks(self, function: ir.Function) -> bool:
         """Is what a function returns a group of all ranks, whichever way it takes?"""
@@ -332,28 +339,26 @@ class ExecutionContext:
     def refuses(self, function: ir.Function) -> bool:
         """Does it begin by raising, on a condition that decides something elsewhere, too?
 
-        Then what comes behind the call is done with other settings only.
+        Then what comes after the call is done with other settings only.
         """
         found = self._refuses.get(function)
         if found is None:
             found = self._refuses[function] = any(
                 isinstance(statement, ir.If)
                 and any(isinstance(each, ir.Raise) for each in (*statement.body, *statement.orelse))
-                and not ir.tokens_of(statement.test).isdisjoint(self.relevance.names)
+                and not ir.tokens_of(statement.test).isdisjoint(self.slicer.names)
                 for statement in function.body
             )
         return found
 
     def changes_something(self, function: ir.Function) -> bool:
         """Does it write to anything but its own variables that can decide something?"""
-        changed = self.reach.graph.changes(function)
-        return ANYTHING in changed or not changed.isdisjoint(
-            self.relevance.names | hooks.STOP_FLAGS
-        )
+        changed = self.effects.graph.changes(function)
+        return ANYTHING in changed or not changed.isdisjoint(self.slicer.names | hooks.STOP_FLAGS)
 
     def ignores(self, function: ir.Function, names: frozenset[str]) -> bool:
         """Is what a function returns the same on all ranks, whatever these parameters are?"""
-        return not self.reach.outflow.leaks(function, names)
+        return not self.effects.taint.leaks(function, names)
 
     # ---- what the catalogue says about classes
 

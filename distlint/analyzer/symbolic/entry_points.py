@@ -125,7 +125,7 @@ class EntryPointAnalysis:
         self.catalogue = catalogue
         self.module = module
         self.world = world
-        self.reach = effects_of(project, catalogue)
+        self.effects = effects_of(project, catalogue)
         self.context: ExecutionContext | None = None
         self.entered: set[ir.Function] = set()
         self.outcome = Outcome()
@@ -149,7 +149,7 @@ class EntryPointAnalysis:
     def run_all(self) -> Outcome:
         v.forget()
         own = _own_tokens(self.module.body)
-        is_script = self.reach.block_may_part(self.module, own)
+        is_script = self.effects.block_may_diverge(self.module, own)
         never_ends = False
         if is_script:
             self.analyse(None)
@@ -157,7 +157,7 @@ class EntryPointAnalysis:
         called: list[ir.Function] = []
         for function in self.module.functions:
             hook = hooks.may_be_hook(function)
-            if function in self.entered or not (hook or self.reach.may_part(function)):
+            if function in self.entered or not (hook or self.effects.may_diverge(function)):
                 continue
             if hooks.is_gone(function, self.module) or not self.is_handed_out(function):
                 continue
@@ -165,7 +165,7 @@ class EntryPointAnalysis:
                 called.append(function)
             else:
                 self.analyse(function)
-        # callers stand behind as a rule
+        # callers come later as a rule
         for function in reversed(called):
             if function in self.entered:
                 continue
@@ -177,7 +177,7 @@ class EntryPointAnalysis:
         return self.outcome
 
     def is_handed_out(self, function: ir.Function) -> bool:
-        """May others call it? A function in a function has to be given to somebody."""
+        """May others call it? A function in a function has to be handed out."""
         return not function.nested or function in self.module.handed_out
 
     def is_called(self, function: ir.Function) -> bool:
@@ -293,7 +293,7 @@ class EntryPointAnalysis:
         divergence: Divergence,
         root: ir.Function | None,
     ) -> tuple[bool, bool]:
-        """Replay a divergence; keep it when somebody gets stuck on one of the ways that lead there.
+        """Replay a divergence; keep it when a rank gets stuck on one of the ways that lead there.
 
         Is it proven, and if not, is it refuted?
         """
@@ -377,7 +377,7 @@ class EntryPointAnalysis:
         ):
             cluster = Cluster(nodes, local)
             context = ExecutionContext(
-                self.project, self.catalogue, cluster, self.module, self.reach
+                self.project, self.catalogue, cluster, self.module, self.effects
             )
             self.context = context
         return context

@@ -424,7 +424,7 @@ class _Explainer:
     def exit_after(
         self, tails: tuple[list[Entry], list[Entry]], frame: Frame
     ) -> tuple[Any, Place, int] | None:
-        """The jump with which one side leaves, right behind the decision."""
+        """The jump with which one side leaves, right after the decision."""
         jumps = []
         below = _sites_below(frame, tails)
         for tail in tails:
@@ -642,7 +642,7 @@ def _same_place(found: tuple[Event | None, Event | None]) -> bool:
 def _split(first: list[Entry], second: list[Entry]) -> tuple[int, int]:
     """Where two logs part for good: the last decision that differs before they lose each other.
 
-    Branches that rejoin with nothing but local work in them are passed: the logs meet again behind.
+    Branches that rejoin with nothing but local work in them are skipped: the logs meet again there.
     """
     left, right = _keys(first), _keys(second)
     i = j = 0

@@ -609,7 +609,7 @@ class Expressions(NameResolver):
         """What a loop goes over, or ``next`` is given: a loader where it is used as one."""
         function = self.frame.function
         body = self.frame.module.body if function is None else function.body
-        found = self.context.reach.graph.over_batches(self.frame.module, body)
+        found = self.context.effects.graph.over_batches(self.frame.module, body)
         return _loader(iterable) if node in found else iterable
 
     def bind_target(self, target: ir.Expr, value: Value) -> None:

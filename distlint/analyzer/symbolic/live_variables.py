@@ -37,8 +37,8 @@ class Jumps(NamedTuple):
 class LiveVariables:
     """Answers for the continuations of one rehearsal."""
 
-    def __init__(self, relevance: Slicer) -> None:
-        self.relevance = relevance
+    def __init__(self, slicer: Slicer) -> None:
+        self.slicer = slicer
         self._scopes: dict[Continuation, dict[int, Names]] = {}
         self._before: dict[Continuation, Names] = {}
         self._jumps: dict[Continuation, Jumps] = {}
@@ -157,7 +157,7 @@ class LiveVariables:
 
     def statement(self, node: ir.Stmt, after: Names, jumps: Jumps, frame: Frame) -> Names:
         """What is read from a statement on."""
-        if self.relevance.of(frame.module, node) is not RUN:
+        if self.slicer.of(frame.module, node) is not RUN:
             return after
         return _STATEMENTS.get(type(node), LiveVariables._other)(
             self, node, after, jumps, frame
@@ -240,14 +240,14 @@ class LiveVariables:
                 found = reduce(frozenset.union, free, ir.names_nested(frame.module.body))
             else:
                 found = ir.names_nested(frame.function.body)
-            found = self._captured[key] = self.shared(found & self.relevance.names)
+            found = self._captured[key] = self.shared(found & self.slicer.names)
         return found
 
     def named(self, node: object, frame: Frame) -> Names:
         """The variables that a node names, as far as they can decide anything."""
         names = ir.names_in(node)
         made_up = [name for name in names if name[:1] == "$"]
-        return self.shared(self.relevance.needed(frame.function, names).union(made_up))
+        return self.shared(self.slicer.needed(frame.function, names).union(made_up))
 
     def read_by(self, targets: tuple[ir.Expr, ...], frame: Frame) -> Names:
         """What assignments to these targets read: objects and indices."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Loop = ir.For | ir.While
 
 MOST_HEADS = 12
-"""First turns of one loop that a later one is held against."""
+"""First turns of one loop that a later one is compared with."""
 
 
 class Loops:
@@ -54,7 +54,7 @@ class Loops:
         """A condition had a known outcome: with another number it may have another."""
         if id(node) not in self._noted:
             self._noted.add(id(node))
-            self.tested |= self.context.liveness.names(ir.tokens_of(node))
+            self.tested |= self.context.abstraction.names(ir.tokens_of(node))
 
     def begins(
         self, side: Any, loop: Loop, frame: Frame, outer: Iterations, store: dict[Key, Value]
@@ -96,7 +96,7 @@ class Loops:
         An object that it calls may read its attributes, whatever they are called.
         """
         k = self.context.continuation("loop", (loop, 1, None, outer), frame, None)
-        live = self.context.liveness.live(State(k, frame, outer, {}, store))
+        live = self.context.abstraction.live(State(k, frame, outer, {}, store))
         frames = self.context.frames
         return live.union(item for item in store.items() if item[0][0] not in frames)
 
@@ -107,13 +107,13 @@ class Loops:
             return False
         if not (before is not None and _is_number(before)) and not _is_number(now):
             return True
-        return not self._is_tested(loop, self.context.liveness.names(frozenset([str(key[1])])))
+        return not self._is_tested(loop, self.context.abstraction.names(frozenset([str(key[1])])))
 
     def _counts(self, loop: Loop) -> bool:
         """Was something decided by which turn of the loop it was?"""
         if not isinstance(loop, ir.For):
             return False
-        return self._is_tested(loop, self.context.liveness.names(ir.names_bound(loop.target)))
+        return self._is_tested(loop, self.context.abstraction.names(ir.names_bound(loop.target)))
 
     def _is_tested(self, loop: Loop, names: Bits) -> bool:
         """Was a condition known that reads these variables, or what is made of them?"""
@@ -141,7 +141,7 @@ class Loops:
         """What the statements of a block read, and what they write with it."""
         found = self._flows.get(block)
         if found is None:
-            bits = self.context.liveness.names
+            bits = self.context.abstraction.names
             found = [(bits(read), bits(written)) for read, written in _assignments(block)]
             self._flows[block] = found
         return found
@@ -150,7 +150,7 @@ class Loops:
         """What the calls in a loop pass to which functions."""
         found = self._calls.get(loop)
         if found is None:
-            bits = self.context.liveness.names
+            bits = self.context.abstraction.names
             found = self._calls[loop] = [
                 (bits(frozenset().union(*map(ir.tokens_of, node.args))), ir.last_name(node.func))
                 for node in ir.own_nodes(loop.body)
@@ -165,7 +165,7 @@ class Loops:
             self._entered = len(entered)
             self._params.clear()
             for function in entered:
-                bits = self.context.liveness.names(
+                bits = self.context.abstraction.names(
                     frozenset(param.name for param in function.params)
                 )
                 called = function.owner if function.name == "__init__" else function.name
@@ -188,7 +188,7 @@ def _targets(targets: Iterable[ir.Expr]) -> frozenset[str]:
 
 
 def is_shared(value: Value) -> bool:
-    """Is it a number or something that nobody knows, the same on all ranks?"""
+    """Is it a number or something unknown, the same on all ranks?"""
     if isinstance(value, v.Phi):
         return not value.local and all(map(is_shared, v.leaves(value)))
     if isinstance(value, v.Seq):

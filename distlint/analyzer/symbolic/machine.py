@@ -199,7 +199,7 @@ class Machine(Unwinder):
     def run_seq(self, k: Continuation) -> str | None:
         block, index = k.data
         statement = block[index]
-        verdict = self.context.relevance.of(self.frame.module, statement)
+        verdict = self.context.slicer.of(self.frame.module, statement)
         if verdict is not RUN:
             if verdict is PASS_RISKY:
                 self.may_fail(statement.site)

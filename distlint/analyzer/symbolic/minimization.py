@@ -233,7 +233,7 @@ def _alternatives(atom: Unknown, answers: tuple[bool | None, bool | None]) -> tu
     if atom.op == "exception":
         return (False,) if True in answers else ()
     if answers[0] is answers[1]:
-        return ()  # it separates nobody
+        return ()  # it separates no ranks
     known = {answer for answer in answers if answer is not None}
     return tuple(outcome for outcome in (False, True) if known != {outcome})
 

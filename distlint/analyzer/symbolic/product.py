@@ -236,7 +236,7 @@ class ProductExploration:
 
     def __init__(self, context: ExecutionContext, start: State) -> None:
         self.context = context
-        self.liveness = context.liveness
+        self.abstraction = context.abstraction
         self.start = start
         self.all = Machine(context, None)
         self.is_complete = True
@@ -255,7 +255,7 @@ class ProductExploration:
         seen: set[Any] = set()
         while (item := worklist.pop()) is not None:
             self.is_complete = self.is_complete and worklist.is_complete
-            identity = self.liveness.identity(item.states, item.lives, item.known)
+            identity = self.abstraction.identity(item.states, item.lives, item.known)
             if identity in seen:
                 continue
             seen.add(identity)
@@ -281,8 +281,8 @@ class ProductExploration:
 
     def goes_on(self, item: _ProductState) -> bool:
         """Do ranks in one state get further without being told apart at once?"""
-        item.lives, item.known = self.liveness.matters(item.states, item.known, item.asked)
-        identity = self.liveness.identity(item.states, item.lives, item.known)
+        item.lives, item.known = self.abstraction.matters(item.states, item.known, item.asked)
+        identity = self.abstraction.identity(item.states, item.lives, item.known)
         return not any(step.apart for step in self.following(item, identity))
 
     def steps(self, item: _ProductState) -> Iterator[_Step]:
@@ -396,7 +396,7 @@ class ProductExploration:
         first, second = states
         if first.k is not second.k or first.it != second.it or first.results != second.results:
             return False
-        mine, other = self.liveness.live(first), self.liveness.live(second)
+        mine, other = self.abstraction.live(first), self.abstraction.live(second)
         if mine == other:
             return True
         reduced = [{key: _reduced(value, known) for key, value in live} for live in (mine, other)]
@@ -415,7 +415,7 @@ class _Worklist:
 
     def __init__(self, context: ExecutionContext) -> None:
         self.context = context
-        self.liveness = context.liveness
+        self.abstraction = context.abstraction
         self.heap: list[tuple[Position, int, _ProductState]] = []
         self.waiting: dict[Any, list[_ProductState]] = {}
         self.crowds: Counter[Any] = Counter()
@@ -436,7 +436,7 @@ class _Worklist:
 
         As long as few wait there, only if nothing is lost by it; else what was decided may be.
         """
-        item.lives, item.known = self.liveness.matters(item.states, item.known, item.asked)
+        item.lives, item.known = self.abstraction.matters(item.states, item.known, item.asked)
         item.meet()
         waiting = self.waiting.setdefault(item.meeting, [])
         while waiting:
@@ -688,7 +688,7 @@ def _is_each_ranks_own(event: Event) -> bool:
 
 
 def resume(machine: Machine, event: Event, place: Place) -> None:
-    """Go on behind a matched collective; a result that has no simple place is left alone."""
+    """Go on after a matched collective; a result that has no simple place is left alone."""
     try:
         machine.resume(event, place)
     except (BranchUndecided, CollectiveReached, CallRequested):

@@ -56,7 +56,7 @@ def replay(
 ) -> tuple[list[Trace], bool]:
     """The traces of all ranks under the assumptions of a divergence, and whether they get stuck.
 
-    The ranks beside the two side with the second or with the first of them; what nobody has
+    The ranks beside the two side with the second or with the first of them; what none has
     assumed is false, or true. The traces end where the ranks get stuck or part.
     """
     executions, heads = _replayed(context, start, divergence)
@@ -67,7 +67,7 @@ def replay(
 
 
 def refutes(traces: Sequence[Trace], divergence: Divergence) -> bool:
-    """Does a replay in which nobody gets stuck rule a divergence out?
+    """Does a replay in which no rank gets stuck rule a divergence out?
 
     Not if it was cut off, nor if what the two ranks are to decide differently was a value of joined
     ways, and none of the questions that it stands for was asked.
@@ -92,7 +92,7 @@ def look_into(
 ) -> tuple[list[Trace], Divergence] | None:
     """What a divergence at a call that was not followed comes to when calls are, down to a depth.
 
-    None when nobody gets stuck, or not the two ranks by each other.
+    None when no rank gets stuck, or not the two ranks by each other.
 
     Raises:
         OverBudget: when it takes too many steps.
@@ -101,7 +101,7 @@ def look_into(
         executions, _ = _replayed(context, start, divergence)
     with context.aside(depth, budget):
         executions, heads = _replayed(context, start, divergence, DecisionOracle(executions))
-    return _parted(context, executions, heads, divergence)
+    return _divergence_of(context, executions, heads, divergence)
 
 
 def probe(
@@ -109,7 +109,7 @@ def probe(
 ) -> Iterator[tuple[list[Trace], Divergence]]:
     """Partings on the simplest way through a program that is too much to be compared.
 
-    What nobody knows is false all along, or true all along, and loops have one turn. Then one rank
+    What is not known is false all along, or true all along, and loops have one turn. Then one rank
     decides differently what is its own to decide: one question at a time.
 
     Raises:
@@ -119,7 +119,7 @@ def probe(
     assumed: list[dict[Any, bool]] = [{}]
     for number, assumption in enumerate(assumed):
         divergence = Divergence((0, 1), (None, None), assumption, 0)
-        executions = _players(context, start, divergence, "B", default, guide)
+        executions = _executions(context, start, divergence, "B", default, guide)
         heads = _stuck(executions)
         ranks = _at_odds(context, heads) if heads is not None else None
         if number == 0:
@@ -128,9 +128,9 @@ def probe(
             continue
         if ranks != divergence.ranks:
             divergence = replace(divergence, ranks=ranks)
-            executions = _players(context, start, divergence, "B", default, guide)
+            executions = _executions(context, start, divergence, "B", default, guide)
             heads = _stuck(executions)
-        found = _parted(context, executions, heads, divergence)
+        found = _divergence_of(context, executions, heads, divergence)
         if found is not None:
             yield found
 
@@ -181,7 +181,7 @@ def _meet_each_other(one: Event | None, two: Event | None, ranks: tuple[int, int
     return (one is None or ranks[1] in one.members) and (two is None or ranks[0] in two.members)
 
 
-def _parted(
+def _divergence_of(
     context: ExecutionContext,
     executions: list[RankExecution],
     heads: list[Event | None] | None,
@@ -205,7 +205,7 @@ def _parted(
     return traces, replace(divergence, events=events, differs=differs, serial=met[0])
 
 
-def _players(
+def _executions(
     context: ExecutionContext,
     start: State,
     divergence: Divergence,
@@ -272,11 +272,11 @@ def _replayed(
     executions: list[RankExecution] = []
     for others, default in _variants(divergence):
         if default and not any(execution.trace.asked for execution in executions):
-            continue  # nobody has asked for the default
-        executions = _players(context, start, divergence, others, default, guide)
+            continue  # no rank has asked for the default
+        executions = _executions(context, start, divergence, others, default, guide)
         heads = _stuck(executions)
         if heads is None or all(heads[rank] is None for rank in divergence.ranks):
-            continue  # nobody waits, or none of the two ranks that were found to part
+            continue  # no rank waits, or none of the two ranks that were found to part
         if not _proves_nothing(context, executions, divergence.ranks):
             return executions, heads
     return executions, None
@@ -386,7 +386,7 @@ class RankExecution:
         return event
 
     def leave(self, event: Event, place: Place | None) -> None:
-        """Go on behind a collective."""
+        """Go on after a collective."""
         if self.partner in event.members:
             own = self.machine.place(event)
             resume(self.machine, event, place or self.names.get(own, own))
@@ -526,7 +526,7 @@ def _try_of(failure: Unknown) -> Any:
 
 
 def _stuck(executions: list[RankExecution]) -> list[Event | None] | None:
-    """Let the ranks meet in their collectives: where does somebody wait for ever, if so?"""
+    """Let the ranks meet in their collectives: where does a rank wait indefinitely, if so?"""
     ranks = [_Issuer(execution) for execution in executions]
     while True:
         if any(rank.is_cut for rank in ranks):
@@ -568,7 +568,7 @@ class _Issuer:
 
     @property
     def waits(self) -> bool:
-        """Does it wait, or has it ended? It is not followed for ever past what does not block."""
+        """Does it wait, or has it ended? It is not followed on and on past what does not block."""
         return self.execution.at_end or not self.queue[-1].is_posted
 
     def issue(self) -> bool:
@@ -664,7 +664,7 @@ def _source(context: ExecutionContext, told: Unknown, ranks: set[int]) -> int | 
 
 
 def _unlike(executions: list[RankExecution], ranks: tuple[int, int]) -> bool:
-    """Do the ranks part by two things of which nobody knows anything, one on each of them?
+    """Do the ranks part by two things of which nothing is known, one on each of them?
 
     A layer that one stage has and another has not, what a function returns for other arguments:
     nothing speaks for it that they differ.
@@ -775,7 +775,7 @@ def met(queues: Sequence[Sequence[Event]]) -> dict[int, Event] | None:
 
 
 def go_on(queues: Sequence[Sequence[Event]], issues: Sequence[Callable[[], bool]]) -> bool:
-    """Let the ranks that do not block issue the next collective; False if nobody does.
+    """Let the ranks that do not block issue the next collective; False if none does.
 
     What they wait for afterwards is not looked at: a collective that blocks waits for all of it.
     """

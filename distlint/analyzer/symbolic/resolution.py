@@ -130,7 +130,7 @@ class NameResolver(View):
         return found
 
     def may_be_filled(self, value: Value) -> bool:
-        """Is it an empty container, into which somebody may have put something by now?"""
+        """Is it an empty container, into which something may have been put by now?"""
         return self.context.is_entered_late and v.is_empty_container(value)
 
     def defined(self, module: Module, name: str, definition: Definition) -> Value | None:
@@ -506,7 +506,7 @@ class NameResolver(View):
         return found
 
     def ev_unbound(self, node: ir.Expr, function: ir.Function, bound: Value | None) -> Value:
-        """Evaluate with the parameters of a method that nobody is seen to call."""
+        """Evaluate with the parameters of a method that is not seen to be called."""
         self.bind_unbound(function, bound)
         return self.evaluate(node)
 

@@ -31,13 +31,13 @@ Live = frozenset[tuple[Key, Value]]
 class StateAbstraction:
     """Names that continuations read, remembered for one rehearsal."""
 
-    def __init__(self, reach: Effects, main: Module) -> None:
-        self.reach = reach
+    def __init__(self, effects: Effects, main: Module) -> None:
+        self.effects = effects
         self.main = main
-        self.relevance = reach.relevance(main)
-        self.exposure = LiveVariables(self.relevance)
+        self.slicer = effects.slicer(main)
+        self.live_variables = LiveVariables(self.slicer)
         self.tables: dict[Continuation | None, _Table] = {}
-        self.numbering = reach.graph.numbering
+        self.numbering = effects.graph.numbering
         self.sets: dict[frozenset[str], Bits] = {}
         self.statements: dict[ir.Stmt, Bits] = {}
         self.strategic: dict[Unknown, bool] = {}
@@ -96,7 +96,7 @@ class StateAbstraction:
 
     def is_told_apart(self, once: object) -> bool:
         """Does it make a difference whether something has been done already?"""
-        return not isinstance(once, ir.Function) or self.reach.may_communicate(once)
+        return not isinstance(once, ir.Function) or self.effects.may_communicate(once)
 
     def with_reachable(self, live: Live, hidden: list[tuple[Key, Value]]) -> Live:
         """Add the attributes of values that cannot be made again where something holds these."""
@@ -184,7 +184,7 @@ class StateAbstraction:
         found = self.statements.get(statement)
         if found is None:
             tokens = ir.tokens_of(statement)
-            found = self.statements[statement] = self.reach.graph.of_block(module, tokens)
+            found = self.statements[statement] = self.effects.graph.of_block(module, tokens)
         return found
 
     def names(self, names: frozenset[str]) -> Bits:
@@ -217,10 +217,10 @@ _NOT_DEAD = b"\1\1\1\0".ljust(256, b"\0")
 class _Table(dict[Key, int]):
     """What the variables are at one continuation."""
 
-    def __init__(self, liveness: StateAbstraction, k: Continuation | None) -> None:
-        self.liveness = liveness
-        self.reads = liveness.reads(k)
-        self.exposed = liveness.exposure.scopes(k)
+    def __init__(self, abstraction: StateAbstraction, k: Continuation | None) -> None:
+        self.abstraction = abstraction
+        self.reads = abstraction.reads(k)
+        self.exposed = abstraction.live_variables.scopes(k)
         self.in_try = _is_in_try(k)
 
     def __missing__(self, key: Key) -> int:
@@ -232,7 +232,7 @@ class _Table(dict[Key, int]):
         if key == RISKY:
             return _LIVE if self.in_try else _DEAD  # every try begins without
         if owner in FACTS:
-            is_fact = owner == "once" and not self.liveness.is_told_apart(name)
+            is_fact = owner == "once" and not self.abstraction.is_told_apart(name)
             return _FACT if is_fact else _LIVE
         if owner in self.exposed and name not in self.exposed[owner]:
             return _DEAD
@@ -243,7 +243,7 @@ class _Table(dict[Key, int]):
 
     def _is_read(self, owner: object, name: str) -> bool:
         """May a variable be read? An attribute only if its name can decide anything."""
-        is_kept = owner in self.exposed or name in self.liveness.relevance.names
-        if is_kept and self.liveness.numbering.has(self.reads, name):
+        is_kept = owner in self.exposed or name in self.abstraction.slicer.names
+        if is_kept and self.abstraction.numbering.has(self.reads, name):
             return True
         return owner not in self.exposed and name in STOP_FLAGS

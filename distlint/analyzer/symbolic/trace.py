@@ -41,9 +41,9 @@ def _traces(
     tracer = _Tracer(document, project, module, ranks)
     if function is not None:
         return [tracer.root(_named(module, function))]
-    rehearser = tracer.rehearser()
-    rehearser.run()
-    divergence = {proof.root for proof in rehearser.outcome.proofs}
+    analysis = tracer.analysis()
+    analysis.run()
+    divergence = {proof.root for proof in analysis.outcome.proofs}
     roots = [root for root in module.functions if root in divergence]
     return [tracer.root(None), *(tracer.root(root) for root in roots)]
 
@@ -66,33 +66,33 @@ class _Tracer:
         self.locators = Locators(project.read, project.sites)
         self.locators.add(document)
 
-    def rehearser(self) -> EntryPointAnalysis:
+    def analysis(self) -> EntryPointAnalysis:
         catalogue = self.project.catalogue_of(self.module)
         return EntryPointAnalysis(self.project, catalogue, self.module, self.project.world)
 
     def root(self, function: ir.Function | None) -> Trace:
-        rehearser = self.rehearser()
-        rehearser.analyse(function)
-        incomplete = ordered(rehearser.outcome.incomplete.get(function, ()))
+        analysis = self.analysis()
+        analysis.analyse(function)
+        incomplete = ordered(analysis.outcome.incomplete.get(function, ()))
         best: tuple[tuple[int, ...], Proof, Witness] | None = None
-        for proof in rehearser.outcome.proofs:
+        for proof in analysis.outcome.proofs:
             witness = witness_of(proof, self.locators, self.module.key)
             if witness is not None and (best is None or witness.weight < best[0]):
                 best = (witness.weight, proof, witness)
         if best is not None:
             return self.drawn(function, best[1].traces, best[2], incomplete)
-        return self.drawn(function, self.usual_path(rehearser, function), None, incomplete)
+        return self.drawn(function, self.usual_path(analysis, function), None, incomplete)
 
     def usual_path(
-        self, rehearser: EntryPointAnalysis, function: ir.Function | None
+        self, analysis: EntryPointAnalysis, function: ir.Function | None
     ) -> tuple[RankTrace, ...]:
         """A path on which much happens: conditions one way or the other, loops run once."""
-        assert rehearser.context is not None
-        context = rehearser.context
+        assert analysis.context is not None
+        context = analysis.context
         best: tuple[RankTrace, ...] = ()
         for default in (True, False):
             context.begin_root()
-            start = rehearser.start(context, function)
+            start = analysis.start(context, function)
             none = Divergence((0, 1), (None, None), {}, 0)
             try:
                 found = tuple(

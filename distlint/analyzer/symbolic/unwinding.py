@@ -56,7 +56,7 @@ class Unwinder(Calls):
     def forget_scope(self, frame: Frame) -> None:
         """Drop the variables of a finished activation, but those that nested functions read."""
         if frame.function is not None:
-            kept = self.context.liveness.exposure.captured(frame)
+            kept = self.context.abstraction.live_variables.captured(frame)
             for name in sorted(frame.function.locals - kept):
                 self.store.pop((frame.scope, name), None)
 
@@ -378,7 +378,7 @@ class Unwinder(Calls):
         return None
 
     def do_yield(self, node: ir.Yield, k: Continuation) -> str | None:
-        """``yield`` in the generator behind a with statement: the body runs here."""
+        """``yield`` in the generator after a with statement: the body runs here."""
         below = k.next
         while below is not None and below.kind not in {"manager", "yielded", "call"}:
             below = below.next
@@ -402,7 +402,7 @@ class Unwinder(Calls):
         return None
 
     def end_generator_body(self, k: Continuation) -> str | None:
-        """The body of the with has ended: the generator goes on behind its yield."""
+        """The body of the with has ended: the generator goes on after its yield."""
         return self.enter_generator_rest(k, k.next)
 
     def enter_generator_rest(self, k: Continuation, after: Continuation | None) -> str | None:

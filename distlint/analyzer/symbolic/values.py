@@ -647,7 +647,7 @@ def tested(value: Unknown) -> Unknown:
 
 
 def plain(value: Value) -> Any:
-    """The Python object behind a constant, tuples and lists included; ValueError if none."""
+    """The Python object of a constant, tuples and lists included; ValueError if none."""
     if isinstance(value, Const):
         return value.value
     if isinstance(value, Seq):
