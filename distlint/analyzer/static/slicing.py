@@ -260,14 +260,10 @@ class _Sketcher:
     def keys(self, *targets: ir.Expr) -> Keys:
         """What assignments to targets change: variables of the function at hand, or attributes."""
         found: set[Any] = set()
-        stack = list(targets)
-        while stack:
-            target = stack.pop()
-            if isinstance(target, ir.Display):
-                stack.extend(target.items)
-            elif isinstance(target, (ir.Subscript, ir.Starred)):
-                stack.append(target.value)
-            elif isinstance(target, ir.Attribute):
+        for target in _each(targets):
+            while isinstance(target, ir.Subscript):
+                target = target.value
+            if isinstance(target, ir.Attribute):
                 found.add(target.attr)
             elif isinstance(target, ir.Name):
                 own = target.id in self.private
@@ -276,17 +272,8 @@ class _Sketcher:
 
     def held(self, *targets: ir.Expr) -> Keys:
         """What assignments to targets read: the objects of attributes, indices."""
-        found: set[Any] = set()
-        stack = list(targets)
-        while stack:
-            target = stack.pop()
-            if isinstance(target, ir.Display):
-                stack.extend(target.items)
-            elif isinstance(target, ir.Starred):
-                stack.append(target.value)
-            elif isinstance(target, (ir.Attribute, ir.Subscript)):
-                found |= self.reads(target)
-        return frozenset(found)
+        objects = (each for each in _each(targets) if not isinstance(each, ir.Name))
+        return NOTHING.union(*map(self.reads, objects))
 
     def reads(self, node: Any) -> Keys:
         """Everything that a node mentions."""
@@ -374,6 +361,19 @@ class _Sketcher:
             methods.add(name)
             return name.lower().endswith(MODEL_NAMES) or name.endswith("_") or name in MUTATORS
         return not isinstance(func, ir.Lambda)
+
+
+def _each(targets: Iterable[ir.Expr]) -> Iterator[ir.Expr]:
+    """The single targets, in tuples and lists of them as well."""
+    stack = list(targets)
+    while stack:
+        target = stack.pop()
+        if isinstance(target, ir.Display):
+            stack.extend(target.items)
+        elif isinstance(target, ir.Starred):
+            stack.append(target.value)
+        else:
+            yield target
 
 
 def _names_given(call: ir.Call) -> Iterator[str]:

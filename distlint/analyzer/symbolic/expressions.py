@@ -101,9 +101,10 @@ class Expressions(NameResolver):
 
     def tried(self, op: str, left: Value, right: Value, otherwise: Unknown) -> Value:
         """A rank beside an unknown number: what if that is one that leaves out some ranks?"""
-        everyone = self.cluster.coordinates("global")
         for rank, other in ((left, right), (right, left)):
-            if isinstance(rank, v.PerRank) and rank.values == everyone and _may_be_any(other):
+            if not isinstance(rank, v.PerRank) or not _may_be_any(other):
+                continue
+            if rank.values == self.cluster.coordinates("global"):
                 atom = unknown(v.TRIED, op, other)
                 if op in {"in", "not in"}:
                     if rank is right or not isinstance(other, Unknown) or other.op != "range":

@@ -75,7 +75,8 @@ class _Tracer:
         analysis.analyse(function)
         incomplete = ordered(analysis.outcome.incomplete.get(function, ()))
         best: tuple[tuple[int, ...], Proof, Witness] | None = None
-        for proof in analysis.outcome.proofs:
+        # of equally plain ones, that with the shortest way
+        for proof in sorted(analysis.outcome.proofs, key=lambda proof: proof.divergence.serial):
             witness = witness_of(proof, self.locators, self.module.key)
             if witness is not None and (best is None or witness.weight < best[0]):
                 best = (witness.weight, proof, witness)
