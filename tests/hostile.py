@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import json
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -170,6 +170,23 @@ class Ended:
     megabytes: float
 
 
+LAUNCHER = """
+import json, os, resource, sys
+limits, *command = sys.argv[1:]
+sys.stdout = sys.stderr
+child = os.fork()
+if not child:
+    for name, pair in json.loads(limits).items():
+        resource.setrlimit(getattr(resource, name), pair)
+    os.dup2(1, 2)
+    os.execv(command[0], command)
+_, status, usage = os.wait4(child, 0)
+code = os.waitstatus_to_exitcode(status)
+print(json.dumps([code, usage.ru_utime + usage.ru_stime, usage.ru_maxrss]))
+"""
+"""Between the tests and the command: a child inherits the peak of the process that forks it."""
+
+
 def run_limited(
     command: Sequence[str],
     *,
@@ -179,31 +196,24 @@ def run_limited(
     stack: int | None = None,
 ) -> Ended:
     """Run a command that may take so much CPU time, address space and stack (bytes)."""
-    import resource
-
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
-        resource.setrlimit(resource.RLIMIT_AS, (megabytes * MEGABYTE, megabytes * MEGABYTE))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        if stack is not None:
-            resource.setrlimit(resource.RLIMIT_STACK, (stack, stack))
-
-    with subprocess.Popen(
-        command,
+    limits = {
+        "RLIMIT_CPU": (seconds, seconds + 1),
+        "RLIMIT_AS": (megabytes * MEGABYTE, megabytes * MEGABYTE),
+        "RLIMIT_CORE": (0, 0),
+    }
+    if stack is not None:
+        limits["RLIMIT_STACK"] = (stack, stack)
+    ran = subprocess.run(
+        [sys.executable, "-ISc", LAUNCHER, json.dumps(limits), *command],
         cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
+        capture_output=True,
         text=True,
         errors="replace",
-        preexec_fn=limit,
-    ) as process:
-        assert process.stdout is not None
-        output = process.stdout.read()
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    kilobytes = usage.ru_maxrss if sys.platform != "darwin" else usage.ru_maxrss / 1024
-    used = usage.ru_utime + usage.ru_stime
-    return Ended(process.returncode, output, used, kilobytes / 1024)
+        check=True,
+    )
+    status, used, peak = json.loads(ran.stderr)
+    kilobytes = peak if sys.platform != "darwin" else peak / 1024
+    return Ended(status, ran.stdout, used, kilobytes / 1024)
 
 
 def check_limited(*arguments: str, **limits: object) -> Ended:
