@@ -207,8 +207,7 @@ class Notebook(Document):
     def takes(self, edits: Iterable[Edit]) -> bool:
         """Can all of these be made, each in its cell?"""
         try:
-            for edit in edits:
-                self._in_cell(edit)
+            self.sources_with(edits)
         except NotInCells:
             return False
         return True
@@ -230,7 +229,7 @@ class Notebook(Document):
             cell, start, end, content = self._in_cell(edit)
             cells[cell.number] = cell
             by_cell.setdefault(cell.number, []).append((start, end, content))
-        return {number: _applied(cells[number].source, by_cell[number]) for number in sorted(cells)}
+        return {number: _edited(cells[number].source, by_cell[number]) for number in sorted(cells)}
 
     def edited(self, edits: Iterable[Edit]) -> Notebook:
         """The notebook with edits of its program; of its bytes, only these sources change.
@@ -305,13 +304,16 @@ def relative(document: Document, value: T) -> T:
     return document.located(value) if isinstance(document, Notebook) else value
 
 
-def _applied(source: str, edits: Iterable[tuple[int, int, str]]) -> str:
+def _edited(source: str, edits: Iterable[tuple[int, int, str]]) -> str:
     parts = []
     at = 0
     for start, end, content in edits:
         parts += [source[at:start], content]
         at = end
-    return "".join([*parts, source[at:]])
+    after = "".join([*parts, source[at:]])
+    if magics.is_cell_magic(after) and not magics.is_cell_magic(source):
+        raise NotInCells("it would make another line the magic of the cell")
+    return after
 
 
 def _span_in(cell: Cell, span: Span) -> Span:

@@ -256,6 +256,7 @@ CONTENTS = st.sampled_from(["", "z", "z\n", "\n", "    z\n", "ü\nz", "z\nz\n"])
     None,
     False,
 )
+@example(["'''\n%%writefile a.py"], [((1, 1), (1, 4), "")], None, False)  # no magic before
 def test_an_edit_is_made_as_it_says_or_not_at_all(
     cells: list[str],
     wanted: list[tuple[tuple[int, int], tuple[int, int], str]],
