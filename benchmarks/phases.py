@@ -164,7 +164,7 @@ def main() -> int:
     meter.stop()
     for phase, spent in (*((each, meter.spent[each]) for each in PHASES), ("all", meter.total)):
         ratio = f"{spent / options.parse:8.2f} parses" if options.parse else ""
-        print(f"{phase:14}{spent:8.2f} CPU s{ratio}")
+        print(f"{phase:14}{spent:8.3f} CPU s{ratio}")
     if options.files:
         tell_files(meter)
     return 0

@@ -9,6 +9,7 @@ ranks killed. When the input ends, so does the server.
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import json
 import os
@@ -84,6 +85,8 @@ class _Server:
             self.loaded.add(framework)
             for module in _PRELOAD.get(framework, ()):
                 importlib.import_module(module)
+            gc.collect()
+            gc.freeze()  # else a collection in a rank copies all pages that modules are on
 
     def _start(self, request: dict[str, Any]) -> _Job:
         for framework in request["needs"]:

@@ -56,11 +56,16 @@ def planted(kind: str, skeleton: str, *features: str) -> Planted:
     ("kind", "skeleton"),
     [
         ("best metric on rank 0", "functions"),
-        ("clock per rank", "functions"),
-        ("wrapper bypassed", "functions"),
         ("early stop by a class", "functions"),
-        ("early stop by a counter", "trainer"),
-        ("skip on NaN", "trainer"),
+        *(
+            pytest.param(kind, skeleton, marks=pytest.mark.campaign)
+            for kind, skeleton in [
+                ("clock per rank", "functions"),
+                ("wrapper bypassed", "functions"),
+                ("early stop by a counter", "trainer"),
+                ("skip on NaN", "trainer"),
+            ]
+        ),
     ],
 )
 def test_planted_bugs_are_reported(kind: str, skeleton: str) -> None:

@@ -133,13 +133,12 @@ def test_a_condition_of_many_terms_takes_no_more_than_the_budget(
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize("size", [500, 3000, 100_000])
 @pytest.mark.parametrize("kind", sorted(KINDS))
-def test_each_kind_in_each_size(kind: str, size: int, tmp_path: Path, plain: Ended) -> None:
-    path = tmp_path / "hostile.py"
-    path.write_text(SCRIPT + KINDS[kind](size))
+def test_each_kind_in_each_size(kind: str, tmp_path: Path, plain: Ended) -> None:
+    for size in (500, 3000, 100_000):
+        (tmp_path / f"{size}.py").write_text(SCRIPT + KINDS[kind](size))
 
-    ended = check_limited(str(path))
+    ended = check_limited(str(tmp_path))
 
     assert ended.status in (0, 1), ended.output
     assert "internal error" not in ended.output

@@ -26,6 +26,7 @@ def first_steps() -> list[Step]:
     ]
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("step", first_steps(), ids=lambda step: step.command)
 def test_a_command_works_in_a_clone(step: Step, tmp_path: Path) -> None:
     """Without a train.py, without files that an earlier command has made."""

@@ -52,12 +52,14 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.campaign
 def test_it_has_a_page_for_every_rule(site: Path) -> None:
     for code, rule in rules().items():
         page = (site / "rules" / f"{rule.name}.html").read_text("utf-8")
         assert f"{rule.name} ({code})" in page
 
 
+@pytest.mark.campaign
 def test_it_loads_nothing_from_elsewhere(site: Path) -> None:
     loads = re.compile(r"""<(script|img|iframe)[^>]*\ssrc="https?:|<link[^>]*href="https?:""")
     for page in site.rglob("*.html"):

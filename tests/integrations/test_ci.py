@@ -118,6 +118,7 @@ def expanded(text: str, values: dict[str, str]) -> str:
     return _EXPRESSION.sub(lambda match: values[match[1]], text)
 
 
+@pytest.mark.campaign
 class TestAction:
     def test_findings_become_annotations(self, project: Path, action: Action) -> None:
         outcome = action(sarif_file="out.sarif")
@@ -193,6 +194,7 @@ def scripted(
     return result.returncode
 
 
+@pytest.mark.campaign
 def test_the_job_for_gitlab(project: Path) -> None:
     job = loaded(CI / "gitlab.yml")["distlint"]
     assert scripted(job["script"], project) == 1
@@ -204,6 +206,7 @@ def test_the_job_for_gitlab(project: Path) -> None:
     assert scripted(job["script"], project) == 0
 
 
+@pytest.mark.campaign
 def test_the_parts_for_gitlab(project: Path) -> None:
     jobs = loaded(CI / "gitlab-shards.yml")
     count = jobs["distlint-part"]["parallel"]

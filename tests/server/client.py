@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
+from tests.server.forked import CAN_FORK, ForkedServer
+
 PATIENCE = 60.0
 """Seconds to wait for what has to come; machines that run tests can be slow."""
 
@@ -36,8 +38,8 @@ Json = Any
 class Editor:
     """Starts a server and talks to it.
 
-    ``settings`` is what it answers when asked for settings, ``program`` the server if it is not
-    the one that is installed, ``errors`` the file for what that says on standard error.
+    ``settings`` is what it answers when asked for settings, ``program`` what starts the
+    server, if that is not to be forked, ``errors`` the file for what that says on standard error.
     """
 
     def __init__(
@@ -46,15 +48,19 @@ class Editor:
         capabilities: Mapping[str, object] = RICH,
         options: Mapping[str, object] | None = None,
         settings: Callable[[str | None], object] = lambda scope: None,
-        program: Sequence[str | Path] = (PROGRAM, "server"),
+        program: Sequence[str | Path] | None = None,
         errors: IO[bytes] | None = None,
     ) -> None:
-        self.process = subprocess.Popen(
-            program,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            cwd=folders[0],
+        self.process: ForkedServer | subprocess.Popen[bytes] = (
+            ForkedServer(folders[0])
+            if program is None and CAN_FORK
+            else subprocess.Popen(
+                program or (PROGRAM, "server"),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                cwd=folders[0],
+            )
         )
         self.settings = settings
         self.registered: list[Json] = []

@@ -53,7 +53,7 @@ def quick_fix(actions: list[dict[str, object]], word: str) -> dict[str, object]:
 
 
 def test_findings_are_shown_with_the_path_of_the_other_ranks(script: Path) -> None:
-    with Editor(script.parent) as editor:
+    with Editor(script.parent, program=(PROGRAM, "server")) as editor:
         editor.open(script)
         (found,) = editor.diagnostics(script)
         assert found["code"] == "DST101"
