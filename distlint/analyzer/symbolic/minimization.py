@@ -83,7 +83,10 @@ class Minimizer:
         self.place = _where(found.divergence, found.traces)
 
     def run(self) -> Deadlock:
-        """Leave out what is not needed, as far as the budget lasts."""
+        """Leave out what is not needed, as far as the budget lasts. A sole decision is needed."""
+        own = [each for each in _own_decisions(self.found) if _alternatives(*each)]
+        if len(own) + len(_rank_tests(self.found)) < 2:
+            return self.found
         with suppress(OverBudget):
             self.leave_out_own()
             self.leave_out_ranks()
