@@ -260,7 +260,7 @@ class TestEqualIR:
     @pytest.mark.parametrize("folder", ["distlint", "benchmarks", "examples", "tests"])
     def test_of_the_own_sources(self, folder: str) -> None:
         counts: Counter[str] = Counter()
-        for path, text in list(texts(ROOT / folder))[::20]:  # all of them in the campaign
+        for path, text in list(texts(ROOT / folder))[::20]:  # more in the campaign
             word, what = compared(text, Counter())
             assert word in {"equal", "libcst only", "neither", "not parsed"}, (path, what)
             counts[word] += 1
@@ -287,8 +287,8 @@ class TestEqualIR:
 
     @pytest.mark.campaign
     @pytest.mark.parametrize("folder", ["distlint", "tests"])
-    def test_of_all_own_sources(self, folder: str) -> None:
-        for path, text in texts(ROOT / folder):
+    def test_of_more_own_sources(self, folder: str) -> None:
+        for path, text in list(texts(ROOT / folder))[1::2]:
             word, what = compared(text, Counter())
             assert word != "different", (path, what)
 

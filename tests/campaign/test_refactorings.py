@@ -10,7 +10,7 @@ import pytest
 from benchmarks.refactorings import REFACTORINGS, compare
 
 SEED = 2
-PROGRAMS = 30
+PROGRAMS = 20
 
 
 def compared(numbers: range) -> tuple[list[str], Counter[str]]:

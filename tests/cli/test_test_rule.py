@@ -78,6 +78,7 @@ def test_what_is_wrong_is_told(
     assert result.stdout.endswith("1 rule tested; not as the examples say: LAB001.\n")
 
 
+@pytest.mark.campaign
 @pytest.mark.skipif(missing() is not None, reason="executes scripts under torch.distributed")
 def test_run_executes_the_examples(lab: Path, distlint: Run) -> None:
     result = distlint("test-rule", "tools/lab.py", "--run")

@@ -22,7 +22,13 @@ def test_bad_script_shows_its_effect(case: Case, outcome: Outcome) -> None:
 
 
 @pytest.mark.parametrize(
-    "case", examples("good") + of_folder("traps") + of_folder("silent"), ids=lambda case: case.label
+    "case",
+    [
+        *(pytest.param(case, marks=pytest.mark.campaign) for case in examples("good")),
+        *of_folder("traps"),
+        *of_folder("silent"),
+    ],
+    ids=lambda case: case.label,
 )
 def test_good_script_finishes(case: Case, outcome: Outcome) -> None:
     assert case.effect == "finishes"

@@ -14,8 +14,8 @@ from benchmarks.random_programs.dress import dressed
 from benchmarks.repairs import run
 
 SEED = 5
-PROGRAMS = 50
-LAYOUTS = 100
+PROGRAMS = 30
+LAYOUTS = 60
 
 
 @pytest.mark.campaign
