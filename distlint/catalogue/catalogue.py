@@ -122,6 +122,10 @@ class Catalogue:
         """The streams that functions of a name seed."""
         self.handling: frozenset[str] = frozenset()
         """Functions that are given handlers of signals."""
+        self.batch_params: frozenset[str] = frozenset()
+        """Parameters of overridden methods that hold the batch of this rank."""
+        self.known_names: frozenset[str] = frozenset()
+        """Functions, classes and methods of which something is known."""
 
     @classmethod
     def load(
@@ -233,6 +237,10 @@ class Catalogue:
             if info is not None and info.method_params and name in info.method_params:
                 return info.method_params[name]
         return None
+
+    def is_batch_param(self, cls: str, name: str) -> bool:
+        """Is a parameter of this name, in methods that override those of ``cls``, a batch?"""
+        return any(name in info.batch_params for info in self.classes(cls))
 
     def is_class(self, dotted: str) -> bool:
         """Are objects of this class followed?"""
@@ -443,6 +451,13 @@ class Catalogue:
         self.steady_names = frozenset(steady)
         self.seeding = seeding
         self.handling = frozenset(handling)
+        self.known_names = frozenset(map(_last, self._entries))
+        self.batch_params = frozenset(
+            name
+            for entry in self._entries.values()
+            if entry.cls is not None
+            for name in entry.cls.batch_params
+        )
 
 
 def _last(name: str) -> str:

@@ -214,6 +214,7 @@ class ClassInfo:
     tagged_by: Mapping[str, str] | None = None
     alone_with: tuple[Argument, ...] = ()
     method_params: Mapping[str, str] | None = None
+    batch_params: tuple[str, ...] = ()
     note: str = ""
 
 

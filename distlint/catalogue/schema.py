@@ -254,6 +254,7 @@ TABLES: Mapping[str, Table] = {
             "tagged_by": _tag_map,
             "alone_with": _arguments,
             "method_params": _text_map,
+            "batch_params": _texts,
             "note": _text,
         },
         of_params=("wraps",),

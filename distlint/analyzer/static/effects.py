@@ -242,7 +242,14 @@ class Effects:
         found = self.own_signs(function.module, function.tokens, graph.references(function))
         found |= bool(function.outer) * CHANGE | graph.counts(function) * COUNT
         found |= graph.is_fed(function) * LOCAL | self.kept_signs(function)
-        return found | any(hooks.is_of_batch(function, each) for each in function.params) * LOCAL
+        return found | self.is_given_a_batch(function) * LOCAL
+
+    def is_given_a_batch(self, function: ir.Function) -> bool:
+        """May a framework pass it the batch of this rank, or what came of it?"""
+        names = self.vocabulary.batch_params if function.owner else frozenset()
+        return any(
+            hooks.is_of_batch(function, each) or each.name in names for each in function.params
+        )
 
     def _known(self, function: ir.Function) -> int | None:
         return self.facts(function.module).signs.get(function)

@@ -81,6 +81,7 @@ class Vocabulary:
         )
         """Functions that change what they are given."""
         self.wrapping: Names = self.wrappers | self.changes
+        self.batch_params: Names = catalogue.batch_params
         self._evidence = {
             EVENT: _evidence(catalogue, lambda entry: bool(entry.collective or entry.first)),
             LOCAL: _evidence(catalogue, lambda entry: entry.local is not None),
@@ -95,6 +96,7 @@ class Vocabulary:
             self.wrappers,
             self.handling,
             self.changes,
+            self.batch_params,
         )
         self._long = frozenset(name for each in self._sets for name in each if len(name) >= _LONG)
 

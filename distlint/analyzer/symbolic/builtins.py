@@ -555,6 +555,9 @@ class Builtins(Expressions):
         if kind is not None:
             made = v.obj(kind, self.number("telltale", receiver))
             return self.call_object_method(made, name, args, keywords, site, None)
+        method = self.only_method(receiver, name)
+        if method is not None:
+            return self.call(method, args, keywords, site, None)
         values = [*args, *keywords.values()]
         if name not in _SAFE_METHODS and not (name in _ALIKE and v.are_uniform(receiver, *values)):
             self.may_fail(site)
@@ -571,6 +574,26 @@ class Builtins(Expressions):
             return unknown("method", receiver, name, "process", clean=True)
         result = unknown("method", receiver, name, *values, wrapped=self.run_inside(values))
         return self.handed_over(values, name, result)
+
+    def only_method(self, receiver: Unknown, name: str) -> v.Func | None:
+        """The one method of this name in sight, of an object that came as parameter or attribute.
+
+        The name has to be of several words and none that is known of a framework, and the method
+        one that may communicate.
+        """
+        if receiver.local or receiver.op not in {"param", "attr"}:
+            return None
+        if "_" not in name.strip("_") or name in self.catalogue.known_names:
+            return None
+        graph = self.context.effects.graph
+        found = graph.callable_from(self.frame.module.key).get(name, ())
+        if len(found) != 1 or not found[0].owner or not self.context.may_communicate(found[0]):
+            return None
+        cls = self.context.module_by_key(found[0].module).class_of(found[0])
+        if cls is None or found[0].decorators or not graph.is_short(found[0]):
+            return None
+        bound = v.instance(cls, self.number("only", receiver, cls))
+        return v.func(found[0], self.context.module_scope(self.context.module_of(cls)), bound)
 
     def run_inside(self, values: list[Value]) -> frozenset[int]:
         """Wrapped models that a function may run: its result may be their loss."""

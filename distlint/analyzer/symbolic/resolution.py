@@ -550,7 +550,7 @@ class NameResolver(View):
         kind = self.hook_param(module, function, param.name)
         if kind is not None:
             return v.obj(kind, self.number("hook param", param.name))
-        if hooks.is_of_batch(function, param):
+        if hooks.is_of_batch(function, param) or self.is_batch(module, function, param.name):
             return unknown("param", param.name, local=True)
         if isinstance(param.default, ir.Literal) and (
             param.default.value is None or _goes_beside_own_rank(module, function, param.name)
@@ -567,15 +567,23 @@ class NameResolver(View):
 
     def hook_param(self, module: Module, function: ir.Function, name: str) -> str | None:
         """The class of an argument with which a framework calls the hooks of its classes."""
+        kinds = (
+            self.catalogue.method_param(owner, name) for owner in self.frameworks(module, function)
+        )
+        return next((kind for kind in kinds if kind is not None), None)
+
+    def is_batch(self, module: Module, function: ir.Function, name: str) -> bool:
+        """Does a framework call this method with the batch of this rank here?"""
+        return any(
+            self.catalogue.is_batch_param(owner, name)
+            for owner in self.frameworks(module, function)
+        )
+
+    def frameworks(self, module: Module, function: ir.Function) -> Iterator[str]:
+        """The classes outside of the project that the class of a method derives from."""
         cls = module.class_of(function) if function.owner else None
-        if cls is None:
-            return None
-        for owner in self.mro(cls):
-            if isinstance(owner, str):
-                kind = self.catalogue.method_param(owner, name)
-                if kind is not None:
-                    return kind
-        return None
+        if cls is not None:
+            yield from (owner for owner in self.mro(cls) if isinstance(owner, str))
 
     def annotated(self, module: Module, param: ir.Param) -> Value | None:
         node = param.annotation
