@@ -20,6 +20,7 @@ from distlint.rules.data._shards import own_shard_of
 from distlint.rules.training import (
     WRAPPERS,
     Made,
+    draws_from,
     evaluates,
     goes_elsewhere,
     is_evaluation,
@@ -67,9 +68,10 @@ class MissingDistributedSampler(SourceRule):
 
     In a file that wraps a model in `DistributedDataParallel` or FSDP: a `DataLoader` for training
     without `sampler=`, where nothing else in the file divides the data between the ranks. In any
-    file: a `DistributedSampler` that is given to no loader, beside a loader of the same data; and a
-    subclass of transformers' `Trainer` whose `get_train_dataloader` returns a loader that
-    Accelerate has not prepared.
+    file: a `DistributedSampler` that is given to no loader, beside a loader of the same data; a
+    loader that shuffles and has no sampler, beside one for evaluation that has a
+    `DistributedSampler`; and a subclass of transformers' `Trainer` whose `get_train_dataloader`
+    returns a loader that Accelerate has not prepared.
 
     ## Why it matters
 
@@ -241,6 +243,9 @@ assert seen.item() == 16, f"an epoch over 16 samples went through {seen.item():.
             yield self._forgot(loader, sampler, draft())
         for loader in _of_trainers(objects):
             yield self._unprepared(loader, draft())
+        for sampler, loader in _unlike_evaluation(objects):
+            yield self._undivided(loader, sampler, draft())
+            return
         if any(map(_DIVIDES.search, module.words - (_TORCH_NAMES - module.tokens))):
             return
         wrap = next(objects.calls_to(*WRAPPERS), None)
@@ -267,6 +272,19 @@ assert seen.item() == 16, f"an epoch over 16 samples went through {seen.item():.
             severity=Severity.WARNING,
             place=locator.place(loader.call.site),
             related=(Related("the model is wrapped", locator.place(wrap.call.site)),),
+            effect="each rank does the whole epoch; more GPUs make it no shorter",
+            advice="Give it a DistributedSampler, and call set_epoch on that in each epoch.",
+            fix=partial(_sampled, loader, draft),
+        )
+
+    def _undivided(self, loader: Made, sampler: Made, draft: Draft) -> Finding:
+        locator = draft.locator
+        return self.finding(
+            message="this loader gives each rank all of the data; only those for evaluation are "
+            "divided",
+            severity=Severity.WARNING,
+            place=locator.place(loader.call.site),
+            related=(Related("the data for evaluation", locator.place(sampler.call.site)),),
             effect="each rank does the whole epoch; more GPUs make it no shorter",
             advice="Give it a DistributedSampler, and call set_epoch on that in each epoch.",
             fix=partial(_sampled, loader, draft),
@@ -319,6 +337,54 @@ def _forgotten(objects: Objects) -> Iterator[tuple[Made, Made]]:
             for loader in loaders(objects):
                 if _lacks_sampler(loader) and _same_data(loader, sampler):
                     yield sampler, loader
+
+
+def _unlike_evaluation(objects: Objects) -> Iterator[tuple[Made, Made]]:
+    """A loader that shuffles all of the data, where a sampler divides those for evaluation."""
+    if "DistributedSampler" not in objects.module.tokens or _seeded_by_rank(objects):
+        return
+    drawn = [
+        (loader, sampler)
+        for sampler in samplers(objects)
+        for loader in loaders(objects)
+        if draws_from(loader, sampler)
+    ]
+    if not drawn or not all(_is_for_evaluation(loader) for loader, _ in drawn):
+        return
+    spoken = _TORCH_NAMES.union(*(names_of(sampler.site) for _, sampler in drawn))
+    if any(_DIVIDES.search(word) for word in objects.module.tokens - spoken - _none(objects)):
+        return
+    for loader in loaders(objects):
+        if (
+            _may_train_on_all(objects, loader)
+            and loader.constant("shuffle", False) is True
+            and not _is_hook(loader)
+        ):
+            yield drawn[0][1], loader
+
+
+def _is_for_evaluation(loader: Made) -> bool:
+    data = loader.option("dataset").value
+    names = (*names_of(loader.site), ir.last_name(data) if data is not None else "")
+    return any(map(is_evaluation, names)) or evaluates(loader.site.point)
+
+
+def _is_hook(loader: Made) -> bool:
+    """Does a framework call the function that makes it, and may divide the data itself?"""
+    function = loader.site.point.scope.function
+    return function is not None and function.name in {_OVERRIDE, "train_dataloader"}
+
+
+def _none(objects: Objects) -> set[str]:
+    """The variables to which nothing but None is assigned, and attributes that keep them."""
+    found: dict[str, bool] = {}
+    for point in objects.points:
+        if isinstance(point.statement, ir.Assign):
+            is_none = _binds_none(point.statement)
+            for name in map(ir.last_name, point.statement.targets):
+                keeps = ir.last_name(point.statement.value) == name
+                found[name] = found.get(name, True) and (is_none or keeps)
+    return {name for name, is_none in found.items() if is_none}
 
 
 def _is_used(objects: Objects, sampler: Made) -> bool:
@@ -423,6 +489,10 @@ def _seeded_by_rank(objects: Objects) -> bool:
 
 
 def _trains_on_all(objects: Objects, loader: Made) -> bool:
+    return _may_train_on_all(objects, loader) and _is_trained_on(objects, loader)
+
+
+def _may_train_on_all(objects: Objects, loader: Made) -> bool:
     return (
         all(loader.option(name).absent for name in ("sampler", "batch_sampler"))
         and loader.constant("batch_size", 1) is not None
@@ -432,7 +502,6 @@ def _trains_on_all(objects: Objects, loader: Made) -> bool:
         and own_shard_of(loader) is None
         and not _knows_its_part(objects, loader)
         and not goes_elsewhere(objects, loader)
-        and _is_trained_on(objects, loader)
     )
 
 
