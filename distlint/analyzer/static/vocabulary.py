@@ -155,10 +155,13 @@ def _runs_model(catalogue: Catalogue, name: str) -> bool:
 
 def _wrapper_names(catalogue: Catalogue) -> Iterator[str]:
     """Names under which code speaks of wrapped models, whose outputs differ from rank to rank."""
-    yield from ("prepare", "prepare_model")
     for entry in catalogue.entries():
         if entry.cls is not None and _runs_model(catalogue, entry.name):
             yield entry.name.rsplit(".", 1)[-1]
             yield from entry.cls.hints
-        if entry.returns is not None and not isinstance(entry.returns.kinds, str):
+        returns = entry.returns
+        if returns is not None and (
+            not isinstance(returns.kinds, str)
+            or any(_runs_model(catalogue, made) for made in (returns.converts or {}).values())
+        ):
             yield entry.name.rsplit(".", 1)[-1]

@@ -1,0 +1,15 @@
+"""There is one process."""
+
+from lightning.fabric import Fabric
+from models import build
+from torch.utils.data import DataLoader
+
+fabric = Fabric(devices=1)
+fabric.launch()
+model = fabric.setup_module(build())
+loader = fabric.setup_dataloaders(DataLoader([1, 2], batch_size=8))
+for inputs in loader:
+    loss = model(inputs).mean()
+    if loss.item() < 0.1:
+        break
+    fabric.backward(loss)
