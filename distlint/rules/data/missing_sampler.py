@@ -243,10 +243,10 @@ assert seen.item() == 16, f"an epoch over 16 samples went through {seen.item():.
             yield self._forgot(loader, sampler, draft())
         for loader in _of_trainers(objects):
             yield self._unprepared(loader, draft())
-        for sampler, loader in _unlike_evaluation(objects):
+        unlike = list(_unlike_evaluation(objects))
+        for sampler, loader in unlike:
             yield self._undivided(loader, sampler, draft())
-            return
-        if any(map(_DIVIDES.search, module.words - (_TORCH_NAMES - module.tokens))):
+        if unlike or any(map(_DIVIDES.search, module.words - (_TORCH_NAMES - module.tokens))):
             return
         wrap = next(objects.calls_to(*WRAPPERS), None)
         if wrap is None or _seeded_by_rank(objects):
@@ -352,7 +352,7 @@ def _unlike_evaluation(objects: Objects) -> Iterator[tuple[Made, Made]]:
     if not drawn or not all(_is_for_evaluation(loader) for loader, _ in drawn):
         return
     spoken = _TORCH_NAMES.union(*(names_of(sampler.site) for _, sampler in drawn))
-    if any(_DIVIDES.search(word) for word in objects.module.tokens - spoken - _none(objects)):
+    if any(_DIVIDES.search(word) for word in objects.module.tokens - spoken - _constants(objects)):
         return
     for loader in loaders(objects):
         if (
@@ -375,16 +375,16 @@ def _is_hook(loader: Made) -> bool:
     return function is not None and function.name in {_OVERRIDE, "train_dataloader"}
 
 
-def _none(objects: Objects) -> set[str]:
-    """The variables to which nothing but None is assigned, and attributes that keep them."""
+def _constants(objects: Objects) -> set[str]:
+    """The variables to which only constants are assigned, mostly None, and attributes of them."""
     found: dict[str, bool] = {}
     for point in objects.points:
         if isinstance(point.statement, ir.Assign):
-            is_none = _binds_none(point.statement)
+            is_constant = _binds_constant(point.statement)
             for name in map(ir.last_name, point.statement.targets):
                 keeps = ir.last_name(point.statement.value) == name
-                found[name] = found.get(name, True) and (is_none or keeps)
-    return {name for name, is_none in found.items() if is_none}
+                found[name] = found.get(name, True) and (is_constant or keeps)
+    return {name for name, is_constant in found.items() if is_constant}
 
 
 def _is_used(objects: Objects, sampler: Made) -> bool:
@@ -413,14 +413,14 @@ def _keeps(statement: ir.Stmt, names: Collection[str], made: ir.Stmt) -> bool:
     if isinstance(statement, ir.For):
         return not ir.tokens_of(statement.iterable).isdisjoint(names)
     if isinstance(statement, (ir.Assign, ir.Evaluate)):
-        if statement is made or isinstance(statement.value, ir.Call) or _binds_none(statement):
+        if statement is made or isinstance(statement.value, ir.Call) or _binds_constant(statement):
             return False
     elif not isinstance(statement, (ir.Define, ir.DefineClass)):
         return False
     return not ir.tokens_of(statement).isdisjoint(names)
 
 
-def _binds_none(statement: ir.Stmt) -> bool:
+def _binds_constant(statement: ir.Stmt) -> bool:
     """``sampler = None``, as the other arm of a branch has it."""
     return isinstance(statement, ir.Assign) and isinstance(statement.value, ir.Literal)
 

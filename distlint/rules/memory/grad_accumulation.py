@@ -24,7 +24,7 @@ from distlint.rules.training import loops_around
 from distlint.source.finding import Finding, Fix, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.project import Module
@@ -505,7 +505,7 @@ def _window_of(loop: ir.For) -> frozenset[str] | None:
             continue
         test = statement.test
         for part in test.values if isinstance(test, ir.BoolOp) else (test,):
-            if isinstance(part, ir.Compare) and any(map(_is_optimizer, calls)):
+            if isinstance(part, ir.Compare) and _step(calls):
                 window = _window_in(part, loop)
                 if window is not None:
                     return window
@@ -596,10 +596,12 @@ def _window_mistakes(backward: Backward, loop: ir.For, objects: Objects) -> Iter
         return
     remainder, statement = test
     index = _index_of(loop)
+    scope = backward.site.point.scope
+    emptied = _emptied(site.call for site in objects.calls_in(scope, {"zero_grad"}))
     steps = [
         site.point
-        for site in objects.calls({"step"})
-        if site.point.scope is backward.site.point.scope and _is_optimizer(site.call)
+        for site in objects.calls_in(scope, {"step"})
+        if _is_optimizer(site.call, emptied)
     ]
     if path_of(remainder.left) == (index,) and _is_zero(statement.test):
         yield _Mistake(
@@ -707,17 +709,35 @@ def _window_test(loop: ir.For) -> tuple[ir.Binary, ir.If] | None:
             continue
         calls = [item for inner, _ in placed(statement.body) for item in calls_of(inner)]
         names = {ir.last_name(call.func) for call in calls}
-        if "zero_grad" in names and any(_is_optimizer(call) for call in calls):
+        if "zero_grad" in names and _step(calls):
             return left, statement
     return None
 
 
-def _is_optimizer(call: ir.Call) -> bool:
-    """Is it the step of an optimizer, by its name: not that of a scheduler?"""
+def _step(calls: Sequence[ir.Call]) -> bool:
+    """Is there the step of an optimizer among calls?"""
+    emptied = _emptied(calls)
+    return any(_is_optimizer(call, emptied) for call in calls)
+
+
+def _emptied(calls: Iterable[ir.Call]) -> set[Path]:
+    """The objects whose gradients are emptied."""
+    paths = (
+        path_of(call.func.value)
+        for call in calls
+        if ir.last_name(call.func) == "zero_grad" and isinstance(call.func, ir.Attribute)
+    )
+    return {path for path in paths if path is not None}
+
+
+def _is_optimizer(call: ir.Call, emptied: Collection[Path]) -> bool:
+    """Is it the step of an optimizer, and not of a scheduler: by its name, or as it is emptied?"""
     if ir.last_name(call.func) != "step" or not isinstance(call.func, ir.Attribute):
         return False
     path = path_of(call.func.value)
-    return path is not None and re.search(r"opt|scaler|accelerator", path[-1], re.I) is not None
+    if path is None:
+        return False
+    return path in emptied or re.search(r"opt|scaler|accelerator", path[-1], re.I) is not None
 
 
 def _is_zero(test: ir.Expr) -> bool:
