@@ -228,7 +228,7 @@ from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
 ''' + DATA + f'''
 
 def make_loaders(args):
-    {_in(LOADERS, 4)}
+    {_in(LOADERS.replace("@args", "args"), 4)}
     return train_loader, val_loader, train_sampler
 ''',
         "trainer.py": '''
