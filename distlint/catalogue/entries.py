@@ -225,7 +225,7 @@ class Returns:
     ``kinds`` names the type at each position of a returned tuple. A single word in its place:
     ``same`` returns the arguments (several as a tuple) after ``converts``; ``self`` returns the
     receiver; ``inner`` returns the object inside a wrapper. ``like`` names the call whose value
-    stands at each position.
+    stands at each position. ``model`` is the parameter that is a model, whatever is known of it.
     """
 
     name: str
@@ -233,6 +233,7 @@ class Returns:
     kinds: tuple[str, ...] | str = ()
     like: tuple[str, ...] = ()
     converts: Mapping[str, str] | None = None
+    model: str | None = None
     params: tuple[str, ...] = ()
     in_place: str | None = None
 

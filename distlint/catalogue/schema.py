@@ -266,10 +266,11 @@ TABLES: Mapping[str, Table] = {
             "kinds": _text_or_texts,
             "like": _texts,
             "converts": _text_map,
+            "model": _text,
             "params": _texts,
             "in_place": _text,
         },
-        of_params=("in_place",),
+        of_params=("model", "in_place"),
     ),
     "guard": Table(
         Guard,

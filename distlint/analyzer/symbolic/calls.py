@@ -34,6 +34,7 @@ from distlint.catalogue.entries import Argument
 from distlint.source.incomplete import Reason
 
 SHARDED = "torch.utils.data.DistributedSampler"
+MODEL = "torch.nn.Module"
 SELF_RETURNING = frozenset(
     [
         "to",
@@ -792,7 +793,7 @@ class Calls(Collectives):
             return self.unwrapped(target) if target is not None else None
         if kinds == "same":
             items = [
-                self.converted(value, returns.converts, index, site, receiver)
+                self.converted(value, returns, index, site, receiver)
                 for index, value in enumerate(args)
             ]
             if "*" in keywords or not items:
@@ -815,13 +816,15 @@ class Calls(Collectives):
         return made[0] if len(made) == 1 else v.seq("tuple", made)
 
     def converted(
-        self, value: Value, converts: Any, index: int, site: int, receiver: Value | None
+        self, value: Value, returns: Any, index: int, site: int, receiver: Value | None
     ) -> Value:
         """What ``prepare`` makes of one of its arguments."""
         kind = self.kind_of(value)
-        if kind is None or not converts:
+        if kind is None and isinstance(value, Unknown) and returns.model is not None:
+            kind = MODEL if index == returns.params.index(returns.model) else None
+        if kind is None or not returns.converts:
             return value
-        for base, result in converts.items():
+        for base, result in returns.converts.items():
             if kind == base or self.catalogue.subclass_of(kind, base):
                 if self.catalogue.subclass_of(kind, result):
                     return value
