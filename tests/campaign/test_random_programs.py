@@ -19,6 +19,7 @@ MISSED = {
     (36, 444): "not looked into",
     (37, 952): "what ends the program in a loop is taken to be decided where it has no iteration",
     (37, 2026): "not looked into",
+    (8102, 147): "a handler that communicates and then exits; DST510 reports it",
 }
 """Programs, by seed and number, that hang and are taken for aligned; the cause as far as known."""
 
