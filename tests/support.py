@@ -32,6 +32,8 @@ class Lazy:
         self._name = name
 
     def __getattr__(self, attribute: str) -> Any:
+        if attribute.startswith("_"):  # pytest asks all that a module holds for marks
+            raise AttributeError(attribute)
         return getattr(importlib.import_module(self._name), attribute)
 
 
