@@ -63,7 +63,11 @@ def outputs(distlint: Run, *options: str) -> list[object]:
     return found
 
 
-@pytest.mark.parametrize("options", [(), ("--preview",), ("--select", "DST0")], ids=str)
+@pytest.mark.parametrize(
+    "options",
+    [(), pytest.param(("--preview",), marks=pytest.mark.campaign), ("--select", "DST0")],
+    ids=str,
+)
 def test_every_output_is_the_same_to_the_byte(
     tree: Path, distlint: Run, options: tuple[str, ...]
 ) -> None:

@@ -398,6 +398,7 @@ class TestTheFile:
             "a.py", "b.py", "c.py", "e.py",
         ]  # fmt: skip
 
+    @pytest.mark.campaign
     def test_it_does_not_grow_with_every_edit(self, project: Path, analysed: Analysed) -> None:
         chain(project)
         for n in range(30):

@@ -48,6 +48,7 @@ def repository(folder: Path) -> Path:
     return root
 
 
+@pytest.mark.campaign
 def test_a_folder_of_bad_scripts(tmp_path: Path) -> None:
     outcome = fix_safety.examine(repository(tmp_path), preview=False)
     assert outcome.broken == []

@@ -84,6 +84,7 @@ def run(site: Path, *arguments: str) -> str:
     return subprocess.run(command, cwd=site, env=environment, capture_output=True, text=True).stdout
 
 
+@pytest.mark.campaign
 def test_a_rule_is_asked_for_the_words_that_it_declares(site: Path) -> None:
     rule = site / "distlint" / "rules" / "toys" / "threads_set.py"
     test_rule = ("-m", "distlint", "test-rule", "DST299")
