@@ -13,6 +13,7 @@ from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.builtins import is_group
 from distlint.analyzer.symbolic.collectives import (
     BUILT_WITH_GROUP,
+    MODEL,
     SYNC_BUFFERS,
     WORLD,
     Collectives,
@@ -34,7 +35,6 @@ from distlint.catalogue.entries import Argument
 from distlint.source.incomplete import Reason
 
 SHARDED = "torch.utils.data.DistributedSampler"
-MODEL = "torch.nn.Module"
 SELF_RETURNING = frozenset(
     [
         "to",

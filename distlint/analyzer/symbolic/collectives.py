@@ -26,6 +26,7 @@ Membership = tuple["frozenset[int] | None", Any, str, bool]
 WORLD: Membership = (None, "world", "", True)
 MAX_RANK = 1_000_000
 """No job has more processes; a larger number is not treated as a rank."""
+MODEL = "torch.nn.Module"
 
 
 SYNC_BUFFERS = frozenset({"broadcast_buffers", "forward_sync_buffers"})
@@ -439,11 +440,11 @@ class Collectives(Builtins):
             name = str(value.args[-1] if value.op in {"global", "attr"} else value.args[0])
             last = name.rsplit(".", 1)[-1].rsplit(":", 1)[0].lower()
             if value.op == "call" and name.startswith("torch.nn."):
-                return "torch.nn.Module"
+                return MODEL
             if last.endswith(("model", "net", "network", "unet", "transformer")) or (
                 value.op == "call" and "from_pretrained" in name
             ):
-                return "torch.nn.Module"
+                return MODEL
             if last.endswith(("dataloader", "loader")):
                 return "torch.utils.data.DataLoader"
         return None

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.project import Module
-    from distlint.analyzer.static.objects import CallSite
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 
@@ -245,7 +244,13 @@ assert seen.item() == 16, f"an epoch over 16 samples went through {seen.item():.
             yield self._unprepared(loader, draft())
         unlike = list(_unlike_evaluation(objects))
         for sampler, loader in unlike:
-            yield self._undivided(loader, sampler, draft())
+            yield self._finding(
+                loader,
+                "this loader gives each rank all of the data; only those for evaluation are "
+                "divided",
+                Related("the data for evaluation", draft().locator.place(sampler.call.site)),
+                draft(),
+            )
         if unlike or any(map(_DIVIDES.search, module.words - (_TORCH_NAMES - module.tokens))):
             return
         wrap = next(objects.calls_to(*WRAPPERS), None)
@@ -253,7 +258,12 @@ assert seen.item() == 16, f"an epoch over 16 samples went through {seen.item():.
             return
         for loader in loaders(objects):
             if _trains_on_all(objects, loader) and not _is_cut_beside(loader, document.path):
-                yield self._finding(loader, wrap, draft())
+                yield self._finding(
+                    loader,
+                    "this loader gives each rank all of the data, and nothing here divides them",
+                    Related("the model is wrapped", draft().locator.place(wrap.call.site)),
+                    draft(),
+                )
 
     def _unprepared(self, loader: Made, draft: Draft) -> Finding:
         return self.finding(
@@ -265,26 +275,12 @@ assert seen.item() == 16, f"an epoch over 16 samples went through {seen.item():.
             fix=partial(_prepared, loader, draft),
         )
 
-    def _finding(self, loader: Made, wrap: CallSite, draft: Draft) -> Finding:
-        locator = draft.locator
+    def _finding(self, loader: Made, message: str, why: Related, draft: Draft) -> Finding:
         return self.finding(
-            message="this loader gives each rank all of the data, and nothing here divides them",
+            message=message,
             severity=Severity.WARNING,
-            place=locator.place(loader.call.site),
-            related=(Related("the model is wrapped", locator.place(wrap.call.site)),),
-            effect="each rank does the whole epoch; more GPUs make it no shorter",
-            advice="Give it a DistributedSampler, and call set_epoch on that in each epoch.",
-            fix=partial(_sampled, loader, draft),
-        )
-
-    def _undivided(self, loader: Made, sampler: Made, draft: Draft) -> Finding:
-        locator = draft.locator
-        return self.finding(
-            message="this loader gives each rank all of the data; only those for evaluation are "
-            "divided",
-            severity=Severity.WARNING,
-            place=locator.place(loader.call.site),
-            related=(Related("the data for evaluation", locator.place(sampler.call.site)),),
+            place=draft.locator.place(loader.call.site),
+            related=(why,),
             effect="each rank does the whole epoch; more GPUs make it no shorter",
             advice="Give it a DistributedSampler, and call set_epoch on that in each epoch.",
             fix=partial(_sampled, loader, draft),

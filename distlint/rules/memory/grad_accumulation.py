@@ -505,7 +505,7 @@ def _window_of(loop: ir.For) -> frozenset[str] | None:
             continue
         test = statement.test
         for part in test.values if isinstance(test, ir.BoolOp) else (test,):
-            if isinstance(part, ir.Compare) and _step(calls):
+            if isinstance(part, ir.Compare) and _has_step(calls):
                 window = _window_in(part, loop)
                 if window is not None:
                     return window
@@ -709,12 +709,12 @@ def _window_test(loop: ir.For) -> tuple[ir.Binary, ir.If] | None:
             continue
         calls = [item for inner, _ in placed(statement.body) for item in calls_of(inner)]
         names = {ir.last_name(call.func) for call in calls}
-        if "zero_grad" in names and _step(calls):
+        if "zero_grad" in names and _has_step(calls):
             return left, statement
     return None
 
 
-def _step(calls: Sequence[ir.Call]) -> bool:
+def _has_step(calls: Sequence[ir.Call]) -> bool:
     """Is there the step of an optimizer among calls?"""
     emptied = _emptied(calls)
     return any(_is_optimizer(call, emptied) for call in calls)
