@@ -72,7 +72,8 @@ class Finder:
         return self._found[key]
 
     def _search(self, dotted: str, folder: str) -> str | None:
-        for base in (*self._folders_up(folder), *self.src):
+        around = list(self._around(dotted.partition(".")[0], folder))
+        for base in (*around, *self._folders_up(folder), *self.src):
             found = self._below(base, dotted)
             if found is not None:
                 return None if self._is_sealed(base, dotted.partition(".")[0], folder) else found
@@ -100,6 +101,12 @@ class Finder:
         while folder.startswith(inside) and folder != self.root:  # which may be "/"
             folder = os.path.dirname(folder)
             yield folder
+
+    def _around(self, package: str, folder: str) -> Iterator[str]:
+        """Where a package lies that the importer is in: what it names so is no module beside it."""
+        for each in self._folders_up(folder):
+            if os.path.basename(each) == package and each != self.root and self._package(each):
+                yield os.path.dirname(each)
 
     def _below(self, base: str, dotted: str) -> str | None:
         *parents, name = dotted.split(".")
