@@ -75,3 +75,223 @@ def test_a_decision_that_is_not_needed_is_no_reason(source: str) -> None:
     assert finding.severity is Severity.ERROR
     assert finding.explanation is not None
     assert [each.text for each in finding.explanation.decisions] == ["dist.get_rank() == 0"]
+
+
+LOOP = """\
+import math
+import os
+import sys
+import time
+
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+dist.init_process_group("nccl")
+rank = dist.get_rank()
+model = DDP(torch.nn.Linear(4, 4).cuda())
+
+
+def train(data):
+    loss = model(data).sum()
+    loss.backward()
+    return loss.item()
+
+
+def evaluate(data):
+    total = model(data).sum()
+    dist.all_reduce(total)
+    return total
+
+
+"""
+
+DECIDED_AFTERWARDS = {
+    "stop": """\
+best = 1e9
+for data in torch.rand(10, 8, 4):
+    loss = train(data)
+    if rank == 0:
+        evaluate(data)
+    if loss > best:
+        break
+    best = loss
+""",
+    "skip": """\
+for data in torch.rand(10, 8, 4):
+    if rank == 0:
+        dist.barrier()
+    if math.isnan(data.sum().item()):
+        continue
+    train(data)
+""",
+    "timed": """\
+start = time.time()
+step = 0
+while step < 100:
+    if rank == 0:
+        dist.barrier()
+    if time.time() - start > 60:
+        break
+    train(torch.rand(8, 4))
+    step += 1
+""",
+    "helper": """\
+def late(loss):
+    return loss > 3
+
+
+def step(data):
+    if rank == 0:
+        evaluate(data)
+    if late(data.sum().item()):
+        return None
+    return train(data)
+
+
+for data in torch.rand(10, 8, 4):
+    step(data)
+""",
+    "method": """\
+class Trainer:
+    def __init__(self):
+        self.best = 1e9
+
+    def run(self):
+        for data in torch.rand(10, 8, 4):
+            loss = train(data)
+            if dist.get_rank() == 0:
+                self.report(data)
+            if loss > self.best:
+                return
+            self.best = loss
+
+    def report(self, data):
+        evaluate(data)
+
+
+Trainer().run()
+""",
+    "signal": """\
+import signal
+stop = False
+
+
+def handle(number, frame):
+    global stop
+    stop = True
+
+
+signal.signal(signal.SIGUSR1, handle)
+for data in torch.rand(10, 8, 4):
+    train(data)
+    if rank == 0:
+        dist.barrier()
+    if stop:
+        break
+""",
+    "exists": """\
+for data in torch.rand(10, 8, 4):
+    if rank == 0:
+        evaluate(data)
+    if os.path.exists(f"stop-{os.getpid()}"):
+        sys.exit(0)
+    train(data)
+""",
+    "patience": """\
+bad = 0
+best = 1e9
+for data in torch.rand(10, 8, 4):
+    loss = train(data)
+    if rank == 0:
+        evaluate(data)
+    if loss < best:
+        best, bad = loss, 0
+    else:
+        bad += 1
+        if bad > 3:
+            break
+""",
+    "oom": """\
+for data in torch.rand(10, 8, 4):
+    if rank == 0:
+        evaluate(data)
+    try:
+        train(data)
+    except RuntimeError:
+        torch.cuda.empty_cache()
+        continue
+""",
+    "two": """\
+for data in torch.rand(10, 8, 4):
+    loss = train(data)
+    if rank == 0:
+        evaluate(data)
+    if loss > 3:
+        if data.sum().item() > 2:
+            break
+        continue
+""",
+    "best": """\
+def main():
+    best = float("inf")
+    for epoch in range(10):
+        loss = train(torch.randn(8, 4))
+        if rank == 0:
+            evaluate(torch.randn(8, 4))
+            dist.barrier()
+        if loss < best:
+            best = loss
+        else:
+            break
+    torch.save(model.state_dict(), "model.pt")
+
+
+main()
+""",
+}
+"""Rank 0 waits whatever the others decide for themselves once it does."""
+
+
+@pytest.mark.parametrize("name", DECIDED_AFTERWARDS)
+def test_what_is_decided_after_the_ranks_have_diverged_is_no_reason(name: str) -> None:
+    found = [each for each in found_in(LOOP + DECIDED_AFTERWARDS[name]) if each.code == "DST101"]
+    (finding,) = found
+    assert finding.severity is Severity.ERROR
+    assert finding.explanation is not None
+    assert len(finding.explanation.decisions) == 1
+
+
+NEEDED = {
+    "inner": """\
+for data in torch.rand(10, 8, 4):
+    loss = train(data)
+    if rank == 0:
+        if loss > 3:
+            evaluate(data)
+""",
+    "plain": """\
+for data in torch.rand(10, 8, 4):
+    loss = train(data)
+    if loss > 3:
+        break
+""",
+    "rendez": """\
+for data in torch.rand(10, 8, 4):
+    loss = train(data)
+    if rank == 0:
+        dist.barrier()
+    elif loss > 3:
+        dist.all_reduce(torch.ones(1))
+    else:
+        dist.barrier()
+""",
+}
+
+
+@pytest.mark.parametrize("name", NEEDED)
+def test_a_decision_that_leads_to_the_collective_is_a_reason(name: str) -> None:
+    (finding,) = [each for each in found_in(LOOP + NEEDED[name]) if each.code.startswith("DST1")]
+    assert finding.severity is Severity.WARNING
+    assert finding.explanation is not None
+    assert "loss > 3" in [each.text for each in finding.explanation.decisions]

@@ -109,7 +109,27 @@ class Minimizer:
             if traces is not None:
                 self.found = Deadlock(_shown(divergence, traces), traces)
                 return True
+            if None in answers and self.leaves_the_other_waiting(divergence):
+                return True
         return False
+
+    def leaves_the_other_waiting(self, divergence: Divergence) -> bool:
+        """Does a rank wait where it did before, and the other one do something else than before?
+
+        What that one decides after the ranks have diverged does not help the one that waits. Of
+        the two, a collective that the other comes to says more than that it ends.
+        """
+        traces = self.replayed(divergence)
+        if traces is None or not diverges(self.context, divergence, traces):
+            return False
+        place = _where(divergence, traces)
+        found = zip(place, self.place, strict=True)
+        if not any(now is not None and now == before for now, before in found):
+            return False
+        if None in self.place and None not in place:
+            divergence = replace(divergence, events=_events(divergence, traces))
+            self.found, self.place = Deadlock(divergence, traces), place
+        return True
 
     def leave_out_ranks(self) -> None:
         """Let all ranks take one arm of what tests the rank."""
@@ -132,6 +152,16 @@ class Minimizer:
         Raises:
             OverBudget: when there is nothing left to spend on explanations.
         """
+        traces = self.replayed(divergence)
+        same = traces is not None and _where(divergence, traces) == self.place
+        return traces if same else None
+
+    def replayed(self, divergence: Divergence) -> list[Trace] | None:
+        """The traces, if the ranks get stuck.
+
+        Raises:
+            OverBudget: when there is nothing left to spend on explanations.
+        """
         if self.spent >= self.budget:
             raise OverBudget
         with self.context.aside(budget=self.budget):
@@ -141,7 +171,7 @@ class Minimizer:
                 return None
             finally:
                 self.spent += self.context.steps
-        return traces if is_stuck and _where(divergence, traces) == self.place else None
+        return traces if is_stuck else None
 
 
 def _mirrored(assumed: dict[Any, bool]) -> dict[Any, bool]:
