@@ -11,6 +11,7 @@ from pathlib import Path
 from distlint.catalogue import RUNTIME
 from distlint.catalogue.entries import (
     IMPLIED_TAGS,
+    Agreement,
     Argument,
     ClassInfo,
     Collective,
@@ -37,6 +38,7 @@ else:
 
 __all__ = [
     "IMPLIED_TAGS",
+    "Agreement",
     "Argument",
     "Catalogue",
     "CatalogueError",
@@ -80,9 +82,9 @@ def _read(path: Path) -> Mapping[str, object]:
     try:
         content: dict[str, object] = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise CatalogueError(f"{path}: cannot be read: {error.strerror}") from error
+        raise CatalogueError(f"{path}: cannot read file: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
-        raise CatalogueError(f"{path}: is not TOML: {error}") from error
+        raise CatalogueError(f"{path}: invalid TOML: {error}") from error
     return content
 
 
@@ -160,7 +162,7 @@ class Catalogue:
             for needed in _strings(content, "needs", source):
                 if needed not in shipped:
                     hint = nearest(needed, shipped)
-                    raise CatalogueError(f"{source}: needs unknown file {needed!r}; {hint}")
+                    raise CatalogueError(f"{source}: unknown file {needed!r} in 'needs'; {hint}")
                 if needed not in queue:
                     queue.append(needed)
             catalogue._add(content, source, name)
@@ -419,7 +421,7 @@ class Catalogue:
                     joining.add(_last(name))
                     if entry.collective.kind == "init":
                         starting.add(_last(name))
-                if entry.rank or entry.guard:
+                if entry.rank or entry.guard or entry.first:
                     ranks.add(_last(name))
                 if entry.local:
                     local.add(_last(name))

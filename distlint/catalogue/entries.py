@@ -292,6 +292,21 @@ class Seed:
 
 
 @dataclass(frozen=True, slots=True)
+class Agreement:
+    """A call that does not communicate, though its arguments have to be the same on all ranks.
+
+    ``sets`` is what differs between the ranks otherwise: ``"the learning rate"``.
+    """
+
+    name: str
+    framework: str
+    agree: tuple[str, ...]
+    sets: str
+    params: tuple[str, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Neutral:
     """A name that looks as if it communicated with all ranks and does not."""
 
@@ -327,6 +342,7 @@ class Entry:
     first: First | None = None
     group: GroupSource | None = None
     seed: Seed | None = None
+    agreement: Agreement | None = None
     neutral: Neutral | None = None
     retired: Retired | None = None
 
@@ -347,6 +363,7 @@ Row = (
     | First
     | GroupSource
     | Seed
+    | Agreement
     | Neutral
     | Retired
 )

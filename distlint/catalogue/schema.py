@@ -15,6 +15,7 @@ from distlint.catalogue.entries import (
     RESULTS,
     TAGS,
     UNIFORM_VALUES,
+    Agreement,
     Argument,
     ClassInfo,
     Collective,
@@ -102,7 +103,7 @@ def _one_of(*options: str) -> Check:
 
     def check(value: object) -> str:
         if value not in valid:
-            raise _InvalidError(f"{value!r} is not known; {nearest(str(value), options)}")
+            raise _InvalidError(f"{value!r} is unknown; {nearest(str(value), options)}")
         return str(value)
 
     return check
@@ -130,7 +131,7 @@ def _arguments(value: object) -> tuple[Argument, ...]:
 def _argument(text: str) -> Argument:
     param, equals, literal = text.partition("=")
     if not equals or not param.isidentifier():
-        raise _InvalidError(f'{text!r} must read "parameter=literal"')
+        raise _InvalidError(f'{text!r} must have the form "parameter=literal"')
     try:
         return Argument(param, ast.literal_eval(literal))
     except (SyntaxError, ValueError):
@@ -316,6 +317,13 @@ TABLES: Mapping[str, Table] = {
         required=("streams",),
         of_params=("seed",),
     ),
+    "agreement": Table(
+        Agreement,
+        _CALL,
+        {"agree": _texts, "sets": _text, "params": _texts, "note": _text},
+        required=("agree", "sets"),
+        of_params=("agree",),
+    ),
     "neutral": Table(Neutral, _CALL, {"note": _text}),
     "retired": Table(
         Retired,
@@ -335,7 +343,9 @@ def parse_row(
         raise CatalogueError(f"{where} must be a table, not {row!r}")
     subjects = [key for key in table.subjects if key in row]
     if len(subjects) != 1:
-        raise CatalogueError(f"{where} needs {_either(table.subjects)}; it has {sorted(row)}")
+        raise CatalogueError(
+            f"{where} requires {_either(table.subjects)}; its keys are {sorted(row)}"
+        )
     subject = subjects[0]
     where = f"{where} {row[subject]!r}"
     names = _names(row[subject], where, subject)
@@ -358,9 +368,9 @@ def parse_row(
             values["async_" if key == "async" else key] = checked
     for key in table.required:
         if key not in row:
-            raise CatalogueError(f"{where}: {key!r} is missing")
+            raise CatalogueError(f"{where}: missing key {key!r}")
     if aliases and len(names) > 1:
-        raise CatalogueError(f"{where}: a row with several names cannot have aliases")
+        raise CatalogueError(f"{where}: an entry with several names cannot have aliases")
     _check_params(table, row, where)
     if subject in ("env", "name") and "form" in table.fields:
         values["form"] = subject
@@ -384,8 +394,8 @@ def _check_params(table: Table, row: Mapping[str, object], where: str) -> None:
     for key, value in used.items():
         for param in [value] if isinstance(value, str) else _texts(value):
             if param not in params:
-                hint = nearest(param, params) if params else "the row has no 'params'"
-                raise CatalogueError(f"{where}: {key} names no parameter {param!r}; {hint}")
+                hint = nearest(param, params) if params else "the entry has no 'params'"
+                raise CatalogueError(f"{where}: unknown parameter {param!r} in {key}; {hint}")
 
 
 def _names(value: object, where: str, key: str) -> list[str]:

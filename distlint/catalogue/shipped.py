@@ -135,7 +135,7 @@ def _head(path: Path) -> Mapping[str, Any]:
     with path.open(encoding="utf-8") as file:
         head = tomllib.loads("".join(takewhile(str.strip, file)))
     if not isinstance(head.get("modules"), list):
-        raise ValueError(f"{path.name}: 'modules = [...]' must stand above the first empty line")
+        raise ValueError(f"{path.name}: 'modules = [...]' must come before the first empty line")
     for key in _LISTS:
         value = head.get(key, [])
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.project import Module
     from distlint.analyzer.symbolic.explanation import Witness
+    from distlint.analyzer.symbolic.state import Disagreement
     from distlint.catalogue.catalogue import Catalogue
     from distlint.fixers.draft import Draft
     from distlint.rules.settings import Page
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A script that a rule speaks about (bad) or keeps silent on (good).
+    """A script that a rule reports (bad) or does not report (good).
 
     In a bad example the comment ``# expect: DST101`` marks each line that must be reported. An
     example is a whole script: run under ``torchrun`` (or the test harness) with ``ranks``
@@ -43,10 +44,10 @@ class Example:
 
 
 class Rule:
-    """A rule; one subclass a file, found by discovery. The docstring is the rule's page.
+    """A rule; one subclass per file, found by discovery. The docstring is the rule's page.
 
-    A rule whose findings come with fixes says so in a section ``## Fix`` of its docstring, which
-    begins with "Safe:", "Unsafe:" or "Shown only:" and tells why; one without says "None:" and why.
+    The section ``## Fix safety`` of the docstring begins with "Safe:", "Unsafe:", "Shown only:" or,
+    if there are no fixes, "None:", and gives the reason.
     """
 
     code: ClassVar[str]
@@ -68,7 +69,7 @@ class Rule:
 
 
 class WitnessRule(Rule):
-    """A rule of the family DST1xx: it claims witnesses of ranks that part ways.
+    """A rule of the family DST1xx: it claims witnesses of ranks that diverge.
 
     Each witness gets exactly one code. Rules are asked in the order of ``rank`` (most specific
     first) and the first that claims a witness reports it.
@@ -88,7 +89,7 @@ class WitnessRule(Rule):
         """One sentence for the finding: which ranks do what."""
         raise NotImplementedError
 
-    def advice(self, witness: Witness) -> str:
+    def help(self, witness: Witness) -> str:
         """What the author should do."""
         raise NotImplementedError
 
@@ -104,7 +105,7 @@ class WitnessRule(Rule):
 
 
 class SourceRule(Rule):
-    """A rule about one module's source: no ranks need to part for it."""
+    """A rule about one module's source: it needs no ranks that diverge."""
 
     words: ClassVar[tuple[str, ...]] = ()
     """Text that a file holds if the rule has something to say about it.
@@ -129,7 +130,7 @@ class SourceRule(Rule):
         place: Place,
         *,
         effect: str,
-        advice: str,
+        help: str,
         related: tuple[Related, ...] = (),
         fix: Callable[[], Fix | None] | None = None,
     ) -> Finding:
@@ -144,9 +145,7 @@ class SourceRule(Rule):
             severity=severity,
             place=place,
             related=related,
-            explanation=Explanation(
-                common=None, lanes=(), decisions=(), effect=effect, advice=advice
-            ),
+            explanation=Explanation(common=None, lanes=(), decisions=(), effect=effect, help=help),
             fix=composed(fix) if fix is not None else None,
         )
 
@@ -159,6 +158,14 @@ def composed(fix: Callable[[], Fix | None]) -> Fix | None:
         return fix()
     except Doubt:
         return None
+
+
+class AgreementRule(Rule):
+    """A rule about arguments that have to be the same on all ranks, where nothing communicates."""
+
+    def check(self, found: Iterable[Disagreement], locators: Locators) -> Iterable[Finding]:
+        """The findings about rank-local arguments, as the analysis of the entry points saw them."""
+        raise NotImplementedError
 
 
 class SettingsRule(Rule):
@@ -176,7 +183,7 @@ class SettingsRule(Rule):
         bounds: tuple[int, int],
         *,
         effect: str,
-        advice: str,
+        help: str,
         related: tuple[Related, ...] = (),
         fix: Fix | None = None,
         preview: bool = False,
@@ -189,9 +196,7 @@ class SettingsRule(Rule):
             severity=severity,
             place=page.sheet.place(*bounds),
             related=related,
-            explanation=Explanation(
-                common=None, lanes=(), decisions=(), effect=effect, advice=advice
-            ),
+            explanation=Explanation(common=None, lanes=(), decisions=(), effect=effect, help=help),
             fix=fix,
             preview=preview,
         )

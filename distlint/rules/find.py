@@ -15,7 +15,7 @@ from distlint.analyzer.symbolic.explanation import Witness, witness_of
 from distlint.analyzer.symbolic.incomplete import incomplete
 from distlint.fixers import draft as drafts
 from distlint.fixers.draft import Draft
-from distlint.rules.base import Rule, SourceRule, WitnessRule, composed
+from distlint.rules.base import AgreementRule, Rule, SourceRule, WitnessRule, composed
 from distlint.rules.collectives._issued import issued
 from distlint.rules.found import Found
 from distlint.rules.registry import rules
@@ -105,7 +105,9 @@ class Search:
         found = Found()
         own = (rule for rule in self.own if isinstance(rule, WitnessRule))
         chain = (*own, *witness_rules())
-        asked = {INCOMPLETE_ANALYSIS, *(rule.code for rule in chain)} - {*self.off}
+        about_arguments = (rule.code for rule in agreement_rules())
+        asked = {INCOMPLETE_ANALYSIS, *about_arguments, *(rule.code for rule in chain)}
+        asked -= {*self.off}
         if not self.distributed or not asked:
             return found
         analysis = EntryPointAnalysis(self.project, self.catalogue, self.module, self.project.world)
@@ -120,6 +122,13 @@ class Search:
             for witness in witnesses
             for finding in _named(witness, self.document, draft, chain, found)
         )
+        own_disagreements = [
+            each for each in outcome.disagreements.values() if each.module == self.module.key
+        ]
+        for agreement_rule in agreement_rules():
+            if own_disagreements and agreement_rule.code not in self.off:
+                check = partial(agreement_rule.check, own_disagreements, self.locators)
+                found.findings += found.asked(agreement_rule, check)
         return found
 
     @cached_property
@@ -143,6 +152,11 @@ def witness_rules() -> tuple[WitnessRule, ...]:
     """The rules of the family DST1xx, the most specific first."""
     found = [rule() for rule in rules().values() if issubclass(rule, WitnessRule)]
     return tuple(sorted(found, key=lambda rule: rule.rank))
+
+
+@lru_cache(maxsize=1)
+def agreement_rules() -> tuple[AgreementRule, ...]:
+    return tuple(rule() for rule in rules().values() if issubclass(rule, AgreementRule))
 
 
 @lru_cache(maxsize=1)
@@ -224,7 +238,7 @@ def _finding(rule: WitnessRule, witness: Witness, document: Document) -> Finding
             ),
             decisions=witness.decisions,
             effect=witness.effect,
-            advice=rule.advice(witness),
+            help=rule.help(witness),
         ),
         # files that are there on one node only, other data on ranks that share a model: seldom so
         preview=witness.weak,
@@ -254,7 +268,7 @@ def _moved(finding: Finding, witness: Witness, document: Document) -> Finding:
     """A finding in a file that is not being checked moves to the call in the one that is."""
     if finding.place.path == document.path or witness.call_place is None:
         return finding
-    there = Related(f"the ranks part here: {witness.cause.text}", finding.place)
+    there = Related(f"ranks diverge here: {witness.cause.text}", finding.place)
     return replace(
         finding,
         place=witness.call_place,

@@ -14,11 +14,11 @@ INCOMPLETE_ANALYSIS = "DST002"
 
 FAMILIES: dict[str, str] = {
     "DST0": "the run itself",
-    "DST1": "collectives that do not match: hangs",
+    "DST1": "mismatched collectives (hangs)",
     "DST2": "data: samplers, sharding, uneven inputs",
-    "DST3": "memory: out-of-memory retry, leaks, pile-up on one rank",
+    "DST3": "memory: out-of-memory retries, leaks, accumulation on one rank",
     "DST4": "checkpoints and shared files",
-    "DST5": "process set-up, devices, launch",
+    "DST5": "process setup, devices, launch",
     "DST6": "gradients, numerics, mixed precision",
     "DST7": "throughput and torch.compile",
     "DST8": "configuration files, environment variables, launch scripts",
@@ -127,6 +127,7 @@ RESERVED: dict[str, str] = {
     "DST620": "unused-layer",
     "DST621": "loss-times-world-size",
     "DST622": "scheduler-steps-divided",
+    "DST623": "rank-local-argument",
     "DST701": "graph-break",
     "DST702": "dynamo-private",
     "DST703": "dynamic-shape-cudagraph",

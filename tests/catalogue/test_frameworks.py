@@ -59,6 +59,7 @@ def test_the_files_hold_about_what_they_should(everything: Catalogue) -> None:
         "first": 8,
         "group": 15,
         "seed": 8,
+        "agreement": 1,
         "neutral": 120,
         "retired": 35,
     }

@@ -136,25 +136,25 @@ def test_a_file_of_the_users_own(tmp_path: Path) -> None:
         ({"call": "a.b", "kind": "barrier", "only_under": ["fdsp"]}, "did you mean 'fsdp'?"),
         ({"call": "a.b", "kind": "barrier", "only_under": "fsdp"}, "must be a list of strings"),
         ({"call": "a.b", "kind": "barrier", "result": "unifrom"}, "did you mean 'uniform'?"),
-        ({"call": "a.b", "kind": "barrier", "group_kind": "tensor"}, "'tensor' is not known"),
-        ({"call": "a.b"}, "'kind' is missing"),
-        ({"kind": "barrier"}, "needs 'call'"),
+        ({"call": "a.b", "kind": "barrier", "group_kind": "tensor"}, "'tensor' is unknown"),
+        ({"call": "a.b"}, "missing key 'kind'"),
+        ({"kind": "barrier"}, "requires 'call'"),
         ({"call": "", "kind": "barrier"}, "call is empty"),
         ({"call": 3, "kind": "barrier"}, "call must be a name or a list of names"),
         ({"call": "a.b", "kind": "barrier", "note": 3}, "note must be a string"),
         ({"call": "a.b", "kind": "barrier", "root_default": True}, "must be an integer"),
-        ({"call": "a.b", "kind": "barrier", "group": "pg"}, "the row has no 'params'"),
+        ({"call": "a.b", "kind": "barrier", "group": "pg"}, "the entry has no 'params'"),
         (
             {"call": "a.b", "kind": "barrier", "params": ["group"], "group": "gruop"},
-            "group names no parameter 'gruop'; did you mean 'group'?",
+            "unknown parameter 'gruop' in group; did you mean 'group'?",
         ),
         (
             {"call": "a.b", "kind": "barrier", "params": ["x"], "only_with": ["y=True"]},
-            "only_with names no parameter 'y'",
+            "unknown parameter 'y' in only_with",
         ),
         (
             {"call": "a.b", "kind": "barrier", "params": ["x"], "only_with": ["x"]},
-            'must read "parameter=literal"',
+            'must have the form "parameter=literal"',
         ),
         (
             {"call": "a.b", "kind": "barrier", "params": ["x"], "not_with": ["x=yes"]},
@@ -162,7 +162,7 @@ def test_a_file_of_the_users_own(tmp_path: Path) -> None:
         ),
         (
             {"call": ["a.b", "a.c"], "kind": "barrier", "aliases": ["d.e"]},
-            "a row with several names cannot have aliases",
+            "an entry with several names cannot have aliases",
         ),
         ("barrier", "must be a table"),
     ],
@@ -180,12 +180,12 @@ def test_mistakes_in_a_row(row: object, complaint: str) -> None:
     ("config", "complaint"),
     [
         ({"rank": [{"call": "a.b", "scope": "locl"}]}, "did you mean 'local'?"),
-        ({"rank": [{"call": "a.b", "env": "X"}]}, "needs one of ['call', 'env', 'name']"),
+        ({"rank": [{"call": "a.b", "env": "X"}]}, "requires one of ['call', 'env', 'name']"),
         ({"uniform": [{"call": "a.b", "value": "world"}]}, "did you mean 'world_size'?"),
-        ({"local": [{"call": "a.b"}]}, "'why' is missing"),
+        ({"local": [{"call": "a.b"}]}, "missing key 'why'"),
         ({"local": [{"call": "a.b", "why": "x", "weak": 1}]}, "must be true or false"),
-        ({"local": [{"name": "x", "why": "y"}]}, "needs 'call' or 'env'"),
-        ({"guard": [{"name": "a.b", "runs_on": "first"}]}, "'first' is not known"),
+        ({"local": [{"name": "x", "why": "y"}]}, "requires 'call' or 'env'"),
+        ({"guard": [{"name": "a.b", "runs_on": "first"}]}, "'first' is unknown"),
         ({"class": [{"name": "A.B", "attributes": {"x": 1}}]}, "must be a table of strings"),
         ({"class": [{"name": "A.B", "tagged_by": {"x": "zero4"}}]}, "did you mean 'zero3'?"),
         ({"collective": {"call": "a.b"}}, "must be a list of tables: [[collective]]"),
@@ -201,14 +201,14 @@ def test_mistakes_in_a_file_name_the_file(tmp_path: Path) -> None:
     path = tmp_path / "own.toml"
     for text, complaint in (
         ("[[colective]]\n", "unknown table 'colective'; did you mean 'collective'?"),
-        ("collective = \n", "is not TOML"),
-        ('[[neutral]]\ncal = "x"\n', "needs 'call'"),
+        ("collective = \n", "invalid TOML"),
+        ('[[neutral]]\ncal = "x"\n', "requires 'call'"),
     ):
         path.write_text(text)
         with pytest.raises(CatalogueError, match=re.escape(complaint)) as caught:
             Catalogue.load((), [path])
         assert str(path) in str(caught.value)
-    with pytest.raises(CatalogueError, match="cannot be read"):
+    with pytest.raises(CatalogueError, match="cannot read file"):
         Catalogue.load((), [tmp_path / "missing.toml"])
 
 

@@ -1,8 +1,8 @@
 """Variants of what the analysis has to know of values, under ``variants/TOPIC/``.
 
-What is reported about hangs is what the marks, ``# expect: CODE``, ask for, and nothing else: many
-variants have none, as they are the correct twins of the others. One whose name begins with
-``miss_`` is not judged right yet.
+What is reported about hangs, and by the rules in ``NO_HANGS``, is what the marks,
+``# expect: CODE``, ask for, and nothing else: many variants have none, as they are the correct
+twins of the others. One whose name begins with ``miss_`` is not judged right yet.
 """
 
 from __future__ import annotations
@@ -13,6 +13,9 @@ import pytest
 
 from distlint.engine.trial import marks
 from tests.support import about_hangs, findings
+
+NO_HANGS = {"DST613", "DST623"}
+"""What else is judged."""
 
 KNOWN = pytest.mark.xfail(strict=True, reason="known: what is judged right loses the prefix")
 
@@ -30,4 +33,6 @@ KNOWN = pytest.mark.xfail(strict=True, reason="known: what is judged right loses
 )
 def test_script(script: Path) -> None:
     source = script.read_text("utf-8")
-    assert about_hangs(findings(source, preview=False)) == marks(source)
+    found = findings(source, preview=False)
+    judged = [*about_hangs(found), *(mark for mark in found if mark[1] in NO_HANGS)]
+    assert sorted(judged) == marks(source)

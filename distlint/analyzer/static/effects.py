@@ -16,6 +16,7 @@ from distlint.analyzer.static.closure import close
 from distlint.analyzer.static.slicing import ProgramSlice, Slicer, program_slice
 from distlint.analyzer.static.taint import Flows, TaintAnalysis
 from distlint.analyzer.static.vocabulary import (
+    AGREE,
     CHANGE,
     COUNT,
     EVENT,
@@ -130,7 +131,7 @@ class Effects:
     def does_something(self, function: ir.Function) -> bool:
         """Does it more than work out a value: meet others, ask for a rank, end, change globals?"""
         signs = self.signs(function)
-        if signs & (EVENT | EXIT | CHANGE):
+        if signs & (EVENT | EXIT | CHANGE | AGREE):
             return True
         if signs & SET and self.graph.mentions(function, self.vocabulary.handling):
             return True
@@ -199,6 +200,7 @@ class Effects:
             (RANK, tokens & known.ranks),
             (LOCAL, called & known.locals | tokens & {ir.TRY}),
             (SET, called & known.setting),
+            (AGREE, called & known.agreeing),
         ):
             if any(self.is_meant(sign, key, name) for name in names):
                 found |= sign
@@ -313,10 +315,14 @@ class Effects:
         return self.vocabulary.is_meant(sign, token, self.graph.words(key))
 
     def events_in(self, module: Module, names: frozenset[str]) -> frozenset[str]:
-        """Those of the names in a module under which ranks meet, or something is changed."""
-        events = names & self.vocabulary.events
-        met = (name for name in events if self.is_meant(EVENT, module.key, name))
-        return (names & self.vocabulary.changes).union(met)
+        """Those of the names in a module under which ranks meet or agree, or that change things."""
+        known = self.vocabulary
+        met = (name for name in names & known.events if self.is_meant(EVENT, module.key, name))
+        agreed = names & known.agreeing
+        if agreed:
+            words = self.graph.words_within(self.graph.within(module.key))
+            agreed = frozenset(name for name in agreed if known.is_meant(AGREE, name, words))
+        return (names & known.changes | agreed).union(met)
 
     def slicer(self, module: Module) -> Slicer:
         """Which statements can decide anything, in a module and in what it imports, near or far."""

@@ -11,11 +11,12 @@ from distlint.analyzer import ir
 if TYPE_CHECKING:
     from distlint.catalogue.catalogue import Catalogue, Entry
 
-EVENT, RANK, LOCAL, EXIT, WRAP, CHANGE, COUNT, SET = 1, 2, 4, 8, 16, 32, 64, 128
+EVENT, RANK, LOCAL, EXIT, WRAP, CHANGE, COUNT, SET, AGREE = (1 << bit for bit in range(9))
 """What a name may be a sign of; ``WRAP`` is a wrapped model, whose outputs differ by rank.
 
 ``CHANGE`` is a variable of an outer scope that the function writes, and ``COUNT`` one with which
 functions of its module count; ``SET`` is what holds for the process: a seed, a handler of signals.
+``AGREE`` is a call of which the arguments have to be the same on all ranks.
 """
 
 GENERIC = frozenset(
@@ -81,11 +82,20 @@ class Vocabulary:
         )
         """Functions that change what they are given."""
         self.wrapping: Names = self.wrappers | self.changes
+        self.agreeing: Names = frozenset(
+            part
+            for entry in catalogue.entries()
+            if entry.agreement
+            for part in entry.name.split(".")[-2:]
+            if part[:1].isupper() or entry.name.endswith(f".{part}")
+        )
+        """Functions whose arguments have to be the same on all ranks, and their classes."""
         self.batch_params: Names = catalogue.batch_params
         self._evidence = {
             EVENT: _evidence(catalogue, lambda entry: bool(entry.collective or entry.first)),
             LOCAL: _evidence(catalogue, lambda entry: entry.local is not None),
             SET: _evidence(catalogue, lambda entry: bool(entry.seed)),
+            AGREE: _evidence(catalogue, lambda entry: bool(entry.agreement)),
         }
         self._sets = (
             self.events,
@@ -96,6 +106,7 @@ class Vocabulary:
             self.wrappers,
             self.handling,
             self.changes,
+            self.agreeing,
             self.batch_params,
         )
         self._long = frozenset(name for each in self._sets for name in each if len(name) >= _LONG)

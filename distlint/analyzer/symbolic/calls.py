@@ -19,7 +19,13 @@ from distlint.analyzer.symbolic.collectives import (
     Collectives,
 )
 from distlint.analyzer.symbolic.expressions import is_seldom_uneven
-from distlint.analyzer.symbolic.state import OPAQUE, CallRequested, Continuation, Frame
+from distlint.analyzer.symbolic.state import (
+    OPAQUE,
+    CallRequested,
+    Continuation,
+    Disagreement,
+    Frame,
+)
 from distlint.analyzer.symbolic.values import (
     SAME,
     SELDOM_UNEVEN,
@@ -31,7 +37,7 @@ from distlint.analyzer.symbolic.values import (
     unknown,
 )
 from distlint.analyzer.symbolic.view import IN_PROCESSES, RISKY
-from distlint.catalogue.entries import Argument
+from distlint.catalogue.entries import Agreement, Argument
 from distlint.source.incomplete import Reason
 
 SHARDED = "torch.utils.data.DistributedSampler"
@@ -635,6 +641,8 @@ class Calls(Collectives):
         value: Value | None = None
         if entry.seed is not None:
             self.note_seed(entry.seed, args, keywords)
+        if entry.agreement is not None and self.log is None:
+            self.note_agreement(entry.agreement, args, keywords, site)
         if entry.rank is not None:
             arguments = self.named(entry.rank.params, args, keywords)
             value = self.rank_value(
@@ -665,6 +673,17 @@ class Calls(Collectives):
         }:
             return self.collective(entry, args, keywords, node, site, receiver, value)
         return value
+
+    def note_agreement(
+        self, agreement: Agreement, args: list[Value], keywords: dict[str, Value], site: int
+    ) -> None:
+        """Note arguments that have to be the same on all ranks and are each rank's own."""
+        arguments = self.named(agreement.params, args, keywords)
+        for param in agreement.agree:
+            value = arguments.get(param)
+            if value is not None and value.local and not getattr(value, "weak", False):
+                found = Disagreement(agreement, param, site, self.frame.module.key)
+                self.context.disagreements.setdefault((found.module, site), found)
 
     def local_value(
         self,
@@ -917,6 +936,10 @@ class Calls(Collectives):
         node: ir.Call | None,
     ) -> Value:
         entry = self.catalogue.member(receiver.kind, name)
+        if isinstance(receiver.inner, v.Obj) and not (entry and entry.agreement):
+            inside = self.catalogue.member(receiver.inner.kind, name)
+            if inside is not None and inside.agreement is not None and self.log is None:
+                self.note_agreement(inside.agreement, args, keywords, site)
         once = self.store.get(("once", receiver.oid))
         if once is not None and isinstance(once, Const) and name in once.value:
             del self.store[("once", receiver.oid)]

@@ -16,7 +16,7 @@ from distlint.analyzer.static.taint import ANYTHING
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.cluster import Cluster
 from distlint.analyzer.symbolic.loops import Loops
-from distlint.analyzer.symbolic.state import Continuation, Frame, OverBudget
+from distlint.analyzer.symbolic.state import Continuation, Disagreement, Frame, OverBudget
 from distlint.analyzer.symbolic.state_abstraction import StateAbstraction
 from distlint.analyzer.symbolic.values import Value
 from distlint.catalogue import shipped
@@ -83,6 +83,8 @@ class ExecutionContext:
         """Has a rank come to the end of the root, or to an exit that may be one?"""
         self.incomplete: set[Reason] = set()
         """Why something in the root may have been missed."""
+        self.disagreements: dict[tuple[str, int], Disagreement] = {}
+        """Arguments that have to be the same on all ranks, and are rank-local."""
         self.loops_cut: set[ir.Stmt] = set()
         self.loops_left: set[ir.Stmt] = set()
         """The loops that were not followed further on some way, and those that were left on one."""
@@ -117,6 +119,7 @@ class ExecutionContext:
         self.is_entered_late = not is_script
         self.ends = False
         self.incomplete = set()
+        self.disagreements = {}
         self.loops_cut, self.loops_left = set(), set()
         self.entered = set()
         self.loops.begin_root()

@@ -14,7 +14,7 @@ from distlint.analyzer.project.project import Module, Project
 from distlint.analyzer.static import hooks
 from distlint.analyzer.static.effects import effects_of
 from distlint.analyzer.symbolic import values as v
-from distlint.analyzer.symbolic.cluster import Cluster, NeedBiggerCluster
+from distlint.analyzer.symbolic.cluster import MOST_RANKS, Cluster, NeedBiggerCluster
 from distlint.analyzer.symbolic.context import ExecutionContext
 from distlint.analyzer.symbolic.machine import Machine
 from distlint.analyzer.symbolic.minimization import (
@@ -26,12 +26,11 @@ from distlint.analyzer.symbolic.minimization import (
 )
 from distlint.analyzer.symbolic.product import Divergence, ProductExploration, root_state
 from distlint.analyzer.symbolic.replay import Trace, look_into, probe, refutes, replay
-from distlint.analyzer.symbolic.state import Frame, Key, OverBudget, State
+from distlint.analyzer.symbolic.state import Disagreement, Frame, Key, OverBudget, State
 from distlint.analyzer.symbolic.values import Value, unknown
 from distlint.catalogue.catalogue import Catalogue
 from distlint.source.incomplete import Reason
 
-MAX_RANKS = 16
 ENOUGH = 24
 """Ways to part that are looked at for one pair of ranks, once they have been proven."""
 ENOUGH_ALIKE = 2
@@ -108,6 +107,8 @@ class Outcome:
     over_budget: int = 0
     incomplete: dict[ir.Function | None, set[Reason]] = field(default_factory=dict)
     """The roots of which not all has been walked that could hold a divergence, and why."""
+    disagreements: dict[tuple[str, int], Disagreement] = field(default_factory=dict)
+    """By module and site, calls with an argument that has to be the same on all ranks."""
 
     def cut_off(self, root: ir.Function | None, reasons: Iterable[Reason]) -> None:
         found = set(reasons)
@@ -214,7 +215,7 @@ class EntryPointAnalysis:
                 context.begin_root(*level, is_script=function is None)
                 is_complete = self.compare_ranks(context, function)
             except NeedBiggerCluster as need:
-                if need.nodes * need.local > MAX_RANKS:
+                if need.nodes * need.local > MOST_RANKS:
                     self.outcome.cut_off(function, {Reason.CLUSTER_SIZE})
                     return
                 nodes, local = need.nodes, need.local
@@ -236,7 +237,9 @@ class EntryPointAnalysis:
                 self.ends = context.ends
                 return
             finally:
-                self.spent += self.context.steps if self.context and function else 0
+                if self.context is not None:
+                    self.outcome.disagreements.update(self.context.disagreements)
+                    self.spent += self.context.steps if function else 0
 
     def compare_ranks(self, context: ExecutionContext, function: ir.Function | None) -> bool:
         """Collect proofs; has all been walked that there is within the bounds?

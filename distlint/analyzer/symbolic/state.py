@@ -9,6 +9,7 @@ from typing import Any
 from distlint.analyzer import ir
 from distlint.analyzer.project.project import Module
 from distlint.analyzer.symbolic.values import Unknown, Value
+from distlint.catalogue.entries import Agreement
 
 Key = tuple[Any, Any]
 """A variable: (scope number, name), (object number, attribute) or (unknown object, attribute)."""
@@ -145,6 +146,16 @@ class Event:
 
 
 _SPOKEN = {"__call__": "forward", "__iter__": "iteration"}
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """A call with an argument that has to be the same on all ranks, and is rank-local."""
+
+    agreement: Agreement
+    param: str
+    site: int
+    module: str
 
 
 class BranchUndecided(Exception):
