@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,14 @@ from distlint.analyzer.static.objects import CallSite, Objects, Origin, objects_
 from distlint.analyzer.static.reaching_definitions import Point, path_of
 from distlint.fixers.draft import Doubt, Draft
 from distlint.rules.base import Example, SourceRule
+from distlint.rules.gradients._bare_modules import (
+    PREPARES,
+    Wrapped,
+    Wrapper,
+    uncompiled,
+    wrapped_before,
+    wrapped_modules,
+)
 from distlint.rules.gradients._steps import Backward, backwards, exclude
 from distlint.rules.training import WRAPPERS, evaluates, leaves_no_gradient
 from distlint.source.finding import Finding, Fix, Related, Severity
@@ -27,12 +35,12 @@ if TYPE_CHECKING:
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 
-_PREPARES = frozenset(f"accelerate.Accelerator.{name}" for name in ("prepare", "prepare_model"))
 _UNWRAPS = frozenset({"unwrap_model", "extract_model_from_parallel"})
 _INNER = "module"
+_REDUCES = frozenset({"all_reduce", "all_reduce_coalesced", "allreduce", "all_gather"})
 _UNWRAPPING = re.compile(r"^module$|un_?wrap|extract_model|ddp", re.IGNORECASE)
 """Names of a file that may take a model out of its wrapper."""
-_WORDS = frozenset(name.rpartition(".")[2] for name in (*WRAPPERS, *_PREPARES))
+_WORDS = frozenset(name.rpartition(".")[2] for name in (*WRAPPERS, *PREPARES))
 _NO_FORWARD = frozenset(
     {
         "parameters", "named_parameters", "state_dict", "load_state_dict", "modules", "children",
@@ -46,46 +54,69 @@ _NO_FORWARD = frozenset(
 _TELLS = re.compile(r"^(get_)?(num|n|config|dtype|device)_|_(size|dim|dims|config|dtype)$")
 """Methods that tell something about the model."""
 
-Wrapper = tuple[object, int | None]
-"""The call that wraps or prepares a model, and which of its results it is."""
-
 
 class WrapperBypassed(SourceRule):
-    """A training step calls the bare module inside a DDP wrapper, not the wrapper.
+    """A training step calls `model.module` instead of the wrapper that averages gradients.
 
-    ## What it finds
+    ```python
+    model = DDP(net)
+    for batch in loader:
+        loss = model.module(batch).mean()  # bad: gradients are not averaged
+        loss.backward()
+        optimizer.step()
+    ```
 
-    A call of `model.module(...)`, of a method of `model.module`, or of
-    `accelerator.unwrap_model(model)`, whose result reaches `backward()`, in a function that never
-    calls the wrapper.
+    ## Use instead
 
-    ## Why it matters
+    ```python
+    model = DDP(net)
+    for batch in loader:
+        loss = model(batch).mean()
+        loss.backward()
+        optimizer.step()
+    ```
 
-    DDP averages gradients in hooks that the forward pass of the *wrapper* prepares. Around the
-    wrapper they do nothing: each rank steps with its own gradients, and the replicas drift apart.
-    Nothing hangs and nothing is printed. What rank 0 saves was trained on its part of the data.
-
-    ## What to do
-
-    Call the wrapper. Where training needs another method than `forward`, let `forward` choose:
+    If training needs a method other than `forward`, let `forward` select it:
 
     ```python
     def forward(self, batch, mode="loss"):
         return self.loss(batch) if mode == "loss" else self.predict(batch)
     ```
 
-    ## Fix
+    ## Why is this bad?
 
-    Unsafe: `model.module(...)` becomes `model(...)`. All ranks then meet in the backward pass,
-    which they did not before: one that skips a step would be waited for. Calls of other methods are
-    left to you.
+    DDP averages gradients in hooks that the forward pass of the *wrapper* prepares. If the wrapper
+    is bypassed, the hooks do nothing: each rank steps with its local gradients, and the replicas
+    diverge. Nothing hangs and nothing is printed. The checkpoint of rank 0 was trained on its share
+    of the data only.
 
-    ## When it is silent
+    ## What is reported
 
-    - The wrapper is called in the same function as well: its forward pass arms the hooks.
-    - No gradients are wanted: evaluation, `no_grad`, also where the result goes, generation.
-    - The module serves for its state or attributes: `state_dict()`, `config`.
-    - Which object is called cannot be told.
+    A call whose result reaches `backward()`, in a function that never calls the wrapper, of
+
+    - `model.module(...)`, a method of `model.module`, or `accelerator.unwrap_model(model)`, also
+      where the wrapper was compiled by `torch.compile`;
+    - the module itself, by the name that it had before `DDP(net)` or `accelerator.prepare(net)`,
+      or as `torch.compile(net)`, where nothing in the file calls the wrapper or is given it.
+
+    ## What is not reported
+
+    - Functions that also call the wrapper, whose forward pass prepares the hooks.
+    - Calls without gradients: evaluation, generation, and `no_grad`, also around the code that uses
+      the result.
+    - The module is used for its state or attributes: `state_dict()`, `config`.
+    - Calls where it is not certain which object is called.
+    - Files that reduce gradients themselves.
+
+    ## Fix safety
+
+    Unsafe: `model.module(...)` becomes `model(...)`. All ranks then communicate in the backward
+    pass, which they did not before: if one rank skips a step, the others wait for it. Calls of
+    other methods are not fixed automatically.
+
+    ## References
+
+    - [PyTorch: Distributed Data Parallel](https://docs.pytorch.org/docs/stable/notes/ddp.html)
     """
 
     code = "DST613"
@@ -94,7 +125,7 @@ class WrapperBypassed(SourceRule):
 
     good = (
         Example(
-            title="The wrapper is called, the module gives its state",
+            title="The wrapper is called, and the module is used for its state",
             code="""\
 import torch
 import torch.distributed as dist
@@ -109,7 +140,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="A loss of the bare module, of what the wrapper gave",
+            title="The bare module computes the loss of the wrapper's output",
             code="""\
 import torch
 import torch.distributed as dist
@@ -158,7 +189,7 @@ dist.destroy_process_group()
 
     bad = (
         Example(
-            title="The forward in a block of its own",
+            title="The forward pass in a separate block",
             effect="fail",
             code="""\
 import contextlib
@@ -202,7 +233,7 @@ dist.barrier()
 """,
         ),
         Example(
-            title="A property gives the bare module",
+            title="A property returns the bare module",
             effect="wrong data",
             code="""\
 import torch
@@ -262,11 +293,14 @@ accelerator.wait_for_everyone()
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
-        if "backward" not in module.tokens or not any(map(_UNWRAPPING.search, module.tokens)):
-            return
-        if module.words.isdisjoint(_WORDS):
+        if "backward" not in module.tokens or module.words.isdisjoint(_WORDS):
             return
         objects = objects_of(module, catalogue)
+        if _reduces_gradients(objects):
+            return
+        wrapped = list(
+            wrapped_modules(objects, lambda origin: _unwrapped(objects, origin) is not None)
+        )
         told: set[Wrapper] = set()
         called: dict[int, list[tuple[CallSite, Wrapper, bool]]] = {}
         for backward in backwards(objects):
@@ -274,7 +308,7 @@ accelerator.wait_for_everyone()
             if evaluates(backward.site.point):
                 continue
             if id(scope) not in called:
-                called[id(scope)] = list(_model_calls(objects, scope))
+                called[id(scope)] = list(_model_calls(objects, scope, wrapped))
             for call, wrapper in _bypasses(called[id(scope)], backward):
                 if wrapper not in told:
                     told.add(wrapper)
@@ -287,17 +321,14 @@ accelerator.wait_for_everyone()
     ) -> Finding:
         locator = draft.locator
         there = locator.place(backward.site.call.site)
-        taken = [
-            Related("taken out of the wrapper", locator.place(site.call.site)) for site in unwrapped
-        ]
+        taken = [Related("unwrapped here", locator.place(site.call.site)) for site in unwrapped]
         return self.finding(
-            message="training goes past the wrapper here, so nothing averages the gradients of "
-            f"line {there.span.row}",
+            message=f"wrapper is bypassed: gradients of line {there.span.row} are not averaged",
             severity=Severity.ERROR,
             place=locator.place(call.call.site),
-            related=(Related("backward", there), *taken),
-            effect="each rank trains alone; the replicas drift apart without a message",
-            advice="Call the wrapper; let forward() choose where another method is needed.",
+            related=(Related("backward pass", there), *taken),
+            effect="each rank trains with its local gradients, and the replicas silently diverge",
+            help="Call the wrapper; let `forward` select other methods",
             fix=partial(_through_wrapper, call, draft),
         )
 
@@ -327,7 +358,9 @@ def _bypasses(
             yield call, wrapper
 
 
-def _model_calls(objects: Objects, scope: Scope) -> Iterator[tuple[CallSite, Wrapper, bool]]:
+def _model_calls(
+    objects: Objects, scope: Scope, wrapped: Sequence[Wrapped]
+) -> Iterator[tuple[CallSite, Wrapper, bool]]:
     """The calls of wrapped models in a function, and whether they go to the bare module."""
     for point in objects.points_in(scope):
         for node in calls_of(point.statement):
@@ -336,12 +369,16 @@ def _model_calls(objects: Objects, scope: Scope) -> Iterator[tuple[CallSite, Wra
                 found = _wrapper_of(objects, node.func, point)
                 if found is not None:
                     yield CallSite(node, point), *found
+                elif wrapped:
+                    inner = wrapped_before(objects, CallSite(node, point), wrapped)
+                    if inner is not None:
+                        yield CallSite(node, point), inner.wrapper, True
 
 
 def _wrapper_of(objects: Objects, func: ir.Expr, point: Point) -> tuple[Wrapper, bool] | None:
     """The wrapper that a callee belongs to, and whether it is the bare module or of it."""
     found: dict[Wrapper, bool] = {}
-    for origin in objects.origins(func, point):
+    for origin in uncompiled(objects, objects.origins(func, point)):
         unwrapped = _unwrapped(objects, origin)
         if unwrapped is not None:
             wrapper, bare = unwrapped
@@ -349,6 +386,15 @@ def _wrapper_of(objects: Objects, func: ir.Expr, point: Point) -> tuple[Wrapper,
             # of an attribute, it is not known which assignment was the last
             found[wrapper] = known or bare if isinstance(func, ir.Name) else known and bare
     return found.popitem() if len(found) == 1 else None
+
+
+def _reduces_gradients(objects: Objects) -> bool:
+    """Does the module average gradients itself?"""
+    return any(
+        "grad" in token.lower()
+        for site in objects.calls(_REDUCES)
+        for token in ir.tokens_of(site.call)
+    )
 
 
 def _taken_out(objects: Objects, call: CallSite) -> Iterator[CallSite]:
@@ -413,7 +459,7 @@ def _unwrapped(objects: Objects, origin: Origin) -> tuple[Wrapper, bool] | None:
 
 
 def _wraps(objects: Objects, site: CallSite) -> bool:
-    return objects.is_call_to(site, *WRAPPERS) or objects.called(site) in _PREPARES
+    return objects.is_call_to(site, *WRAPPERS) or objects.called(site) in PREPARES
 
 
 def _reaches(call: CallSite, backward: Backward) -> bool:
