@@ -161,7 +161,7 @@ class Builtins(Expressions):
             return unknown("range", *args)
         if length > SHORT_RANGE:
             # long loops are cut short; two that differ by one turn still differ
-            made = made[: 2 + length % 3]
+            return v.seq(v.CUT, [const(item) for item in made[: 2 + length % 3]])
         return v.seq("list", [const(item) for item in made])
 
     def b_range(self, args: list[Value], *_: Any) -> Value:
@@ -240,7 +240,7 @@ class Builtins(Expressions):
         value = self.resolve(args[0])
         if isinstance(value, v.Seq):
             items = list(dict.fromkeys(value.items)) if kind == "set" else value.items
-            return v.seq(kind, items)
+            return v.seq(v.CUT if value.kind == v.CUT else kind, items)
         if isinstance(value, v.PerRank) and kind != "set":
             return self.convert(_as_tuple, value)
         if isinstance(value, v.Map):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -9,6 +10,12 @@ WORLD_SAMPLES = (2, 3, 4, 8, 64)
 """World sizes that a comparison of the world size alone is tried on; never one."""
 
 MAX_AXES = 3
+
+MOST_RANKS = 16
+"""Ranks of the largest cluster that is simulated."""
+
+MOST_MEMBERS = 4096
+"""Members of a group, or ranks of a condition, that are looked at one by one."""
 
 
 class NeedBiggerCluster(Exception):
@@ -75,13 +82,26 @@ class Cluster:
         bit = self.axes[key]
         return frozenset({rank, rank ^ 1 << bit})
 
+    def within(self, ranks: Iterable[int]) -> frozenset[int]:
+        """Ranks by their numbers, where the last rank stands for those that no cluster here has.
+
+        The first so many ranks, if these are more, are all but the last.
+        """
+        numbers = frozenset(ranks)
+        named = frozenset(number for number in numbers if number < MOST_RANKS)
+        if named == numbers:
+            return numbers
+        if self.everyone <= named:
+            return self.everyone - {self.size - 1}
+        return named | {self.size - 1}
+
     def require(self, ranks: int) -> None:
         """Make sure that rank ``ranks - 1`` exists.
 
         Raises:
             NeedBiggerCluster: when it does not and a cluster of sensible size would have it.
         """
-        if self.size < ranks <= 16:
+        if self.size < ranks <= MOST_RANKS:
             nodes = self.nodes
             while nodes * self.local < ranks:
                 nodes *= 2

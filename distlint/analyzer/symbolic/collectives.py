@@ -295,7 +295,7 @@ class Collectives(Builtins):
         return None, ("unknown", group), "group", False
 
     def rank_set(self, value: Value | None) -> frozenset[int] | None:
-        if value is None:
+        if value is None or (isinstance(value, v.Seq) and value.kind == v.CUT):
             return None
         try:
             mine = self.on_this_rank(value)
@@ -318,7 +318,7 @@ class Collectives(Builtins):
                 return v.group("ranks", members, self.number("group", self.here(self.site)))
             named = self.rank_set(ranks)
             if named is not None:
-                members = named
+                members = self.cluster.within(named)
                 if members:
                     self.cluster.require(max(members) + 1)
                 return v.group("ranks", members, self.number("group", self.here(self.site)))

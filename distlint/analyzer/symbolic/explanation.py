@@ -89,11 +89,11 @@ class Witness:
             return "the ranks wait for each other in the same call, or exchange wrong data"
         first, second = self.first, self.second
         if first is not None and second is not None:
-            return f"{self.ranks[0]} waits in {first.op}, {self.ranks[1]} in {second.op}"
+            return f"{_waits(self.ranks[0])} in {first.op}, {self.ranks[1]} in {second.op}"
         event = first or second
         waiting = self.ranks[0] if first is not None else self.ranks[1]
         op = event.op if event is not None else "a collective"
-        return f"{waiting} waits in {op} until the timeout"
+        return f"{_waits(waiting)} in {op} until the timeout"
 
 
 def witness_of(proof: Proof, locators: Locators, main: str) -> Witness | None:
@@ -505,7 +505,8 @@ class _Explainer:
 
     def step_of(self, event: Event) -> Step:
         locator = self.locators.of(event.module)
-        return Step(f"{event.op}: {_short(locator.text(event.site))}", locator.place(event.site))
+        text = f"{event.op}: {_short(locator.text(event.site))}"
+        return Step(text, locator.place(event.site), is_collective=True)
 
     def steps(self, tail: list[Entry], event: Event | None, side: int) -> tuple[Step, ...]:
         """What one side does from the decision on; how callees return is no news."""
@@ -540,17 +541,19 @@ class _Explainer:
             kind = _decision_kind(value, row)
             locator = self.locators.of(frame.module.key)
             telling.append(
-                Decision(locator.text(site), self.outcome(row), kind, locator.place(site))
+                Decision(locator.text(site), self.outcome(row, value), kind, locator.place(site))
             )
         notable = [d for d in telling if d.kind != "assumed"] or telling
         return tuple(dict.fromkeys(notable))[-5:]
 
-    def outcome(self, row: list[bool | None]) -> str:
-        names = self.side_names
+    def outcome(self, row: list[bool | None], value: Value) -> str:
+        names = self.named_classes(value) if isinstance(value, v.PerRank) else self.side_names
         words = [_truth(value) for value in row]
         if row[0] == row[1]:
             return words[0]
-        return "; ".join(f"{name}: {word}" for name, word in zip(names, words, strict=True) if word)
+        return ", ".join(
+            f"{word} on {name}" for name, word in zip(names, words, strict=True) if word
+        )
 
     @property
     def side_names(self) -> tuple[str, str]:
@@ -563,7 +566,7 @@ class _Explainer:
                 if entry[0] == "decide" and isinstance(entry[3], v.PerRank):
                     return self.named_classes(entry[3])
         if any(e[0] == "decide" and e[3].local for tail in tails for e in tail):
-            return "one rank", "another"
+            return "one rank", "another rank"
         return self.side_names
 
     def named_classes(self, value: v.PerRank) -> tuple[str, str]:
@@ -574,15 +577,15 @@ class _Explainer:
         if outcome[first] == outcome[second]:
             return self.side_names
         for name, other, mask in (
-            ("rank 0", "every other rank", [r == 0 for r in range(cluster.size)]),
+            ("rank 0", "the other ranks", [r == 0 for r in range(cluster.size)]),
             (
                 "the last rank",
-                "every other rank",
+                "the other ranks",
                 [r == cluster.size - 1 for r in range(cluster.size)],
             ),
             (
                 "local rank 0 of each node",
-                "every other local rank",
+                "the other local ranks",
                 [n == 0 for n in cluster.coordinates("local")],
             ),
         ):
@@ -777,10 +780,10 @@ def _operator(value: Value) -> str:
     return value.op if isinstance(value, Unknown) else ""
 
 
-def _is_given(group: Value) -> bool:
-    """Is it a parameter, or ``mesh["dp"].get_group()``?"""
+def _is_given(group: object) -> bool:
+    """Is it a parameter, ``mesh["dp"].get_group()``, or the mesh of a DTensor?"""
     if not isinstance(group, Unknown):
-        return False
+        return group == "mesh"
     return group.op == "param" or (group.op == "method" and "get_group" in group.args)
 
 
@@ -848,6 +851,10 @@ def _decision_kind(value: Value, row: list[bool | None]) -> Any:
     return (
         "rank-local value" if value.local or (row[0] != row[1] and None not in row) else "assumed"
     )
+
+
+def _waits(ranks: str) -> str:
+    return f"{ranks} {'wait' if ranks.startswith(('the other ', 'ranks ')) else 'waits'}"
 
 
 def _truth(value: bool | None) -> str:

@@ -120,7 +120,7 @@ class _Tracer:
             function=function.label if function is not None else None,
             lanes=tuple(_lane_name(lane) for lane in lanes),
             rows=tuple(rows),
-            parting=divergence,
+            divergence=divergence,
             decisions=witness.decisions if witness is not None else (),
             effect=witness.effect if witness is not None else "",
             incomplete=incomplete,
@@ -131,7 +131,9 @@ class _Tracer:
         if self.ranks is not None:
             for rank in self.ranks:
                 if not 0 <= rank < len(traces):
-                    raise LookupError(f"no rank {rank} on a model cluster of {len(traces)} ranks")
+                    raise LookupError(
+                        f"no rank {rank} on a simulated cluster of {len(traces)} ranks"
+                    )
             return [[rank] for rank in self.ranks]
         found: dict[tuple[object, ...], list[int]] = {}
         for trace in traces:

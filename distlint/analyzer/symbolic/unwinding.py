@@ -271,6 +271,8 @@ class Unwinder(Calls):
             isinstance(value, Unknown) and value.op == "method" and isinstance(value.args[0], v.Obj)
         ):
             exit_value = self.enter_object_context(v.method(value.args[0], str(value.args[1])), s)
+        elif isinstance(value, Unknown) and value.op == "call" and isinstance(value.args[0], str):
+            exit_value = self.enter_external(value, s)
         if s.target is not None:
             self.bind_target(s.target, bound)
         self.done(k)
@@ -296,6 +298,18 @@ class Unwinder(Calls):
             self.inner = ()
             self.collective_at(entry, receiver, s.site, "enter")
         return ("collective", entry, receiver) if form in {"exit", "around"} else None
+
+    def enter_external(self, value: Unknown, s: ir.With) -> Any:
+        """Enter the context that a function from outside the project has returned."""
+        entry = self.catalogue.lookup(value.args[0])
+        row = entry.collective if entry is not None else None
+        if row is None or row.form not in {"enter", "exit", "around"}:
+            return None
+        receiver = next((each for each in value.args[1:] if isinstance(each, v.Obj)), const(None))
+        if row.form != "exit" and (s.site, "enter") not in self.results:
+            self.inner = ()
+            self.collective_at(entry, receiver, s.site, "enter")
+        return ("collective", entry, receiver) if row.form != "enter" else None
 
     def collective_at(self, entry: Any, receiver: Value, site: int, when: str) -> None:
         try:

@@ -12,7 +12,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from distlint.analyzer.symbolic.cluster import WORLD_SAMPLES, Cluster
+from distlint.analyzer.symbolic.cluster import MOST_MEMBERS, MOST_RANKS, WORLD_SAMPLES, Cluster
 
 if TYPE_CHECKING:
     from distlint.analyzer import ir
@@ -46,6 +46,9 @@ SELDOM_UNEVEN = "$seldom uneven"
 
 LOADER = "loader"
 """Operator of what is known as a loader by its use: each rank has batches of its own."""
+
+CUT = "cut"
+"""Kind of a long range of which only the first numbers are kept."""
 
 TRIED = "tried"
 """Operator of what is tried for an unknown beside a rank: a number that leaves out some ranks."""
@@ -869,6 +872,7 @@ def _concrete(
     if is_ranked(left) or is_ranked(right):
         lefts, rights = vector(left, cluster.size), vector(right, cluster.size)
         if op in _COMPARISONS:
+            lefts, rights = _within(cluster, lefts, rights), _within(cluster, rights, lefts)
             _require_constants(cluster, lefts, rights, op)
         return ranked([_apply(op, function, a, b) for a, b in zip(lefts, rights, strict=True)])
     if isinstance(left, WorldSizeExpr) or isinstance(right, WorldSizeExpr):
@@ -889,6 +893,20 @@ def _apply(op: str, function: Callable[[Any, Any], Any], left: Any, right: Any) 
     if isinstance(left, str) and op in {"+", "*", "%"}:
         raise ValueError
     return function(left, right)
+
+
+def _within(cluster: Cluster, side: list[Any], other: list[Any]) -> list[Any]:
+    """A rank that no cluster of sensible size has is taken for the last one that there is."""
+    if len(set(map(repr, side))) != 1 or other != list(cluster.coordinates("global")):
+        return side
+
+    (first, *_) = side
+    if isinstance(first, (tuple, range, frozenset)):
+        if len(first) <= MOST_MEMBERS and all(type(number) is int for number in first):
+            return [cluster.within(first)] * cluster.size
+    if type(first) is int and first >= MOST_RANKS:
+        return [cluster.size - 1] * cluster.size
+    return side
 
 
 _BEYOND = frozenset({("<=", False), (">", False), ("<", True), (">=", True)})

@@ -1,0 +1,8 @@
+"""A rank of a large job."""
+
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+rank = dist.get_rank()
+if rank == 20:  # expect: DST101
+    dist.barrier()
