@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import escape
 
+from distlint.engine.run import check_paths
+from distlint.engine.settings import Overrides, Resolver
+from distlint.output.formats import full
+from distlint.output.style import Part
 from scripts import generated
 
 FOLDER = Path(__file__).parent.parent / "docs" / "pictures"
@@ -74,12 +79,14 @@ class Drawing:
         code: bool = False,
         bold: bool = False,
         size: float = 14,
+        length: float = 0,
     ) -> None:
         family = "ui-monospace, Menlo, Consolas, monospace" if code else "inherit"
         weight = ' font-weight="600"' if bold else ""
+        fixed = f' textLength="{length:g}" xml:space="preserve"' if length else ""
         self.parts.append(
             f'<text x="{x:g}" y="{y:g}" fill="{fill or self.p.ink}" text-anchor="{anchor}" '
-            f'font-size="{size:g}" font-family="{family}"{weight}>{escape(text)}</text>'
+            f'font-size="{size:g}" font-family="{family}"{weight}{fixed}>{escape(text)}</text>'
         )
 
     def line(
@@ -115,8 +122,8 @@ def pipeline(p: Palette) -> Drawing:
     stages: Sequence[tuple[str, str, str]] = (
         ("Text", "train.py and what", "it imports"),
         ("A small program", "what can decide or", "communicate"),
-        ("Rehearsal", "two ranks at a time,", "side by side"),
-        ("Replay", "all ranks of the", "model cluster"),
+        ("Simulation", "two ranks at a time,", "side by side"),
+        ("Replay", "all ranks of the", "simulated cluster"),
         ("Finding", "who waits where,", "and why"),
     )
     for index, (name, first, second) in enumerate(stages):
@@ -127,14 +134,14 @@ def pipeline(p: Palette) -> Drawing:
         d.text(x + 73, 108, second, anchor="middle", fill=p.faint, size=12.5)
         if index:
             d.line((x - 29, 82), (x - 3, 82), stroke=p.faint, arrow=True)
-    for index, label in ((2, "where they part"), (3, "what gets stuck")):
+    for index, label in ((2, "divergences"), (3, "deadlocks")):
         d.text(10 + index * 176 + 161, 30, label, anchor="middle", fill=p.faint, size=12)
     return d
 
 
 def cluster(p: Palette) -> Drawing:
     """What a value is on each rank."""
-    d = Drawing(800, 330, "What values are on the four ranks of the model cluster", p)
+    d = Drawing(800, 330, "What values are on the four ranks of the simulated cluster", p)
     left, step = 320, 112
     for node in range(2):
         d.box(left + node * 2 * step - 8, 12, 2 * step - 8, 306, p.panel, p.line)
@@ -155,7 +162,7 @@ def cluster(p: Palette) -> Drawing:
         said = {
             "known": "follows from the rank",
             "uniform": "unknown, the same on all ranks",
-            "own": "unknown, each rank's own",
+            "own": "unknown, rank-local",
         }[kind]
         d.text(12, y + 17, said, fill=p.faint, size=12)
         if kind == "uniform":
@@ -173,17 +180,22 @@ def cluster(p: Palette) -> Drawing:
 
 
 def walk(p: Palette) -> Drawing:
-    """Two ranks from one common collective to the next, until they part."""
-    d = Drawing(860, 420, "Two ranks walk in step until one comes to a collective alone", p)
-    lanes = {"rank 0": 250, "every other rank": 570}
+    """Two ranks from one matching collective to the next, until they diverge."""
+    d = Drawing(
+        860,
+        420,
+        "Two ranks run in lock-step until one reaches a collective that the other does not",
+        p,
+    )
+    lanes = {"rank 0": 250, "the other ranks": 570}
     for name, x in lanes.items():
         d.text(x, 26, name, anchor="middle", bold=True, size=15)
         d.line((x, 38), (x, 250))
     for y, label in ((58, "DDP(model)"), (118, "loss.backward()")):
         d.box(130, y, 560, 34, p.bar)
         d.text(410, y + 22, label, anchor="middle", fill=p.bar_ink, code=True)
-    d.text(740, 80, "in common", fill=p.faint, size=12.5)
-    d.text(740, 140, "last in common", fill=p.faint, size=12.5)
+    d.text(740, 80, "matches", fill=p.faint, size=12.5)
+    d.text(740, 140, "last match", fill=p.faint, size=12.5)
     d.box(300, 184, 220, 40, p.panel, p.bad, dash=True)
     d.text(410, 209, "if rank == 0:", anchor="middle", fill=p.bad, code=True)
     d.text(262, 209, "true", fill=p.faint, size=12.5)
@@ -198,13 +210,13 @@ def walk(p: Palette) -> Drawing:
         d.box(x - 140, 298, 280, 36, p.bad_panel, p.bad)
         d.text(x, 321, line, anchor="middle", fill=p.bad, code=True)
         d.text(x, 356, "waits here", anchor="middle", fill=p.bad, size=12.5)
-    d.text(736, 321, "apart", fill=p.bad, size=12.5)
+    d.text(736, 321, "mismatch", fill=p.bad, size=12.5)
     d.line((396, 316), (424, 316), stroke=p.bad, dash=True)
     d.text(410, 310, "✕", anchor="middle", fill=p.bad, size=16)
     d.text(
         410,
         396,
-        "Replayed on all four ranks, nobody goes on: a finding, with both paths and the decision.",
+        "Replayed on all four ranks, no rank continues: a finding, with paths and decision.",
         anchor="middle",
         fill=p.faint,
         size=13,
@@ -212,7 +224,58 @@ def walk(p: Palette) -> Drawing:
     return d
 
 
-PICTURES: Sequence[Callable[[Palette], Drawing]] = (pipeline, cluster, walk)
+def finding(p: Palette) -> Drawing:
+    """What ``distlint check`` prints in a terminal."""
+    styles = {
+        "bold": p.ink,
+        "bold red": p.bad,
+        "bold blue": p.bar_ink if p.ink > "#888888" else "#2b4cb3",
+        "green": p.good,
+        "red": p.bad,
+    }
+    recorder = _Recorder()
+    before = Path.cwd()
+    os.chdir(FOLDER.parents[1])
+    try:
+        report = check_paths([Path(SHOWN)], Resolver(Overrides(isolated=True), Path.cwd()), jobs=1)
+        full.render(report.reported[0], recorder, TERMINAL)
+    finally:
+        os.chdir(before)
+    lines: list[list[Part]] = [["$ distlint check train.py"], *recorder.lines]
+    d = Drawing(16 + round(TERMINAL * 8.15), 30 + 18 * len(lines), "A finding of distlint", p)
+    d.box(0, 0, d.width, d.height, p.panel, p.line)
+    for row, parts in enumerate(lines):
+        column = 0
+        for part in parts:
+            text, style = (part, "") if isinstance(part, str) else part
+            bare = text.lstrip(" ")
+            x = 16 + 8.0 * (column + len(text) - len(bare))
+            column += len(text)
+            if bare:
+                ink = styles.get(style, p.ink)
+                said = bare.replace(SHOWN, "train.py")
+                wide = 8.0 * len(said)
+                d.text(x, 26 + 18 * row, said, fill=ink, code=True, size=13.3, length=wide)
+    return d
+
+
+class _Recorder:
+    """Keeps the lines that a renderer writes."""
+
+    encoding = "utf-8"
+
+    def __init__(self) -> None:
+        self.lines: list[list[Part]] = []
+
+    def line(self, *parts: Part) -> None:
+        self.lines.append(list(parts))
+
+
+SHOWN = "examples/nanogpt_style/buggy.py"
+TERMINAL = 88
+"""Columns of the terminal."""
+
+PICTURES: Sequence[Callable[[Palette], Drawing]] = (pipeline, cluster, walk, finding)
 
 
 def files() -> dict[str, str]:

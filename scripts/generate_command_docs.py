@@ -15,15 +15,15 @@ PAGE = Path(__file__).parent.parent / "docs" / "commands.md"
 HEAD = """\
 # Commands
 
-Made from the program itself; `distlint COMMAND --help` says the same. What an exit status means
-is in [output and exit status](output.md#exit-status).
+Generated from the command line parsers; `distlint COMMAND --help` shows the same text. For the
+meaning of exit statuses, see [output and exit status](output.md#exit-status).
 """
 
 
 def page() -> str:
     """The reference of all commands, as Markdown."""
     rows = [f"| [`{name}`](#distlint-{name}) | {what} |" for name, what in COMMANDS.items()]
-    parts = [HEAD, "\n".join(["| command | what it does |", "| --- | --- |", *rows]) + "\n"]
+    parts = [HEAD, "\n".join(["| command | description |", "| --- | --- |", *rows]) + "\n"]
     for name in COMMANDS:
         parser = import_module(f"distlint.cli.{name.replace('-', '_')}").parser()
         parts.append("\n".join(_section(name, parser)))

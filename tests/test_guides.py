@@ -118,7 +118,7 @@ def test_the_entry_that_is_shown_is_one() -> None:
     assert shown[1] in signatures()
     documented = set(re.findall(r"`(\w+)`", text.partition("| key | |")[2].partition("\n\n")[0]))
     fields = {name for name in Signature.__dataclass_fields__ if name not in ("id", "checked")}
-    assert fields - {"title", "meaning", "advice", "severity"} <= documented
+    assert fields - {"title", "meaning", "help", "severity"} <= documented
 
 
 @pytest.mark.parametrize(("command", "output"), SHOWN)

@@ -64,7 +64,7 @@ def _message(scenario: Scenario, outcome: Outcome, codes: list[int | None]) -> s
     if -6 in codes and scenario.kind != "early exit":
         return "abort: sizes differ"
     if any(_LATE.search(rank.err) for rank in own):
-        return "time-out"
+        return "timeout"
     if any(_REMOTE.search(rank.err) for rank in own):
         return "connection lost"
     return "hangs" if None in codes else "an error"

@@ -74,14 +74,14 @@ if rank == 0:
     ),
     _s(
         "missing",
-        "one call of three alike is skipped",
+        "one of three identical calls is skipped",
         """
 dist.all_reduce(t)  # A
 if rank == 0:
     dist.all_reduce(t)  # B
 dist.all_reduce(t)  # C
 """,
-        "rank 1 has skipped all_reduce(SUM) float32[4]",
+        "rank 1 skipped all_reduce(SUM) float32[4]",
         "rank 0: all_reduce(SUM) float32[4] at {B}",
         "rank 1: all_reduce(SUM) float32[4] at {C}",
     ),
@@ -96,7 +96,7 @@ for step in range(4):
 """,
         "rank 1 left before call 4",
         "rank 0: in all_reduce(SUM) float32[4] (call 4)",
-        "its last collective was call 3, all_reduce at {A}",
+        "last collective: call 3, all_reduce at {A}",
         error=GONE,
     ),
     _s(
@@ -131,7 +131,7 @@ dist.all_reduce(t)  # C
     ),
     _s(
         "missing",
-        "the loop is left on the loss of one rank",
+        "one rank leaves the loop depending on its loss",
         """
 for step in range(3):
     loss = torch.tensor(float(step * rank))
@@ -192,7 +192,7 @@ dist.all_reduce(t)  # B
     ),
     _s(
         "early exit",
-        "rank 1 destroys its process group too soon",
+        "rank 1 destroys its process group too early",
         """
 dist.barrier()
 if rank == 1:
@@ -220,7 +220,7 @@ dist.all_reduce(t)  # B
     ),
     _s(
         "exception",
-        "rank 0 raises, which may hold the store",
+        "rank 0 raises, and may host the store",
         """
 dist.barrier()
 if rank == 0:
@@ -267,7 +267,7 @@ dist.all_reduce(t)  # B
     ),
     _s(
         "infinite loop",
-        "rank 1 loops for ever",
+        "rank 1 loops indefinitely",
         """
 dist.barrier()
 if rank == 1:
@@ -275,7 +275,7 @@ if rank == 1:
 dist.all_reduce(t)  # B
 """,
         "rank 1 did not reach call 2",
-        "rank 1: not in a collective since",
+        "rank 1: not in a collective for",
         "s, at {A}",
         "rank 0: all_reduce(SUM) float32[4] at {B}",
         error=GONE,
@@ -356,7 +356,7 @@ else:
     dist.all_reduce(loss)
 """,
         "swapped payloads: rank 0 calls all_reduce(loss) and then all_reduce(count), "
-        "rank 1 the other way round",
+        "rank 1 in the opposite order",
         "rank 0: all_reduce(SUM) float32[1] at {A}",
         "rank 1: all_reduce(SUM) float32[1] at {B}",
     ),
@@ -411,7 +411,7 @@ else:
     dist.broadcast(b, 0)
 """,
         "swapped payloads: rank 0 calls broadcast(a, 0) and then broadcast(b, 0), "
-        "rank 3 the other way round",
+        "rank 3 in the opposite order",
         "ranks 0-2: broadcast(root 0) float32[1] at {A}",
         "rank 3: broadcast(root 0) float32[1] at {B}",
         ranks=4,
@@ -429,7 +429,7 @@ dist.all_reduce(t, op=op)  # A
     ),
     _s(
         "reduce op",
-        "MIN and MAX in the two arms of a branch, to one root",
+        "MIN and MAX in two branches, to one root",
         """
 if rank == 0:
     dist.reduce(t, 0, op=dist.ReduceOp.MIN)  # A
@@ -442,7 +442,7 @@ else:
     ),
     _s(
         "root",
-        "broadcast from oneself",
+        "broadcast with each rank as root",
         """
 dist.broadcast(t, src=rank)  # A
 dist.barrier()
@@ -495,7 +495,7 @@ dist.all_reduce(torch.ones(4, dtype=torch.float64 if rank else torch.float32))  
     ),
     _s(
         "dtype",
-        "int32 and float32, of one size, so that nothing hangs",
+        "int32 and float32 of the same size, so nothing hangs",
         """
 dist.all_reduce(torch.ones(4, dtype=torch.int32 if rank else torch.float32))  # A
 dist.barrier()
@@ -575,7 +575,7 @@ dist.all_to_all_single(torch.empty_like(mine), mine)  # A
     ),
     _s(
         "group",
-        "the world on rank 0, a group of the same ranks on rank 1",
+        "the default group on rank 0, a group of the same ranks on rank 1",
         """
 both = dist.new_group([0, 1])
 if rank == 0:
@@ -583,7 +583,7 @@ if rank == 0:
 else:
     dist.all_reduce(t, group=both)  # B
 """,
-        "and the ranks wait for one another",
+        "and the ranks wait for each other",
         "rank 0: in all_reduce(SUM) float32[4] (call 2)",
         "rank 1: in all_reduce(SUM) float32[4] (call 1 of group",
         error=GONE,
@@ -596,13 +596,13 @@ first, second = dist.new_group([0, 1]), dist.new_group([0, 1])
 for group in (first, second) if rank == 0 else (second, first):
     dist.all_reduce(t, group=group)  # A
 """,
-        "and the ranks wait for one another",
+        "and the ranks wait for each other",
         "s, at {A}",
         error=GONE,
     ),
     _s(
         "group",
-        "new_group with a list of one's own",
+        "new_group with a different list on each rank",
         """
 group = dist.new_group([rank])  # A
 dist.barrier()
@@ -641,7 +641,7 @@ else:
     ),
     _s(
         "sub-group",
-        "a member does not come",
+        "a member is missing",
         """
 import time
 group = dist.new_group([1, 2])
@@ -659,7 +659,7 @@ elif rank == 2:
     ),
     _s(
         "sub-group",
-        "one rank uses the world in place of its group",
+        "one rank uses the default group instead of its group",
         """
 group = dist.new_group([0, 1])
 if rank == 0:
@@ -758,7 +758,7 @@ dist.barrier()  # B
     ),
     _s(
         "object",
-        "broadcast_object_list from oneself",
+        "broadcast_object_list with each rank as root",
         """
 dist.broadcast_object_list([rank], src=rank)  # A
 dist.barrier()
@@ -845,7 +845,7 @@ dist.barrier()  # B
     ),
     _s(
         "wrapper",
-        "one rank has a batch less",
+        "one rank has one batch less",
         """
 model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(4, 1))
 for step in range(3 - rank):
@@ -872,7 +872,7 @@ dist.barrier()  # B
     ),
     _s(
         "correct",
-        "both arms of a branch call the same",
+        "both branches call the same collective",
         """
 loss, zero = torch.ones(1), torch.zeros(1)
 for step in range(3):
@@ -906,7 +906,7 @@ for turn in range(world):
     ),
     _s(
         "correct",
-        "lists on the root only, splits of one's own",
+        "lists on the root only, different splits per rank",
         """
 dist.scatter(t, [torch.ones(4)] * world if rank == 0 else None, src=0)
 dist.gather(t, [torch.ones(4) for _ in range(world)] if rank == 0 else None, dst=0)

@@ -9,21 +9,21 @@ from collections.abc import Sequence
 from distlint import __version__
 
 COMMANDS = {
-    "check": "find the places where ranks part ways",
-    "fix": "repair what can be repaired, and prove each repair by analysing the result",
-    "trace": "show the collectives of each group of ranks side by side",
-    "rule": "explain a rule, or list those of a family",
-    "test-rule": "hold rules of your own against their examples",
-    "merge": "put the reports of shards together",
-    "config": "list what can be configured, or explain a key",
-    "init": "write a configuration to start from",
-    "clean": "delete what is kept from earlier runs",
-    "server": "speak to an editor: diagnostics, fixes and hovers as you type",
-    "completion": "let a shell complete what you type",
-    "vendor": "write the runtime library as one file of your own",
-    "doctor": "look at the machine and its settings: is it fit for a distributed job",
-    "diagnose": "say what failed first in a job, from its logs",
-    "run": "start a script on several processes, with a watch over its collectives",
+    "check": "report where ranks diverge, and other distributed training bugs",
+    "fix": "fix findings and verify each fix by re-analysis",
+    "trace": "compare the collectives of ranks side by side",
+    "rule": "explain a rule, or list rules",
+    "test-rule": "test custom rules against their examples",
+    "merge": "merge shard reports",
+    "config": "list configuration keys, or explain one",
+    "init": "create a configuration file",
+    "clean": "clear caches",
+    "server": "run the language server",
+    "completion": "print shell completion",
+    "vendor": "copy the runtime library into a project as a single file",
+    "doctor": "check the environment for distributed training",
+    "diagnose": "find the first failure of a job in its logs",
+    "run": "launch a script on several processes, optionally monitoring collectives",
 }
 
 SYNONYMS = {
@@ -54,16 +54,16 @@ SYNONYMS = {
 USAGE = """\
 usage: distlint <command> [options]
 
-Find, explain and fix the bugs that make distributed training hang.
+Find, explain and fix bugs in distributed training scripts.
 
 commands:
 {commands}
 
 options:
-  -h, --help     show this text, or that of a command
+  -h, --help     show this help
   -V, --version  show the version
 
-Type `distlint <command> --help` for the options of a command.
+Run `distlint <command> --help` for the options of a command.
 """
 
 OK, FINDINGS, FAILED, INTERRUPTED = 0, 1, 2, 130
@@ -179,6 +179,6 @@ def _crashed(error: Exception, *, verbose: bool) -> int:
             import traceback
 
             traceback.print_exception(error)
-        hint = "" if verbose else " (--verbose shows where)"
+        hint = "" if verbose else " (use --verbose for the traceback)"
         print(f"distlint: internal error: {type(error).__name__}: {error}{hint}", file=sys.stderr)
     return FAILED

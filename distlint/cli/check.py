@@ -66,14 +66,15 @@ def _refuse_what_does_not_go_together(chosen: argparse.Namespace) -> None:
         ("--watch", chosen.watch),
     ):
         if given and (chosen.fix or STDIN in chosen.paths):
-            raise ConfigError(f"{option} goes with files, and without --fix")
+            raise ConfigError(f"{option} cannot be combined with --fix or standard input")
 
 
 def parser() -> Parser:
     return parser_of(
         "check",
-        "Find the places where ranks part ways.",
-        "Exit status: 0 nothing found at or above --fail-on, 1 findings, 2 the run itself failed.",
+        "Report where ranks diverge, and other bugs in distributed training scripts and their "
+        "configuration.",
+        "Exit status: 0 no findings at or above --fail-on, 1 findings, 2 distlint itself failed.",
     )
 
 
@@ -89,7 +90,7 @@ def parser_of(command: str, description: str, epilog: str) -> Parser:
         nargs="*",
         type=Path,
         metavar="PATH",
-        help="files and folders, or - for standard input (default: the working folder)",
+        help="files and directories to check, or - for standard input (default: current directory)",
     )
     options.add_selection(parser)
     options.add_files(parser)
@@ -105,11 +106,13 @@ def parser_of(command: str, description: str, epilog: str) -> Parser:
 
 
 def _add_showing(parser: argparse.ArgumentParser) -> None:
-    titled = parser.add_argument_group("showing, without checking anything")
+    titled = parser.add_argument_group("inspection (nothing is checked)")
     group = titled.add_mutually_exclusive_group()
-    group.add_argument("--show-files", action="store_true", help="list the files to check")
     group.add_argument(
-        "--show-settings", action="store_true", help="print the settings in force, as TOML"
+        "--show-files", action="store_true", help="list the files that would be checked"
+    )
+    group.add_argument(
+        "--show-settings", action="store_true", help="print the resolved settings as TOML"
     )
 
 
@@ -118,39 +121,41 @@ def _add_fixing(parser: argparse.ArgumentParser, *, always: bool) -> None:
     if always:
         parser.set_defaults(fix=True)
     else:
-        group.add_argument("--fix", action="store_true", help="repair what can be repaired")
+        group.add_argument(
+            "--fix", action="store_true", help="fix findings and verify each fix by re-analysis"
+        )
     group.add_argument(
-        "--diff", action="store_true", help="show what fixes would change, and write nothing"
+        "--diff", action="store_true", help="show a diff of the changes without writing any file"
     )
     if not always:
         group.add_argument(
             "--add-ignores",
             nargs="?",
             metavar="=REASON",
-            help="put a suppression comment to every finding, which says why",
+            help="add a suppression comment (with REASON) to every finding",
         )
     group.add_argument(
         "--unsafe-fixes",
         action=argparse.BooleanOptionalAction,
-        help="apply fixes as well that may change more than the bug",
+        help="apply unsafe fixes, which may change behaviour beyond the bug",
     )
     group.add_argument(
         "--exit-non-zero-on-fix",
         action="store_true",
-        help="exit with 1 when anything was fixed, even if nothing is left",
+        help="exit with status 1 if anything was fixed, even if no findings remain",
     )
 
 
 def add_baseline(parser: argparse.ArgumentParser, *, update: bool = False) -> None:
     group = parser.add_argument_group("baseline")
     group.add_argument(
-        "--baseline", type=Path, metavar="FILE", help="pass over the findings that this file holds"
+        "--baseline", type=Path, metavar="FILE", help="ignore findings recorded in this baseline"
     )
     if update:
         group.add_argument(
             "--update-baseline",
             action="store_true",
-            help="write the findings there are to the baseline, and report none",
+            help="record all current findings in the baseline and report none",
         )
 
 
@@ -161,14 +166,16 @@ def _add_run(parser: argparse.ArgumentParser, command: str) -> None:
         "--jobs",
         type=_count,
         metavar="N",
-        help="processes; 0 means all cores (default: all from 32 files on, else 1)",
+        help="number of processes; 0 means all cores (default: all cores for 32 or more files, "
+        "else 1)",
     )
     if command == "check":
         group.add_argument(
             "--shard",
             type=_shard,
             metavar="I/N",
-            help="check the I-th of N parts of the files; `distlint merge` puts reports together",
+            help="check the I-th of N shards of the files; merge their reports with "
+            "`distlint merge`",
         )
         group.add_argument(
             "--watch", action="store_true", help="check again whenever a file changes"
@@ -179,32 +186,41 @@ def _add_run(parser: argparse.ArgumentParser, command: str) -> None:
         "--no-cache",
         action="store_true",
         default=os.environ.get("DISTLINT_NO_CACHE", "") not in ("", "0", "false"),
-        help="neither read nor write the cache (environment: DISTLINT_NO_CACHE)",
+        help="disable the cache (environment: DISTLINT_NO_CACHE)",
     )
     options.add_cache_dir(group)
     group.add_argument(
         "--stdin-filename",
         type=Path,
         metavar="FILE",
-        help="the name that standard input goes by",
+        help="file name to assume for standard input",
     )
     add_exit_zero(group)
 
 
 def add_exit_zero(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
-        "--exit-zero", action="store_true", help="exit with 0 also when there are findings"
+        "--exit-zero", action="store_true", help="exit with status 0 even if there are findings"
     )
 
 
 def add_output(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     group = parser.add_argument_group("output")
     group.add_argument(
-        "--output-format", choices=formats.names(), default="full", help="default: full"
+        "--output-format",
+        choices=formats.names(),
+        default="full",
+        help="output format (default: full)",
     )
-    group.add_argument("-o", "--output-file", type=Path, metavar="FILE", help="write it there")
     group.add_argument(
-        "--statistics", action="store_true", help="count the findings of each rule instead"
+        "-o",
+        "--output-file",
+        type=Path,
+        metavar="FILE",
+        help="write the report to this file instead of standard output",
+    )
+    group.add_argument(
+        "--statistics", action="store_true", help="show the number of findings per rule instead"
     )
     return group
 
@@ -212,7 +228,7 @@ def add_output(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
 def _count(text: str) -> int:
     found = whole_number(text) if text.isdecimal() else None
     if found is None:
-        raise argparse.ArgumentTypeError(f"not a number of processes: {text[:40]}")
+        raise argparse.ArgumentTypeError(f"invalid number of processes: {text[:40]}")
     return found
 
 
@@ -220,7 +236,7 @@ def _shard(text: str) -> tuple[int, int]:
     number, _, count = text.partition("/")
     part, parts = whole_number(number), whole_number(count)
     if part is None or parts is None or not 1 <= part <= parts:
-        raise argparse.ArgumentTypeError(f"not a part such as 1/4: {text[:40]}")
+        raise argparse.ArgumentTypeError(f"invalid shard (expected, for example, 1/4): {text[:40]}")
     return part, parts
 
 
@@ -271,7 +287,7 @@ def _update_baseline(report: Report, chosen: argparse.Namespace, resolver: Resol
     for file, count in update(report, resolver).items():
         if not chosen.quiet:
             what = "1 finding" if count == 1 else f"{count:,} findings"
-            print(f"{display(file)} holds {what} now.")
+            print(f"{display(file)} now contains {what}.")
     tell_notices(report, chosen)
     return FAILED if report.failed else OK
 

@@ -22,7 +22,7 @@ def run(arguments: Sequence[str]) -> int:
     for folder in _caches(chosen):
         try:
             if clean(folder) and not chosen.quiet:
-                print(f"Removed the cache {display(folder)}.")
+                print(f"Removed cache {display(folder)}.")
         except OSError as error:
             print(f"distlint: {display(folder)}: {error.strerror}", file=sys.stderr)
             status = FAILED
@@ -32,18 +32,18 @@ def run(arguments: Sequence[str]) -> int:
 def parser() -> Parser:
     parser = Parser(
         "distlint clean",
-        description="Delete what is kept from earlier runs, in folders and below them.",
+        description="Delete the caches in the given directories and their subdirectories.",
     )
     parser.add_argument(
         "paths",
         nargs="*",
         type=Path,
         metavar="PATH",
-        help="folders (default: the working folder)",
+        help="directories (default: current directory)",
     )
     options.add_cache_dir(parser)
     options.add_configuration(parser)
-    parser.add_argument("-q", "--quiet", action="store_true", help="do not say what is deleted")
+    parser.add_argument("-q", "--quiet", action="store_true", help="do not list what is deleted")
     return parser
 
 
@@ -54,7 +54,7 @@ def _caches(chosen: argparse.Namespace) -> Iterator[Path]:
     for path in chosen.paths or [Path()]:
         top = Path(os.path.abspath(path))
         if not top.is_dir():
-            raise ConfigError(f"no such folder: {display(top)}")
+            raise ConfigError(f"no such directory: {display(top)}")
         resolver.named.append(top)
         settings = resolver.of_folder(top)
         found[settings.cache_dir or settings.root / FOLDER] = None

@@ -15,7 +15,7 @@ from distlint.engine.selection import ALL
 from distlint.rules.table import FAMILIES, RESERVED
 
 FILES = "files"
-FOLDERS = "folders"
+FOLDERS = "directories"
 
 _WORDS = {
     "RULES": (ALL, *FAMILIES, *RESERVED, *RESERVED.values()),
@@ -23,7 +23,7 @@ _WORDS = {
     "PATH|CODE|NAME": (*RESERVED, *RESERVED.values()),
     "KEY": tuple(key.name for key in KEYS),
 }
-_PATHS = {"FILE": FILES, "PATH": FILES, "FILE[::FUNCTION]": FILES, "FOLDER": FOLDERS}
+_PATHS = {"FILE": FILES, "PATH": FILES, "FILE[::FUNCTION]": FILES, "DIR": FOLDERS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +61,12 @@ def run(arguments: Sequence[str]) -> int:
 def parser() -> Parser:
     parser = Parser(
         "distlint completion",
-        description="Print a script that lets a shell complete what you type.",
+        description="Print a shell script that completes commands, options and values.",
         epilog='bash: eval "$(distlint completion bash)" in ~/.bashrc. '
         'zsh: eval "$(distlint completion zsh)" in ~/.zshrc, after compinit. '
         "fish: distlint completion fish > ~/.config/fish/completions/distlint.fish",
     )
-    parser.add_argument("shell", choices=("bash", "fish", "zsh"), help="the shell")
+    parser.add_argument("shell", choices=("bash", "fish", "zsh"), help="shell to complete in")
     return parser
 
 
@@ -119,7 +119,7 @@ _distlint() {{
         local IFS=$'\\n'
         compopt -o filenames 2> /dev/null
         COMPREPLY=($(compgen -f -- "$cur"))
-    elif [[ "$kind" == folders ]]; then
+    elif [[ "$kind" == directories ]]; then
         local IFS=$'\\n'
         compopt -o filenames 2> /dev/null
         COMPREPLY=($(compgen -d -- "$cur"))
@@ -157,7 +157,7 @@ def _fish(commands: Sequence[Command]) -> str:
     lines = [
         "complete -c distlint -f",
         *(f"{first} -a {command.name} -d {_quoted(command.help)}" for command in commands),
-        f"{first} -s h -l help -d 'show the commands'",
+        f"{first} -s h -l help -d 'show help'",
         f"{first} -s V -l version -d 'show the version'",
     ]
     for command in commands:
@@ -197,7 +197,7 @@ _distlint() {{
     )
     if (( CURRENT == 2 )); then
         _describe command commands
-        _arguments '--help[show the commands]' '--version[show the version]'
+        _arguments '--help[show help]' '--version[show the version]'
         return
     fi
     local command=$words[2]

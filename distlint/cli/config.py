@@ -35,14 +35,19 @@ def run(arguments: Sequence[str]) -> int:
 def parser() -> Parser:
     parser = Parser(
         "distlint config",
-        description="List what can be configured.",
+        description="List all configuration keys, or explain one.",
     )
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("key", nargs="?", metavar="KEY", help="explain this key")
+    what.add_argument("key", nargs="?", metavar="KEY", help="configuration key to explain")
     what.add_argument(
         "--schema", action="store_true", help="print the JSON schema of the configuration"
     )
-    parser.add_argument("--output-format", choices=("full", "json"), default="full")
+    parser.add_argument(
+        "--output-format",
+        choices=("full", "json"),
+        default="full",
+        help="output format (default: full)",
+    )
     options.add_display(parser)
     return parser
 
@@ -72,7 +77,7 @@ def _explain(key: Key, chosen: argparse.Namespace) -> None:
     out.line((key.name, "bold"))
     rows = [
         Row("meaning", _plain(key.meaning)),
-        Row("default", _plain(key.default) or "nothing"),
+        Row("default", _plain(key.default) or "none"),
         Row("example", f"{key.name} = {key.example}"),
     ]
     for parts in table(rows, options.width()):

@@ -31,7 +31,7 @@ def run(arguments: Sequence[str]) -> int:
                 progress=bar,
             )
         except FileNotFoundError as error:
-            raise ConfigError(f"no such file or folder: {error.filename}") from None
+            raise ConfigError(f"no such file or directory: {error.filename}") from None
     from distlint.diagnose import report
 
     with options.output(chosen.output_file, sys.stdout) as stream:
@@ -54,42 +54,59 @@ def _standard_input() -> list[Path]:
         ConfigError: if that is a terminal, where it would look like a hang.
     """
     if sys.stdin.isatty():
-        raise ConfigError("name a log or a folder, or pipe one in")
+        raise ConfigError("no input: give a log file or a directory, or pipe in a log")
     return [STDIN]
 
 
 def parser() -> Parser:
     parser = Parser(
         "distlint diagnose",
-        description="Say what failed first in a job, who is missing, and what messages mean.",
-        epilog="Exit status: 0 nothing found, 1 an error or a warning, 2 the run itself failed.",
+        description="Find the first failure of a job in its logs, report missing ranks and explain "
+        "error messages.",
+        epilog="Exit status: 0 nothing found, 1 an error or a warning, 2 distlint itself failed.",
     )
     parser.add_argument(
         "logs",
         nargs="*",
         type=Path,
         metavar="PATH",
-        help="logs, flight-recorder dumps, and folders of them such as torchrun's --log-dir; "
-        "gzip, bz2 and xz are unpacked; - is standard input (default, if it is no terminal)",
+        help="logs, Flight Recorder dumps, or directories of them, such as torchrun's --log-dir; "
+        "gzip, bz2 and xz files are decompressed; - is standard input (default, unless it is a "
+        "terminal)",
     )
     parser.add_argument(
         "--script",
         type=Path,
         metavar="FILE",
-        help="what the ranks ran: the rules in question look at it",
+        help="script that the ranks ran; check it with the rules for the failure",
     )
     parser.add_argument(
         "--world-size",
         type=options.count,
         metavar="N",
-        help="how many ranks there were (default: as many as the logs tell)",
+        help="world size of the job (default: inferred from the logs)",
     )
     group = parser.add_argument_group("output")
-    group.add_argument("--output-format", choices=("full", "json"), default="full")
     group.add_argument(
-        "--json", action="store_const", const="json", dest="output_format", help="the same as JSON"
+        "--output-format",
+        choices=("full", "json"),
+        default="full",
+        help="output format (default: full)",
     )
-    group.add_argument("-o", "--output-file", type=Path, metavar="FILE", help="write it there")
+    group.add_argument(
+        "--json",
+        action="store_const",
+        const="json",
+        dest="output_format",
+        help="same as --output-format json",
+    )
+    group.add_argument(
+        "-o",
+        "--output-file",
+        type=Path,
+        metavar="FILE",
+        help="write the output to this file instead of standard output",
+    )
     options.add_configuration(parser)
     options.add_display(parser)
     return parser

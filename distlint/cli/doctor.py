@@ -46,7 +46,7 @@ def run(arguments: Sequence[str]) -> int:
         verbose, quiet = chosen.verbose, chosen.quiet
         report.write(rows, out, options.width(), verbose=verbose, quiet=quiet)
         if chosen.report and not quiet:
-            out.line(f"The report is in {display(chosen.report)}; read it before you pass it on.")
+            out.line(f"Report written to {display(chosen.report)}. Review it before you share it.")
     return FINDINGS if report.failed(rows) else OK
 
 
@@ -71,16 +71,19 @@ def _rows(machine: Machine, chosen: argparse.Namespace) -> list[Check]:
 def parser() -> Parser:
     parser = Parser(
         "distlint doctor",
-        description="Look at the machine and its settings. Nothing is changed, no process is ended "
-        "that was not started here, and no other machine is contacted unless it is named.",
-        epilog="Exit status: 0 nothing wrong, 1 a warning or an error, 2 the run itself failed.",
+        description="Check the environment for distributed training. Nothing is changed, no "
+        "process is terminated that the command did not start itself, and no other machine is "
+        "contacted unless you name it.",
+        epilog="Exit status: 0 no problems, 1 a warning or an error, 2 distlint itself failed.",
     )
-    group = parser.add_argument_group("more to look at")
+    group = parser.add_argument_group("additional checks")
     group.add_argument(
-        "--smoke", action="store_true", help="run a real all_reduce, with a time limit"
+        "--smoke",
+        action="store_true",
+        help="run an all_reduce on real processes, with a time limit",
     )
     group.add_argument(
-        "--bench", action="store_true", help="the same, and measure the bandwidth of all_reduce"
+        "--bench", action="store_true", help="like --smoke, and measure the bandwidth of all_reduce"
     )
     group.add_argument(
         "-n",
@@ -88,19 +91,19 @@ def parser() -> Parser:
         type=options.count,
         default=2,
         metavar="N",
-        help="processes for it (default: 2)",
+        help="number of processes for --smoke and --bench (default: 2)",
     )
     group.add_argument(
         "--timeout",
         type=options.seconds,
         default=30.0,
         metavar="SECONDS",
-        help="how long processes may wait for each other (default: 30)",
+        help="how long processes wait for each other (default: 30)",
     )
     group.add_argument(
         "--ranks",
         action="store_true",
-        help="compare versions and variables over the ranks of a job, started as one: "
+        help="compare versions and environment variables across ranks; launch it as a job: "
         "torchrun ... -m distlint doctor --ranks",
     )
     group.add_argument(
@@ -108,32 +111,46 @@ def parser() -> Parser:
         action="append",
         default=[],
         metavar="HOST:PORT",
-        help="try to reach this by TCP",
+        help="test a TCP connection to this address",
     )
     group.add_argument(
-        "--hostfile", type=Path, metavar="FILE", help="try ssh to these hosts, and look at MPI"
+        "--hostfile", type=Path, metavar="FILE", help="test ssh to these hosts, and check MPI"
     )
     group.add_argument(
-        "--data", action="append", default=[], type=Path, metavar="PATH", help="where data lies"
+        "--data",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="PATH",
+        help="check the filesystem of this dataset",
     )
     group.add_argument(
         "--checkpoint",
         action="append",
         default=[],
         type=Path,
-        metavar="FOLDER",
-        help="is a checkpoint whole?",
+        metavar="DIR",
+        help="check that this checkpoint is complete",
     )
     group = parser.add_argument_group("output")
-    group.add_argument("--output-format", choices=("full", "json"), default="full")
     group.add_argument(
-        "--json", action="store_const", const="json", dest="output_format", help="the same as JSON"
+        "--output-format",
+        choices=("full", "json"),
+        default="full",
+        help="output format (default: full)",
+    )
+    group.add_argument(
+        "--json",
+        action="store_const",
+        const="json",
+        dest="output_format",
+        help="same as --output-format json",
     )
     group.add_argument(
         "--report",
         type=Path,
         metavar="FILE",
-        help="write all that a bug report needs there, with secrets masked",
+        help="write a report for a bug tracker to this file, with secrets masked",
     )
     options.add_display(parser)
     return parser

@@ -23,10 +23,10 @@ def run(arguments: Sequence[str]) -> int:
 def parser() -> Parser:
     return check.parser_of(
         "fix",
-        "Repair what can be repaired: each repair is analysed, and taken back if it does not "
-        "prove right.",
-        "Exit status: 0 nothing left at or above --fail-on, 1 findings left (with --diff: "
-        "something would change or be left), 2 the run itself failed.",
+        "Fix findings. Each fix is verified by re-analysis, and reverted if it does not "
+        "remove the finding or introduces another.",
+        "Exit status: 0 no findings remain at or above --fail-on, 1 findings remain (with --diff: "
+        "files would change or findings would remain), 2 distlint itself failed.",
     )
 
 
@@ -115,8 +115,8 @@ def _needed(importing: Sequence[Fixed], *, would: bool) -> str:
     which = name if one else f"{len(importing):,} files"
     verb = "would import" if would else "now imports" if one else "now import"
     return (
-        f"{which} {verb} {RUNTIME}: install distlint where training runs, or let "
-        "`distlint vendor` write a copy into the project."
+        f"{which} {verb} {RUNTIME}: install distlint where the training runs, or copy "
+        "the runtime into the project with `distlint vendor`."
     )
 
 

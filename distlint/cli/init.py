@@ -18,7 +18,7 @@ BASELINE = "distlint-baseline.json"
 _LINE = f'baseline = "{BASELINE}"'
 
 _BODY = """\
-# `distlint config` lists all keys, `distlint rule CODE` explains a rule.
+# All keys: `distlint config`. About a rule: `distlint rule CODE`.
 # extend-exclude = ["third_party"]
 # per-file-ignores = { "tests/*" = ["DST101"] }
 # fail-on = "error"
@@ -29,19 +29,19 @@ def run(arguments: Sequence[str]) -> int:
     chosen = parser().read(arguments)
     folder = Path(os.path.abspath(chosen.folder))
     if not folder.is_dir():
-        raise ConfigError(f"{display(folder)}: no such folder")
+        raise ConfigError(f"{display(folder)}: no such directory")
     there = config_in(folder)
     if there is None:
         shared = folder / PYPROJECT
         file = shared if shared.exists() and not chosen.own_file else folder / FILE_NAME
         _write(file, _BODY + (f"{_LINE}\n" if chosen.baseline else ""))
-        what = f"[{TABLE}] was added" if file.name == PYPROJECT else "written"
+        what = f"added [{TABLE}]" if file.name == PYPROJECT else "written"
     elif chosen.baseline:
         file = there
         _add_baseline(file)
-        what = "`baseline` was added"
+        what = "added `baseline`"
     else:
-        hint = "`distlint init --baseline` adds a baseline to it"
+        hint = "add a baseline to it with `distlint init --baseline`"
         raise ConfigError(f"{display(there)} already has a configuration; {hint}")
     failed = chosen.baseline and not _recorded(folder, quiet=chosen.quiet)
     if not chosen.quiet:
@@ -52,25 +52,27 @@ def run(arguments: Sequence[str]) -> int:
 def parser() -> Parser:
     parser = Parser(
         "distlint init",
-        description="Write a configuration to start from: a table in the pyproject.toml that is "
-        "there, else a distlint.toml. Nothing changes in an existing configuration, except that "
-        "--baseline adds its key.",
+        description="Create a configuration file: a [tool.distlint] table in an existing "
+        "pyproject.toml, otherwise a distlint.toml. An existing configuration is not changed, "
+        "except that --baseline adds its key.",
     )
     parser.add_argument(
         "folder",
         nargs="?",
         type=Path,
         default=Path(),
-        metavar="FOLDER",
-        help="where (default: the working folder)",
+        metavar="DIR",
+        help="project directory (default: current directory)",
     )
     parser.add_argument(
-        "--own-file", action="store_true", help="write a distlint.toml beside a pyproject.toml"
+        "--own-file",
+        action="store_true",
+        help="write a distlint.toml even if there is a pyproject.toml",
     )
     parser.add_argument(
         "--baseline",
         action="store_true",
-        help=f"check the folder, and pass over what is found from now on ({BASELINE})",
+        help=f"check the directory and record the findings in a baseline ({BASELINE})",
     )
     options.add_display(parser)
     return parser
@@ -89,7 +91,9 @@ def _write(file: Path, body: str) -> None:
             parsed(text, file)
         except ConfigError:
             parsed(before, file)  # rather what is wrong with the file as it was
-            raise ConfigError(f"{display(file)}: no table can be added; use --own-file") from None
+            raise ConfigError(
+                f"{display(file)}: cannot add a table to this file; use --own-file"
+            ) from None
     _replace(file, old, text)
     load(file)
 
@@ -100,12 +104,14 @@ def _add_baseline(file: Path) -> None:
 
     known = load(file).values.get("baseline")
     if known is not None:
-        where = f"{display(known.file)}: `baseline` is `{known.value}` already"
-        raise ConfigError(f"{where}; `distlint check --update-baseline` records the findings")
+        where = f"{display(known.file)}: `baseline` is already set to `{known.value}`"
+        raise ConfigError(f"{where}; record the findings with `distlint check --update-baseline`")
     old = file.read_bytes()
     text = with_key(old.decode("utf-8"), file, "baseline", BASELINE)
     if text is None:
-        raise ConfigError(f"{display(file)}: no key can be added; add it by hand: {_LINE}")
+        raise ConfigError(
+            f"{display(file)}: cannot add a key to this file; add it manually: {_LINE}"
+        )
     _replace(file, old, text)
 
 
@@ -125,5 +131,5 @@ def _recorded(folder: Path, *, quiet: bool) -> bool:
     report = check_paths([folder], resolver)
     for file, count in update(report, resolver).items():
         if not quiet:
-            print(f"{display(file)} holds {count:,} finding{'' if count == 1 else 's'}.")
+            print(f"{display(file)} contains {count:,} finding{'' if count == 1 else 's'}.")
     return not report.failed

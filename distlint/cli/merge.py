@@ -30,11 +30,11 @@ def run(arguments: Sequence[str]) -> int:
 def parser() -> Parser:
     parser = Parser(
         "distlint merge",
-        description="Put the reports of shards together, as if one run had checked all files. A "
-        "report is written by `distlint check --output-format report`.",
-        epilog="Exit status: that of a run that had checked all files.",
+        description="Merge shard reports, as if one run had checked all files. Write the reports "
+        "with `distlint check --shard I/N --output-format report`.",
+        epilog="Exit status: same as that of one run over all files.",
     )
-    parser.add_argument("reports", nargs="+", type=Path, metavar="FILE", help="a report")
+    parser.add_argument("reports", nargs="+", type=Path, metavar="FILE", help="shard report")
     options.add_configuration(parser)
     check.add_baseline(parser)
     group = check.add_output(parser)
@@ -55,15 +55,15 @@ def _expect_all_parts(reports: Sequence[Report]) -> None:
         return
     counts = {count for _, count in parts}
     if len(counts) > 1 or len(parts) < len(reports):
-        raise ConfigError("these reports are not parts of one run")
+        raise ConfigError("these reports are not shards of the same run")
     numbers = [number for number, _ in parts]
     (count,) = counts
     missing = sorted({*range(1, count + 1)} - {*numbers})
     if missing:
         names = ", ".join(f"{number}/{count}" for number in missing)
-        raise ConfigError(f"missing: the report of {names}")
+        raise ConfigError(f"missing report of shard {names}")
     if len(numbers) > count:
-        raise ConfigError("the report of one part is there twice")
+        raise ConfigError("the report of a shard is given twice")
 
 
 def _read(path: Path) -> Report:
@@ -73,6 +73,6 @@ def _read(path: Path) -> Report:
     try:
         return loads(path.read_text(encoding="utf-8"), repository())
     except OSError as error:
-        raise ConfigError(f"{display(path)}: cannot be read: {error.strerror}") from None
+        raise ConfigError(f"{display(path)}: cannot read file: {error.strerror}") from None
     except (ExchangeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{display(path)}: {error}") from None

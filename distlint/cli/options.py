@@ -30,38 +30,39 @@ def add_display(parser: argparse.ArgumentParser) -> None:
         "--color",
         choices=("auto", "always", "never"),
         default="auto",
-        help="colour the output; auto does on a terminal and heeds NO_COLOR and FORCE_COLOR",
+        help="when to use colours; auto means on terminals, and respects NO_COLOR and FORCE_COLOR",
     )
-    group.add_argument(
-        "-v", "--verbose", action="store_true", help="say more about what went wrong"
-    )
-    group.add_argument("-q", "--quiet", action="store_true", help="print findings and nothing else")
+    group.add_argument("-v", "--verbose", action="store_true", help="show more details")
+    group.add_argument("-q", "--quiet", action="store_true", help="print findings only")
 
 
 def add_configuration(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("configuration")
     group.add_argument(
-        "--config", type=Path, metavar="FILE", help="use this file and look for no other"
+        "--config",
+        type=Path,
+        metavar="FILE",
+        help="use this configuration file and ignore all others",
     )
-    group.add_argument("--isolated", action="store_true", help="use no configuration file")
+    group.add_argument("--isolated", action="store_true", help="ignore all configuration files")
 
 
 def add_selection(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("rules", "codes, names, prefixes or ALL, separated by commas")
     for option, text in (
-        ("--select", "report these rules only"),
-        ("--extend-select", "report these rules as well"),
-        ("--ignore", "leave out these rules"),
-        ("--extend-ignore", "leave out these rules as well"),
+        ("--select", "enable only these rules"),
+        ("--extend-select", "enable these rules in addition"),
+        ("--ignore", "ignore these rules"),
+        ("--extend-ignore", "ignore these rules in addition"),
     ):
         group.add_argument(option, action="append", type=_comma_list, metavar="RULES", help=text)
     group.add_argument(
-        "--preview", action=argparse.BooleanOptionalAction, help="report rules that are in preview"
+        "--preview", action=argparse.BooleanOptionalAction, help="enable rules in preview"
     )
     group.add_argument(
         "--fail-on",
         choices=[each.value for each in Severity],
-        help="the least severity that makes the exit status 1 (default: warning)",
+        help="minimum severity for exit status 1 (default: warning)",
     )
 
 
@@ -72,23 +73,25 @@ def add_files(parser: argparse.ArgumentParser) -> None:
         action="append",
         type=_comma_list,
         metavar="PATTERNS",
-        help="leave out paths, in the language of .gitignore, in place of the default patterns",
+        help="exclude paths (.gitignore patterns), instead of the default patterns",
     )
     group.add_argument(
         "--extend-exclude",
         action="append",
         type=_comma_list,
         metavar="PATTERNS",
-        help="leave out these paths as well",
+        help="exclude these paths in addition",
     )
     group.add_argument(
-        "--force-exclude", action="store_true", help="leave out excluded paths even when named"
+        "--force-exclude",
+        action="store_true",
+        help="exclude paths even if given on the command line",
     )
     group.add_argument(
         "--respect-gitignore",
         action=argparse.BooleanOptionalAction,
         default=True,
-        help="leave out what git ignores below named folders (default)",
+        help="skip files ignored by git in the given directories (default)",
     )
 
 
@@ -96,9 +99,9 @@ def add_cache_dir(group: argparse._ActionsContainer) -> None:
     group.add_argument(
         "--cache-dir",
         type=Path,
-        metavar="FOLDER",
+        metavar="DIR",
         default=os.environ.get("DISTLINT_CACHE_DIR") or None,
-        help="where the cache lies (environment: DISTLINT_CACHE_DIR)",
+        help="cache directory (environment: DISTLINT_CACHE_DIR)",
     )
 
 
@@ -196,7 +199,7 @@ def count(text: str) -> int:
     """A number from 1, as the type of an option."""
     found = whole_number(text) if text.isdecimal() else None
     if not found:
-        raise argparse.ArgumentTypeError(f"not a number of processes: {text[:40]}")
+        raise argparse.ArgumentTypeError(f"invalid number of processes: {text[:40]}")
     return found
 
 
@@ -207,7 +210,7 @@ def seconds(text: str) -> float:
     except ValueError:
         found = 0.0
     if not 0 < found < float("inf"):
-        raise argparse.ArgumentTypeError(f"not a number of seconds: {text}")
+        raise argparse.ArgumentTypeError(f"invalid number of seconds: {text}")
     return found
 
 

@@ -24,7 +24,7 @@ class Parser(argparse.ArgumentParser):
         return chosen
 
     def error(self, message: str) -> NoReturn:
-        self.exit(FAILED, f"{self.prog}: {message}\nType `{self.prog} --help` for its options.\n")
+        self.exit(FAILED, f"{self.prog}: {message}\nRun `{self.prog} --help` for usage.\n")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         try:
@@ -54,7 +54,7 @@ class Parser(argparse.ArgumentParser):
             return ""
         if meant in self._options:
             return f"; did you mean `{meant}`?"
-        return f"; `{keys[meant]}` is a key of the configuration: `distlint config {keys[meant]}`"
+        return f"; `{keys[meant]}` is a configuration key: see `distlint config {keys[meant]}`"
 
     @property
     def _options(self) -> Iterable[str]:

@@ -35,7 +35,7 @@ def run(arguments: Sequence[str]) -> int:
     elif code in rules():
         _show([rules()[code]], chosen)
     else:
-        print(f"{code} ({RESERVED[code]}) is reserved: this version does not have the rule yet.")
+        print(f"{code} ({RESERVED[code]}) is reserved for a future rule.")
     return OK
 
 
@@ -65,7 +65,7 @@ def _not_declared(settings: Settings) -> str:
     if not settings.rules and not settings.rule_packages:
         return ""
     named = ", ".join([*map(display, settings.rules), *settings.rule_packages])
-    return f"; rules in {named} may declare it: `distlint test-rule` runs these"
+    return f"; it may be defined in {named}, which only `distlint test-rule` runs"
 
 
 def _code(word: str, known: Mapping[str, str] = RESERVED) -> str | None:
@@ -105,22 +105,28 @@ def _settings(chosen: argparse.Namespace) -> Settings:
 def parser() -> Parser:
     parser = Parser(
         "distlint rule",
-        description="Explain a rule, or list the rules of a family or with a word in their name.",
+        description="Explain a rule, or list the rules of a family or the rules whose name "
+        "contains a word.",
     )
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument(
         "rule",
         nargs="?",
         metavar="CODE|NAME",
-        help="such as DST101; a prefix such as DST1, a word such as sampler, or ALL, lists rules",
+        help="rule to explain (DST101), or rules to list: a prefix (DST1), a word (sampler) or ALL",
     )
-    which.add_argument("--all", action="store_true", help="explain all of them")
+    which.add_argument("--all", action="store_true", help="explain all rules")
     parser.add_argument(
         "--examples",
         action="store_true",
-        help="add whole scripts that are reported, and that are not",
+        help="show complete scripts that the rule reports and does not report",
     )
-    parser.add_argument("--output-format", choices=("full", "json"), default="full")
+    parser.add_argument(
+        "--output-format",
+        choices=("full", "json"),
+        default="full",
+        help="output format (default: full)",
+    )
     options.add_configuration(parser)
     options.add_display(parser)
     return parser
@@ -138,7 +144,7 @@ def _show(shown: list[type[Rule]], chosen: argparse.Namespace) -> None:
     text = "\n".join(page(rule, examples=chosen.examples) for rule in shown)
     if len(shown) == 1 and not chosen.examples:
         command = f"distlint rule {shown[0].code} --examples"
-        text += f"\n`{command}` adds scripts that are reported and scripts that are not.\n"
+        text += f"\nFor complete scripts that are reported and not reported, run `{command}`.\n"
     color = options.colored(chosen.color, sys.stdout)
     if not color and not options.drawn(sys.stdout):
         sys.stdout.write(text)

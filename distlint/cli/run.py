@@ -42,7 +42,7 @@ def run(arguments: Sequence[str]) -> int:
     if not script.is_file():
         raise ConfigError(f"no such script: {script}")
     if importlib.util.find_spec("torch") is None:
-        raise ConfigError("`distlint run` needs torch: pip install torch")
+        raise ConfigError("`distlint run` requires torch: pip install torch")
     with tempfile.TemporaryDirectory(prefix="distlint-run-") as folder:
         return _launch(chosen, script, Path(folder))
 
@@ -50,42 +50,44 @@ def run(arguments: Sequence[str]) -> int:
 def parser() -> Parser:
     parser = Parser(
         "distlint run",
-        description="Start a script on several processes of this machine, as torchrun does.",
-        epilog="Exit status: that of the first process that failed, 0 if none did.",
+        description="Launch a script on several processes on this machine, as torchrun does.",
+        epilog="Exit status: that of the first process that failed, or 0.",
     )
     parser.add_argument(
         "-n",
         "--nproc",
         type=options.count,
         metavar="N",
-        help="processes to start (default: one for each GPU, or 2)",
+        help="number of processes (default: one per GPU, or 2 without GPUs)",
     )
-    group = parser.add_argument_group("watching")
+    group = parser.add_argument_group("watch")
     group.add_argument(
         "--watch",
         nargs="?",
         const="on",
         choices=tuple(_LEVELS),
         metavar="=strict",
-        help="report where ranks diverge; --watch=strict checks before each collective and raises "
-        "on every rank",
+        help="monitor collectives and report where ranks diverge; --watch=strict compares the "
+        "ranks before each collective and raises on all ranks",
     )
     group.add_argument(
         "--patience",
         type=options.seconds,
         metavar="SECONDS",
-        help="report a rank that is missing for so long (default: 5)",
+        help="report a rank that has been missing for this long (default: 5)",
     )
     group.add_argument(
         "--timeout",
         type=options.seconds,
         metavar="SECONDS",
-        help="under --watch=strict, raise after so long (default: the process group's time-out)",
+        help="with --watch=strict, raise after this long (default: timeout of the process group)",
     )
     options.add_configuration(parser)
     options.add_display(parser)
-    parser.add_argument("script", help="the script")
-    rest = parser.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")
+    parser.add_argument("script", help="script to run")
+    rest = parser.add_argument(
+        "arguments", nargs=argparse.REMAINDER, help="arguments of the script"
+    )
     rest.required = False  # as the message about a missing script would have it
     return parser
 
@@ -201,7 +203,7 @@ def _write_findings(chosen: argparse.Namespace, script: Path, folder: Path) -> P
     except ConfigError:
         raise
     except Exception as error:  # the run matters more than what is said about it
-        print(f"distlint: not analysed: {type(error).__name__}: {error}", file=sys.stderr)
+        print(f"distlint: static analysis failed: {type(error).__name__}: {error}", file=sys.stderr)
         findings = ()
     file = folder / "findings.json"
     file.write_text(json.dumps([_row(finding) for finding in findings]), encoding="utf-8")

@@ -18,7 +18,7 @@ NEEDED = "'pygls>=2' 'lsprotocol>=2025'"
 def run(arguments: Sequence[str]) -> int:
     parser().read(arguments)
     if importlib.util.find_spec("pygls") is None:
-        raise ConfigError(f"`distlint server` needs pygls: pip install {NEEDED}")
+        raise ConfigError(f"`distlint server` requires pygls: pip install {NEEDED}")
     from distlint.server.input import Input
     from distlint.server.server import make
 
@@ -34,11 +34,12 @@ def run(arguments: Sequence[str]) -> int:
 def parser() -> Parser:
     parser = Parser(
         "distlint server",
-        description="Speak the language server protocol with an editor, on standard input and "
-        "output.",
-        epilog="docs/editors.md tells how to set up editors.",
+        description="Run the language server on standard input and output.",
+        epilog="See docs/editors.md for how to set up editors.",
     )
     parser.add_argument(
-        "--stdio", action="store_true", help="as always; for editors that insist on saying so"
+        "--stdio",
+        action="store_true",
+        help="use standard input and output (always on; accepted for compatibility with editors)",
     )
     return parser

@@ -41,25 +41,25 @@ def run(arguments: Sequence[str]) -> int:
     count = "1 rule" if len(rules) == 1 else f"{len(rules)} rules"
     if failed:
         codes = ", ".join(rule.code for rule in failed)
-        out.line(f"{count} tested; not as the examples say: {codes}.")
+        out.line(f"{count} tested; failed: {codes}.")
         return FINDINGS
-    out.line(f"{count} tested; all examples are as they should be.")
+    out.line(f"{count} tested; all examples passed.")
     return OK
 
 
 def parser() -> Parser:
     parser = Parser(
         "distlint test-rule",
-        description="Hold rules against their own examples: the good ones have to be silent, the "
-        "bad ones to be reported on the lines with `# expect: CODE`, and fixes to repair.",
-        epilog="Exit status: 0 all examples are as they should be, 1 some are not, 2 the run "
-        "itself failed.",
+        description="Test rules against their examples: nothing may be reported in good examples, "
+        "bad examples must be reported on the lines marked `# expect: CODE`, and fixes must remove "
+        "the finding.",
+        epilog="Exit status: 0 all examples passed, 1 some failed, 2 distlint itself failed.",
     )
-    parser.add_argument("rule", metavar="PATH|CODE|NAME", help="a file with rules, or one rule")
+    parser.add_argument("rule", metavar="PATH|CODE|NAME", help="file with rules, or a single rule")
     parser.add_argument(
         "--run",
         action="store_true",
-        help="execute the examples on several processes as well (needs torch)",
+        help="also run the examples on several processes (requires torch)",
     )
     options.add_configuration(parser)
     options.add_display(parser)
@@ -120,10 +120,10 @@ def _passes(
 
 def _told(trial: Trial) -> list[str]:
     if not trial.bad:
-        return ["silent"]
+        return ["not reported"]
     rows = ", ".join(str(row) for row in trial.reported)
-    told = [f"reported in line {rows}" if len(trial.reported) == 1 else f"reported in lines {rows}"]
-    return [*told, "repaired"] if trial.repaired is not None else told
+    told = [f"reported on line {rows}" if len(trial.reported) == 1 else f"reported on lines {rows}"]
+    return [*told, "fixed"] if trial.repaired is not None else told
 
 
 def _executed(trial: Trial, execute: Execute) -> tuple[list[str], list[str]]:
@@ -133,13 +133,15 @@ def _executed(trial: Trial, execute: Execute) -> tuple[list[str], list[str]]:
         return [f"not run: {example.why_static or 'static'}"], []
     shown = execute(example.code, example)
     if shown != example.effect:
-        return [], [f"run on {example.ranks} processes: {shown}, not {example.effect}"]
+        return [], [f"run on {example.ranks} processes: {shown}, expected: {example.effect}"]
     if trial.repaired is None or example.effect == "finishes":
         return [f"run: {shown}"], []
     after = execute(trial.repaired, example)
     if after != "finishes":
-        return [], [f"after its fixes, on {example.ranks} processes: {after}"]
-    return [f"run: {shown}, repaired it finishes"], []
+        return [], [
+            f"run on {example.ranks} processes after its fixes: {after}, expected: finishes"
+        ]
+    return [f"run: {shown}, finishes after its fixes"], []
 
 
 def _executor(stack: ExitStack) -> Execute:
@@ -147,13 +149,13 @@ def _executor(stack: ExitStack) -> Execute:
 
     reason = missing()
     if reason is not None:
-        raise ConfigError(f"--run needs torch: {reason}")
+        raise ConfigError(f"--run requires torch: {reason}")
     cluster = stack.enter_context(Cluster())
 
     def execute(source: str, example: Example) -> str:
         lacking = missing(example.needs)
         if lacking is not None:
-            raise ConfigError(f"--run: {example.title!r} needs {lacking}")
+            raise ConfigError(f"--run: example {example.title!r} requires {lacking}")
         outcome = cluster.run(source, ranks=example.ranks, needs=example.needs)
         if outcome.effect == "finishes" and outcome.crossed and example.effect == "wrong data":
             return "wrong data"

@@ -46,24 +46,37 @@ def _write(traces: Sequence[Trace], chosen: argparse.Namespace, stream: IO[str])
     for trace in traces:
         text.render(trace, out, options.width())
     if not traces and not chosen.quiet:
-        out.line("No collectives to trace.")
+        out.line("No collectives found.")
 
 
 def parser() -> Parser:
     parser = Parser(
         "distlint trace",
-        description="Show the collectives of each group of ranks side by side.",
-        epilog="Exit status: 0 the ranks agree, 1 they part ways, 2 the run itself failed.",
+        description="Compare the collectives of ranks side by side.",
+        epilog="Exit status: 0 the ranks agree, 1 they diverge, 2 distlint itself failed.",
     )
-    parser.add_argument("target", metavar="FILE[::FUNCTION]", help="a script, or a function in it")
+    parser.add_argument(
+        "target", metavar="FILE[::FUNCTION]", help="a script, or one of its functions"
+    )
     parser.add_argument(
         "--ranks",
         type=_ranks,
         metavar="R,R,...",
-        help="show these ranks (default: one for each group that behaves alike)",
+        help="show these ranks (default: one of each group of ranks that behave the same)",
     )
-    parser.add_argument("--output-format", choices=("full", "html", "json"), default="full")
-    parser.add_argument("-o", "--output-file", type=Path, metavar="FILE", help="write it there")
+    parser.add_argument(
+        "--output-format",
+        choices=("full", "html", "json"),
+        default="full",
+        help="output format (default: full)",
+    )
+    parser.add_argument(
+        "-o",
+        "--output-file",
+        type=Path,
+        metavar="FILE",
+        help="write the output to this file instead of standard output",
+    )
     options.add_configuration(parser)
     options.add_display(parser)
     return parser
@@ -75,7 +88,7 @@ def _target(text: str) -> tuple[Path, str | None]:
     if not separator or os.path.exists(text):
         return Path(os.path.abspath(text)), None
     if not name or not function:
-        raise ConfigError(f"`{text}` is not of the form FILE::FUNCTION")
+        raise ConfigError(f"`{text}` is not in the form FILE::FUNCTION")
     return Path(os.path.abspath(name)), function
 
 
@@ -84,5 +97,7 @@ def _ranks(text: str) -> tuple[int, ...]:
     ranks = [whole_number(part) for part in parts if part.isdecimal()]
     found = [rank for rank in ranks if rank is not None]
     if len(found) < len(parts):
-        raise argparse.ArgumentTypeError(f"not a list of ranks such as 0,1: {text[:40]}")
+        raise argparse.ArgumentTypeError(
+            f"invalid list of ranks (expected, for example, 0,1): {text[:40]}"
+        )
     return tuple(dict.fromkeys(found))

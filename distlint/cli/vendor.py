@@ -17,7 +17,7 @@ def run(arguments: Sequence[str]) -> int:
 
     path = Path(chosen.path).absolute()
     if path.suffix != ".py":
-        print(f"distlint: {chosen.path} is not the name of a Python file", file=sys.stderr)
+        print(f"distlint: {chosen.path} is not a .py file", file=sys.stderr)
         return FAILED
     if path.exists():
         vendor.names_in(path)
@@ -31,7 +31,7 @@ def run(arguments: Sequence[str]) -> int:
     path.parent.mkdir(parents=True, exist_ok=True)
     written = vendor.write(path, text)
     if not chosen.quiet:
-        what = "everything" if names is None else ", ".join(names)
+        what = "all utilities" if names is None else ", ".join(names)
         print(f"{display(path)}: {what} ({'written' if written else 'unchanged'})")
     return OK
 
@@ -39,18 +39,18 @@ def run(arguments: Sequence[str]) -> int:
 def parser() -> Parser:
     parser = Parser(
         "distlint vendor",
-        description="Write what the project uses of distlint.runtime as one file of its own, which "
-        "needs torch and nothing else. A file that this command did not write is left alone. The "
-        "watch and the checks of replicas are instruments and stay in distlint.",
+        description="Copy the parts of distlint.runtime that the project uses into a single file "
+        "that depends on torch only. A file that this command did not write is never overwritten. "
+        "The watch and the replica checks are debugging tools and cannot be copied.",
     )
-    parser.add_argument("path", metavar="PATH", help="the file, such as mypackage/ranks.py")
+    parser.add_argument("path", metavar="PATH", help="file to write, such as mypackage/ranks.py")
     which = parser.add_mutually_exclusive_group()
     which.add_argument(
         "--names",
         action="append",
         metavar="NAMES",
-        help="these utilities, separated by commas (default: those that the project imports)",
+        help="utilities to copy, separated by commas (default: those that the project imports)",
     )
-    which.add_argument("--all", action="store_true", help="all utilities")
+    which.add_argument("--all", action="store_true", help="copy all utilities")
     options.add_display(parser)
     return parser

@@ -47,7 +47,7 @@ def watch(chosen: argparse.Namespace, arguments: Sequence[str]) -> int:
         # A process of its own has read no file before, be it a module, a rule or a setting.
         subprocess.run(command, check=False)
         if not chosen.quiet:
-            print("Watching; Ctrl-C ends it.", file=sys.stderr, flush=True)
+            print("Watching for changes. Press Ctrl-C to stop.", file=sys.stderr, flush=True)
 
 
 def _refuse_missing(paths: Sequence[Path]) -> None:

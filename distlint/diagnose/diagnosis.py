@@ -51,7 +51,7 @@ class Seen:
     count: int
     quote: Quote
     level: str
-    advice: str = ""
+    help: str = ""
     rules: tuple[str, ...] = ()
     instead: tuple[str, ...] = ()
 
@@ -64,7 +64,7 @@ class Cause:
     title: str
     ranks: tuple[int, ...] = ()
     meaning: str = ""
-    advice: str = ""
+    help: str = ""
     quotes: tuple[Quote, ...] = ()
     place: Frame | None = None
     sure: bool = True

@@ -12,11 +12,14 @@ ID = "ended-from-outside"
 _NUMBERS = {"2": "SIGINT", "1": "SIGHUP", "3": "SIGQUIT", "15": "SIGTERM"}
 _SIGNAL = re.compile(r"(?:got signal: |Received )(?:Signals\.)?(SIG\w+|\d+)")
 _WHO = {
-    "SIGINT": "a person has pressed Ctrl-C",
-    "SIGHUP": "the terminal or the connection to it was closed",
-    "SIGTERM": "a person or the scheduler has stopped it",
+    "SIGINT": "Ctrl-C was pressed",
+    "SIGHUP": "the terminal or its connection was closed",
+    "SIGTERM": "stopped by a user or the scheduler",
 }
-_ADVICE = "If it was ended because it hung, `distlint run --watch` names the ranks that wait. "
+_ADVICE = (
+    "If it was stopped because it hung, run it with `distlint run --watch`, which reports "
+    "the waiting ranks. "
+)
 
 
 def is_interrupt(event: Event) -> bool:
@@ -39,21 +42,21 @@ def title(event: Event) -> str:
     name = signal_name(event)
     if event.signature is not None and not name:
         return event.signature.title
-    words = _WHO.get(name, "from outside")
-    return f"the job was ended by {name}: {words}" if name else "the job was ended from outside"
+    words = _WHO.get(name, "an external signal")
+    return f"the job was stopped by {name}: {words}" if name else "the job was stopped externally"
 
 
 def cause(event: Event, quote: Quote, *, known: bool) -> Cause:
     """The answer where nothing had failed before; ``known`` if it shows what ranks did."""
-    meaning = "No rank had reported a failure before that."
+    meaning = "No rank had reported a failure before."
     if known:
-        meaning += " The lines above show where ranks were."
-    advice = _ADVICE if event.signature is None else f"{event.signature.advice} "
+        meaning += " The lines above show where the ranks were."
+    help = _ADVICE if event.signature is None else f"{event.signature.help} "
     return Cause(
         ID,
         title(event),
         meaning=meaning,
-        advice=advice.strip(),
+        help=help.strip(),
         quotes=(quote,),
         utilities=("watch",),
         level="warning",

@@ -34,10 +34,10 @@ class NotPlain(pickle.UnpicklingError):
 
 class _Plain(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
-        raise NotPlain(f"it asks for {module}.{name}")
+        raise NotPlain(f"it references {module}.{name}")
 
     def persistent_load(self, pid: Any) -> Any:
-        raise NotPlain("it asks for objects from elsewhere")
+        raise NotPlain("it references external objects")
 
 
 @dataclass(frozen=True)
@@ -125,20 +125,20 @@ def load(path: Path, script: Path | None = None) -> Dump:
     try:
         content = json.loads(data) if data.lstrip()[:1] == b"{" else _Plain(io.BytesIO(data)).load()
     except NotPlain as error:
-        raise ValueError(f"refused: {error}, which a dump does not need") from None
+        raise ValueError(f"refused: {error}, which no Flight Recorder dump needs") from None
     except Exception as error:  # whatever damaged data leads an unpickler to
-        raise ValueError(f"damaged: {error}") from None
+        raise ValueError(f"corrupt: {error}") from None
     try:
         return _dump(content, path, script)
     except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"not a flight-recorder dump: {error!r}") from None
+        raise ValueError(f"not a Flight Recorder dump: {error!r}") from None
 
 
 def _dump(content: Any, path: Path, script: Path | None) -> Dump:
     match = _NUMBER.search(path.name)
     rank = content.get("rank", int(match[1]) if match else None)
     if not isinstance(rank, int):
-        raise ValueError("neither the file nor its name tells the rank")
+        raise ValueError("neither the file nor its name contains the rank")
     issued: dict[str, dict[int, Issued]] = defaultdict(dict)
     names: dict[str, str] = {}
     for entry in content["entries"]:
@@ -231,7 +231,7 @@ def _parted(
 ) -> Group:
     odd = {rank for side in sides[1:] for rank in side}
     parts = [f"{ranks_text(list(side))} issued {there[side[0]].what}" for side in sides[:4]]
-    verdict = f"at collective {number} {', '.join(parts)}"
+    verdict = f"ranks diverge at collective {number}: {', '.join(parts)}"
     rows = [
         Row(rank, number, each.what, each.state, each.place, rank in odd)
         for rank, each in sorted(there.items())
@@ -258,7 +258,9 @@ def _missing(
     for rank in absent:
         issued = present[rank]
         latest = issued[max(issued)] if issued else None
-        state = f"last: {latest.what}, {latest.state}" if latest else "issued nothing"
+        state = (
+            f"last collective: {latest.what}, {latest.state}" if latest else "no collective issued"
+        )
         place = latest.place if latest else None
         rows.append(Row(rank, latest.number if latest else None, "", state, place, True))
     rows.sort(key=lambda row: row.rank)
@@ -277,9 +279,9 @@ def _same(
         for rank, each in sorted(present.items())
         if last in each
     ]
-    verdict = f"all ranks issued the same collectives, up to number {last}"
+    verdict = f"all ranks issued the same collectives up to number {last}"
     if without:
-        verdict = f"those with a dump issued the same collectives, up to number {last}"
+        verdict = f"all ranks with a dump issued the same collectives up to number {last}"
     return Group(title, ranks, verdict, (), last, tuple(rows), without)
 
 
@@ -295,7 +297,7 @@ def read_all(
             notes.append(f"{display(source.path)}: {error}")
             continue
         if dump.rank in dumps:
-            notes.append(f"{display(source.path)}: a second dump of rank {dump.rank}, left out")
+            notes.append(f"{display(source.path)}: a second dump of rank {dump.rank}; ignored")
         else:
             dumps[dump.rank] = dump
     return compare(list(dumps.values())) if dumps else []

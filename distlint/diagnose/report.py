@@ -75,8 +75,8 @@ def _cause_rows(answer: Answer, verbose: bool) -> Iterator[Row]:
         yield from _doing(doing)
     if cause.meaning:
         yield Row("meaning", cause.meaning)
-    if cause.advice:
-        yield Row("advice", cause.advice)
+    if cause.help:
+        yield Row("help", cause.help)
     yield from _next(answer, cause)
 
 
@@ -99,11 +99,11 @@ def _next(answer: Answer, cause: Cause) -> Iterator[Row]:
 def _doing(doing: Doing) -> Iterator[Row]:
     label = f"rank {doing.rank}"
     if doing.place is not None:
-        yield Row(label, f"stood at {_code(doing.place)}", _place(doing.place))
+        yield Row(label, f"was at {_code(doing.place)}", _place(doing.place))
         label = ""
     if doing.last is not None:
         when = f" ({_clock(doing.time)})" if doing.time else ""
-        yield Row(label, f"wrote last: {doing.last.text}{when}", _where(doing.last))
+        yield Row(label, f"last output: {doing.last.text}{when}", _where(doing.last))
         label = ""
     if doing.said:
         yield Row(label, doing.said)
@@ -117,7 +117,7 @@ def _consequences(out: Printer, diagnosis: Diagnosis, width: int, verbose: bool)
     if verbose:
         rows += [Row(f"rank {rank}", words) for rank, words in diagnosis.exits]
     if rows:
-        out.line(("What follows from it:", "bold"))
+        out.line(("Consequences:", "bold"))
         _rows(out, rows, width)
         out.line()
 
@@ -129,14 +129,14 @@ def _seen(out: Printer, level: str, each: Seen, width: int) -> None:
         rows.append(Row("on", ranks_text(list(each.ranks))))
     if each.meaning:
         rows.append(Row("meaning", each.meaning))
-    if each.advice:
-        rows.append(Row("advice", each.advice))
+    if each.help:
+        rows.append(Row("help", each.help))
     _rows(out, rows, width)
     out.line()
 
 
 def _invented(out: Printer, each: Seen, width: int) -> None:
-    _headline(out, "info", f"{each.title}: the text does not come from the software")
+    _headline(out, "info", f"{each.title}: this message does not come from the software")
     rows = [Row("message", _short(each.quote.text)), Row("in", _where(each.quote))]
     rows.append(Row("instead", each.meaning))
     if each.instead:
@@ -147,7 +147,7 @@ def _invented(out: Printer, each: Seen, width: int) -> None:
 
 def _group(out: Printer, group: Group, width: int, verbose: bool) -> None:
     size = len(group.ranks)
-    out.line((f"Flight recorder, {group.name} ({size} ranks): ", "bold"), visible(group.verdict))
+    out.line((f"Flight Recorder, {group.name} ({size} ranks): ", "bold"), visible(group.verdict))
     rows = list(group.rows)
     if not verbose and len(rows) > 16:
         odd = [row for row in rows if row.odd]
@@ -163,23 +163,23 @@ def _group(out: Printer, group: Group, width: int, verbose: bool) -> None:
         lines.append(Row(ranks_text(list(group.without)), "no dump"))
     _rows(out, lines, width)
     if len(rows) < len(group.rows):
-        out.line(f"  {len(group.rows) - len(rows)} more ranks; --verbose shows them")
+        out.line(f"  {len(group.rows) - len(rows)} more ranks (use --verbose to show them)")
     out.line()
 
 
 def _checked(out: Printer, checked: Checked, width: int) -> None:
-    from distlint.output.headline import headline
+    from distlint.output import headline
 
     name = display(checked.script)
     if not checked.rules:
-        out.line(f"No rule looks for this; {name} was not checked.")
+        out.line(f"No rule detects this; {name} was not checked.")
     elif not checked.findings:
-        out.line(f"{name}: {', '.join(checked.rules)} find nothing there.")
+        out.line(f"{name}: no findings ({', '.join(checked.rules)}).")
     else:
-        out.line((f"What the rules say about {name}:", "bold"))
+        out.line((f"Findings in {name}:", "bold"))
         for finding, at in checked.findings:
-            mark = " <- a line that the logs name" if at else ""
-            out.line("  ", *headline(finding), mark)
+            mark = " <- line appears in the logs" if at else ""
+            out.line("  ", *headline.line(finding), mark)
     out.line()
 
 
@@ -194,7 +194,7 @@ def _close(out: Printer, answer: Answer, verbose: bool) -> None:
     if diagnosis.size:
         read += f", {diagnosis.size} rank{'s' if diagnosis.size != 1 else ''}"
     nothing = not diagnosis.level and not any(group.culprits for group in answer.groups)
-    out.line(f"{'Nothing known was found. ' if nothing else ''}Read {read}.")
+    out.line(f"{'No known problem found. ' if nothing else ''}Read {read}.")
 
 
 def _size(count: int) -> str:
@@ -208,7 +208,7 @@ def _size(count: int) -> str:
 def _code(frame: Frame) -> str:
     """The line of source, else where it is."""
     return frame.code or (
-        f"in {frame.function}" if frame.function != "<module>" else "the script itself"
+        f"in {frame.function}" if frame.function != "<module>" else "module level"
     )
 
 
@@ -286,7 +286,7 @@ def _cause_json(cause: Cause, answer: Answer) -> dict[str, Any]:
         "sure": cause.sure,
         "ranks": list(cause.ranks),
         "meaning": cause.meaning,
-        "advice": cause.advice,
+        "help": cause.help,
         "messages": [_quote_json(quote) for quote in cause.quotes],
         "at": _frame_json(cause.place),
         "rules": list(named_rules(answer.diagnosis)),
@@ -320,7 +320,7 @@ def _seen_json(each: Seen) -> dict[str, Any]:
         "ranks": list(each.ranks),
         "count": each.count,
         "meaning": each.meaning,
-        "advice": each.advice,
+        "help": each.help,
         "message": _quote_json(each.quote),
         "instead": list(each.instead),
     }

@@ -151,11 +151,11 @@ class Scanner:
         if not size and nobody and not told:
             notes.append(f"{name}: empty")
         elif self._binary > size // 20:
-            notes.append(f"{name}: mostly binary data; only what reads as text was looked at")
+            notes.append(f"{name}: mostly binary data; only the text in it was analysed")
         elif self._binary:
-            notes.append(f"{name}: {self._binary:,} zero bytes in the text")
+            notes.append(f"{name}: {self._binary:,} NUL bytes in the text")
         if self._cut:
-            notes.append(f"{name}: {self._cut:,} lines of more than a megabyte were cut")
+            notes.append(f"{name}: {self._cut:,} lines of more than 1 MB were truncated")
 
     # -- which lines -------------------------------------------------------------------------
 
@@ -369,7 +369,7 @@ class Scanner:
             matched = True  # the rest of the message is still to come
         self._last_frames[block.speaker] = (self._order, frames, name)
         if not matched:
-            self._add(None, text or "(the traceback breaks off)", None, block, frames, name)
+            self._add(None, text or "(truncated traceback)", None, block, frames, name)
 
     def _matched(
         self, signature: Signature, text: str, line: Line, speaker: Speaker, number: int

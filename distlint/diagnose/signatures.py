@@ -40,7 +40,7 @@ class Signature:
     pattern: str
     title: str
     meaning: str
-    advice: str = ""
+    help: str = ""
     severity: str = ""
     lines: int = 1
     rules: tuple[str, ...] = ()
@@ -69,9 +69,9 @@ class Signature:
         return self.regex.search(text[:WINDOW])
 
     def explained(self, groups: dict[str, str]) -> tuple[str, str]:
-        """Meaning and advice, with what stood in the message."""
+        """Meaning and help, with what stood in the message."""
         known = _Known(groups)
-        return self.meaning.format_map(known), self.advice.format_map(known)
+        return self.meaning.format_map(known), self.help.format_map(known)
 
 
 class _Known(dict[str, str]):
@@ -86,7 +86,7 @@ def signatures() -> dict[str, Signature]:
     for path in sorted(FOLDER.glob("*.toml")):
         for entry in _entries(path):
             if entry.id in found:
-                raise ValueError(f"{path.name}: {entry.id} is there twice")
+                raise ValueError(f"{path.name}: duplicate id {entry.id}")
             found[entry.id] = entry
     return found
 
@@ -94,7 +94,7 @@ def signatures() -> dict[str, Signature]:
 def _entries(path: Path) -> Iterator[Signature]:
     content: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
     if content.get("format") != FORMAT:
-        raise ValueError(f"{path.name}: format {content.get('format')}, not {FORMAT}")
+        raise ValueError(f"{path.name}: format {content.get('format')}, expected {FORMAT}")
     for row in content["signature"]:
         row = {
             key: tuple(value) if isinstance(value, list) else value for key, value in row.items()

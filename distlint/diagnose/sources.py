@@ -96,7 +96,11 @@ def find(paths: Sequence[Path]) -> Found:
         else:
             path.stat()
             sources.append(_named(path))
-    notes = (f"{passed} files in the folders are no logs by their names",) if passed else ()
+    notes = (
+        (f"skipped {passed} files in directories that are not logs, judging by their names",)
+        if passed
+        else ()
+    )
     return Found(tuple(_numbered(sources)), notes)
 
 
@@ -161,7 +165,7 @@ def chunks(source: Source, progress: Progress | None, notes: list[str]) -> Itera
             with source.path.open("rb") as file:
                 yield from _told(_as_utf8(_unpacked(file, troubles)), file, progress)
     except OSError as error:
-        troubles.append(f"cannot be read: {error.strerror or error}")
+        troubles.append(f"cannot read file: {error.strerror or error}")
     notes.extend(f"{source.name}: {trouble}" for trouble in troubles)
 
 
@@ -223,7 +227,7 @@ def _unpacked(file: IO[bytes], troubles: list[str]) -> Iterator[bytes]:
     make = next((made for magic, made in _PACKED.items() if raw.startswith(magic)), None)
     if make is None:
         if raw.startswith(_ZSTD):
-            troubles.append("zstd is not read; unpack it and pipe it in")
+            troubles.append("zstd is not supported; decompress it and pipe it in")
             return
         while raw:
             yield raw
@@ -232,7 +236,7 @@ def _unpacked(file: IO[bytes], troubles: list[str]) -> Iterator[bytes]:
     try:
         yield from _inflated(file, raw, make, troubles)
     except (OSError, zlib.error, lzma.LZMAError, EOFError) as error:
-        troubles.append(f"damaged compressed data: {error}")
+        troubles.append(f"corrupt compressed data: {error}")
 
 
 def _inflated(
@@ -252,7 +256,7 @@ def _inflated(
         elif unpacker.needs_input:
             data = _some(file, _RAW)
             if not data and not piece:
-                troubles.append("the compressed file ends in the middle")
+                troubles.append("the compressed file is truncated")
                 return
 
 

@@ -27,11 +27,11 @@ from distlint.diagnose.timeline import (
 from distlint.diagnose.words import called, elements, short_place, subject, verb
 
 EXIT_MEANING = {
-    -9: "killed (SIGKILL): mostly the host ran out of memory, or the scheduler ended it",
+    -9: "killed (SIGKILL), usually because the host ran out of memory or by the scheduler",
     -11: "crashed in native code (SIGSEGV)",
-    -6: "aborted (SIGABRT): mostly NCCL's watchdog, or a failed check in native code",
-    -7: "bus error (SIGBUS): mostly /dev/shm is too small",
-    -15: "told to end (SIGTERM), because another process failed",
+    -6: "aborted (SIGABRT), usually by NCCL's watchdog or a failed check in native code",
+    -7: "bus error (SIGBUS), usually because /dev/shm is too small",
+    -15: "terminated (SIGTERM) because another process failed",
     -2: "interrupted (SIGINT)",
 }
 _DEADLY = (-9, -11, -7, -6)
@@ -122,7 +122,7 @@ class _Judge:
         found = self.found
         notes = list(found.notes)
         if found.dropped:
-            notes.append(f"{found.dropped:,} more messages were too many to keep")
+            notes.append(f"{found.dropped:,} more messages were dropped")
         if answer.cause and not self.seen:
             notes.append("no line identifies its rank, so missing ranks cannot be determined")
         answer.size, answer.notes = self.size if self.seen else 0, tuple(notes)
@@ -203,20 +203,21 @@ class _Judge:
                 name_of(best),
                 f"{subject(ranks, self.size)} raised {kind}",
                 ranks,
-                "An error of this script or of what it calls; everything else follows from it.",
-                "Fix it as you would in a single-process run. If only some ranks raise it, compare "
-                "their data, files and memory with those of the others.",
+                "An error in this script or in code that it calls; the other failures are "
+                "consequences.",
+                "Fix it as you would in a single-process run; if only some ranks raise it, compare "
+                "their data, files and memory with those of the other ranks",
                 (self._quote(best),),
                 place,
             )
         else:
-            meaning, advice = signature.explained(best.groups)
+            meaning, help = signature.explained(best.groups)
             cause = Cause(
                 signature.id,
                 signature.title,
                 ranks or tuple(named),
                 meaning,
-                advice,
+                help,
                 (self._quote(best),),
                 place,
                 sure,
@@ -244,12 +245,12 @@ class _Judge:
         quotes = (Quote(killed.text, name, killed.line, killed.rank),) if killed.text else ()
         cause = Cause(
             f"exit{killed.code}" if killed.code is not None else "killed",
-            f"{subject(ranks, self.size)} ended without a message: {words}",
+            f"{subject(ranks, self.size)} exited without an error message: {words}",
             ranks,
-            "The launcher saw it end. A process that is killed prints nothing, and the others lose "
+            "Reported by the launcher. A killed process prints nothing, and the other ranks lose "
             "their connection to it.",
-            "`dmesg` and the scheduler's accounting tell about memory; exit code -7 asks for a "
-            "larger /dev/shm, -11 for a native stack (python -X faulthandler).",
+            "Check `dmesg` and the scheduler's accounting for memory usage; for exit code -7, "
+            "increase /dev/shm; for -11, get a native stack trace (python -X faulthandler)",
             quotes,
             checks=("shm", "limits"),
             rules=("DST207",) if killed.code in (-9, -7) else (),
@@ -287,38 +288,40 @@ class _Judge:
         ranks = tuple(sorted(missing))
         signature = main.signature
         assert signature is not None
-        meaning, advice = signature.explained(main.groups)
+        meaning, help = signature.explained(main.groups)
         what = waiting[0].what if waiting else "a collective"
         rules, utilities = signature.rules or _HANG_RULES, signature.utilities or _HANG_UTILITIES
         if odd:
             others = next(w for w in waiting if not odd.issuperset(w.ranks))
             theirs = next(w for w in waiting if odd.intersection(w.ranks))
             title = (
-                f"{ranks_text(odd)} {verb(odd, 'stands', 'stand')} in {theirs.what}, "
-                f"the others in {others.what}"
+                f"{ranks_text(odd)} {verb(odd, 'waits', 'wait')} in {theirs.what}, "
+                f"the other ranks in {others.what}"
             )
-            meaning = "Ranks have parted ways before this point: each waits for the others in a "
-            meaning += "collective that the others do not issue."
+            meaning = "The ranks diverged before this point: each waits in a collective that the "
+            meaning += "other ranks never issue."
             rules = _MISMATCH_RULES
         elif ranks:
             gone = {e.rank for e in self.found.exits if e.code == 0} & set(ranks)
             ended = main.role == "echo"
-            happened = "ended before" if ended or gone else "did not come to"
+            happened = "exited before" if ended or gone else "never reached"
             there = sorted({r for w in waiting for r in w.ranks} - {*ranks})
             title = f"{ranks_text(list(ranks))} {happened} {what}"
             if there:
                 title += f", where {ranks_text(there)} {verb(there, 'waits', 'wait')}"
             rules = _ENDED_RULES if ended else rules
         elif waiting and self.size > 1 and not self.world - {r for w in waiting for r in w.ranks}:
-            title = f"all ranks came to {what}, and it did not finish"
+            title = f"all ranks reached {what}, but it did not finish"
             meaning = (
-                "Nobody is missing: the network, a GPU, or work on the device that never ends."
+                "No rank is missing. Possible causes: the network, a GPU, or work on the device "
+                "that never finishes."
             )
-            advice = (
-                "Check the network and the GPUs; a flight-recorder dump tells whether it began."
+            help = (
+                "Check the network and the GPUs; a Flight Recorder dump shows whether the "
+                "collective started"
             )
         elif main.role == "echo" and waiting:
-            title = f"another rank ended before {what}, where "
+            title = f"another rank exited before {what}, where "
             title += f"{ranks_text(waiting[0].ranks)} {verb(waiting[0].ranks, 'waits', 'wait')}"
             rules = _ENDED_RULES
         else:
@@ -332,7 +335,7 @@ class _Judge:
             title,
             ranks,
             meaning,
-            advice,
+            help,
             quotes,
             place,
             sure,
@@ -388,11 +391,11 @@ class _Judge:
             mine = [e for e in self.events if e.rank == rank and e.place is not None]
             place = mine[0].place if mine else None
             status = [p for p in self.found.progressed if p.rank == rank]
-            said = f"it had issued {status[-1].enqueued} collectives" if status else ""
+            said = f"{status[-1].enqueued} collectives issued" if status else ""
             wrote = last.get(rank)
             if wrote is None:
                 if event is None:
-                    yield Doing(rank, None, None, place, said or "nothing of it is in the logs")
+                    yield Doing(rank, None, None, place, said or "no output in the logs")
                 continue
             line = parsed(wrote.raw)
             text = line.text.strip()[:200]
@@ -419,8 +422,8 @@ class _Judge:
             "exit",
             title,
             ranks,
-            "Only the launcher's summary is here; the message of the process itself is not.",
-            "Give the output of that rank as well: torchrun's --log-dir, or standard error.",
+            "The input contains only the launcher's summary, not the error message of the process.",
+            "Include the output of that rank as well: torchrun's --log-dir, or its standard error",
             tuple(self._quote(e) for e in summaries[:1]),
             None,
             False,
@@ -439,7 +442,7 @@ class _Judge:
         for name, group in alike.items():
             first = group[0]
             signature = first.signature or as_signature(first)
-            meaning, advice = signature.explained(first.groups)
+            meaning, help = signature.explained(first.groups)
             yield Seen(
                 name,
                 signature.title,
@@ -448,7 +451,7 @@ class _Judge:
                 sum(event.count for event in group),
                 self._quote(first),
                 signature.level,
-                advice,
+                help,
                 signature.rules,
                 tuple(each for each in signature.instead if each in signatures()),
             )

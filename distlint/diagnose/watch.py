@@ -25,7 +25,7 @@ _ABSENT = re.compile(r"ha(?:s|ve) not (?:come to|reached) it|not known to have r
 _LINE = r"at (\S.{0,400}?):(\d{1,9})(?: in ([\w<>]{1,200}))?"
 _SITE = re.compile(rf" {_LINE}(?: \(through [^)]{{1,300}}\))?$")
 _DOING = re.compile(rf", {_LINE}(?:;|$)")
-_GONE = re.compile(r"raised |was killed|gives no sign|exited with status (?!0)")
+_GONE = re.compile(r"raised |was killed|gives no sign|does not respond|exited with status (?!0)")
 _HANG_RULES = ("DST101", "DST102", "DST103", "DST104", "DST105", "DST109", "DST113")
 
 
@@ -100,10 +100,10 @@ class Table:
         places = [each.place for each in doing] + [each.place for each in waiting]
         cause = Cause(
             "watch",
-            f"the watch found: {self.title}",
+            f"reported by the watch: {self.title}",
             absent,
-            "The table names what each rank had called, with its line, and where each rank was.",
-            "Look for the decision that separates these lines.",
+            "The table shows what each rank called, on which line, and where each rank was.",
+            "Find the condition that leads to these different lines",
             (quote,),
             next((place for place in places if place is not None), None),
             sure=not self.stall,

@@ -12,7 +12,7 @@ def subject(ranks: Sequence[int], size: int) -> str:
     if not ranks:
         return "a process"
     if size > 1 and len(ranks) == size:
-        return "every rank"
+        return "all ranks"
     return ranks_text(list(ranks))
 
 

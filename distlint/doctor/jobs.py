@@ -42,7 +42,7 @@ try:
     dist.all_reduce(value)
     wanted = size * (size + 1) / 2
     if not bool((value == wanted).all()):
-        sys.exit(f"[rank{rank}]: all_reduce gave {value[0].item()}, not {wanted}")
+        sys.exit(f"[rank{rank}]: all_reduce returned {value[0].item()}, expected {wanted}")
     seconds = time.perf_counter() - start
     rate = None
     if bench:
@@ -120,10 +120,10 @@ def smoke(
     if status == 0 and answer is not None:
         return _smoke_rows(looked, json.loads(answer), seconds)
     if status is None:
-        found = f"no end within {limit + _IMPORT:.0f} s; the processes were ended"
+        found = f"not finished within {limit + _IMPORT:.0f} s; the processes were terminated"
     else:
-        found = f"failed with status {status}"
-    mend = "what is wrong above; else unset NCCL_..., GLOO_... and TORCH_... and try again"
+        found = f"failed with exit status {status}"
+    mend = "fix the problems above; otherwise unset NCCL_*, GLOO_* and TORCH_* and try again"
     return [Check("smoke", "error", looked, f"{found}\n{_said(output)}".rstrip(), mend)]
 
 
@@ -135,10 +135,12 @@ def _said(output: str) -> str:
 
 
 def _smoke_rows(looked: str, answer: Mapping[str, Any], seconds: float) -> list[Check]:
-    found = f"right, {answer['seconds']:.1f} s for set-up and reduction, {seconds:.1f} s in all"
+    found = (
+        f"smoke test passed in {seconds:.1f} s ({answer['seconds']:.1f} s for setup and all_reduce)"
+    )
     rows = [Check("smoke", "ok", looked, found)]
     if answer["rate"] is not None:
-        found = f"{answer['rate']:.2f} GB/s of bus bandwidth"
+        found = f"{answer['rate']:.2f} GB/s bus bandwidth"
         rows.append(Check("bench", "info", looked, found))
     return rows
 
@@ -227,9 +229,9 @@ def facts(machine: Machine) -> dict[str, str]:
     found = {f"package {name}": version for name, version in machine.packages.items()}
     found["python"] = python()
     found["platform"] = f"{platform.machine()}, {machine.system}"
-    found["torch is built for"] = machine.built_for
+    found["torch built for"] = machine.built_for
     gpus = machine.gpus
-    found["GPUs"] = ", ".join(sorted({gpu.name for gpu in gpus})) if gpus else "none seen"
+    found["GPUs"] = ", ".join(sorted({gpu.name for gpu in gpus})) if gpus else "none found"
     found["driver"] = (
         machine.run(["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]) or ""
     ).partition("\n")[0]
@@ -241,12 +243,12 @@ def facts(machine: Machine) -> dict[str, str]:
 
 def ranks(machine: Machine, limit: float = LIMIT) -> list[Check] | None:
     """Compare this rank with the others through the store of the job; None but on rank 0."""
-    looked = "versions and variables of all ranks, through the job's store"
+    looked = "versions and variables of all ranks, via the store of the job"
     needed = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
     missing = [name for name in needed if name not in machine.environment]
     if missing:
-        found = f"{', '.join(missing)} not set: this is no rank of a job"
-        mend = "torchrun ... -m distlint doctor --ranks, on all nodes as the job itself"
+        found = f"{', '.join(missing)} not set: not running as a rank of a job"
+        mend = "launch it like the job, on all nodes: torchrun ... -m distlint doctor --ranks"
         return [Check("ranks", "error", looked, found, mend)]
     if "torch" not in machine.packages:
         found = f"torch is not installed on rank {machine.environment['RANK']}"
@@ -257,7 +259,7 @@ def ranks(machine: Machine, limit: float = LIMIT) -> list[Check] | None:
     line = next((line for line in output.splitlines() if line.startswith('{"rank"')), None)
     if status != 0 or line is None:
         tail = "\n".join(output.splitlines()[-3:])
-        return [Check("ranks", "error", looked, f"the store cannot be reached: {tail}")]
+        return [Check("ranks", "error", looked, f"cannot connect to the store: {tail}")]
     answer = json.loads(line)
     if answer["rank"] != 0:
         return None
@@ -270,17 +272,17 @@ def compared(found: Mapping[str, Mapping[str, str] | None], looked: str) -> list
     silent = sorted(int(rank) for rank, mine in found.items() if mine is None)
     if silent:
         more = f" and {len(silent) - 16} more" if len(silent) > 16 else ""
-        text = f"no answer from ranks {', '.join(map(str, silent[:16]))}{more}"
-        rows.append(Check("ranks", "error", looked, text, "see whether they were started at all"))
+        text = f"no response from ranks {', '.join(map(str, silent[:16]))}{more}"
+        rows.append(Check("ranks", "error", looked, text, "check that these ranks were started"))
     answers = {int(rank): mine for rank, mine in found.items() if mine is not None}
     for name in sorted({name for mine in answers.values() for name in mine}):
         values: dict[str, list[int]] = {}
         for rank, mine in sorted(answers.items()):
-            values.setdefault(mine.get(name, "not there"), []).append(rank)
+            values.setdefault(mine.get(name, "missing"), []).append(rank)
         if len(values) > 1:
             rows.append(_differs(name, values))
     if not rows:
-        rows.append(Check("ranks", "ok", looked, f"the same on all {len(answers)} ranks"))
+        rows.append(Check("ranks", "ok", looked, f"identical on all {len(answers)} ranks"))
     return rows
 
 
@@ -292,10 +294,12 @@ def _differs(name: str, values: Mapping[str, list[int]]) -> Check:
         f"{', '.join(map(str, ranks[:8]))}{' ...' if len(ranks) > 8 else ''}"
         for value, ranks in sorted(values.items(), key=lambda item: -len(item[1]))
     ]
-    grave = name in ("package torch", "torch is built for") or "nccl" in name
+    grave = name in ("package torch", "torch built for") or "nccl" in name
     mend = (
-        f"export {name[1:]} alike on all nodes" if name.startswith("$") else "install one version"
+        f"set {name[1:]} to the same value on all nodes"
+        if name.startswith("$")
+        else "install the same version on all nodes"
     )
     if name in ("GPUs", "platform", "driver"):
-        mend = "nodes of one kind"
+        mend = "use nodes of one kind"
     return Check("ranks", "error" if grave else "warning", name, "; ".join(parts), mend)

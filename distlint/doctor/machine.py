@@ -140,7 +140,7 @@ class Machine:
     @property
     def built_for(self) -> str:
         """The version of CUDA or ROCm that torch was built with."""
-        return self.torch_build.get("cuda") or self.torch_build.get("hip") or "no GPU"
+        return self.torch_build.get("cuda") or self.torch_build.get("hip") or "CPU only"
 
     @cached_property
     def gpus(self) -> list[Gpu] | None:

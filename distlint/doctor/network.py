@@ -26,10 +26,10 @@ def rendezvous(machine: Machine) -> list[Check]:
         return [Check("rendezvous", "skipped", "MASTER_ADDR", "not set")]
     addresses = resolved(host)
     if addresses is None:
-        found = f"{host} does not resolve on this node"
-        mend = f"getent hosts {shlex.quote(host)}; use the address, or mend /etc/hosts"
+        found = f"{host} cannot be resolved on this node"
+        mend = f"check `getent hosts {shlex.quote(host)}`; use the address, or fix /etc/hosts"
         return [Check("rendezvous", "error", "MASTER_ADDR", found, mend)]
-    return [Check("rendezvous", "ok", "MASTER_ADDR", f"{host} is {', '.join(addresses)}")]
+    return [Check("rendezvous", "ok", "MASTER_ADDR", f"{host} resolves to {', '.join(addresses)}")]
 
 
 def resolved(host: str) -> list[str] | None:
@@ -52,18 +52,23 @@ def port(machine: Machine) -> list[Check]:
     number = (whole_number(text) or 0) if text.isdecimal() else DEFAULT_PORT
     if text and not (text.isdecimal() and 0 < number < 65536):
         return []  # which `launch` says
-    looked = f"/proc/net/tcp for port {number}" + ("" if text else " (torchrun's static default)")
+    looked = f"port {number} in /proc/net/tcp" + (
+        "" if text else " (default of torchrun's static rendezvous)"
+    )
     table = machine.text("/proc/net/tcp") + machine.text("/proc/net/tcp6")
     if not table:
-        return [Check("port", "skipped", looked, "the list of sockets cannot be read here")]
+        return [Check("port", "skipped", looked, "cannot read the list of sockets")]
     inode = _listener(table, number)
     if inode is None:
         return [Check("port", "ok", looked, "free")]
-    owner = _owner(machine, inode) or "a process that you may not look at"
+    owner = _owner(machine, inode) or "another user's process"
     if "RANK" in machine.environment:
-        return [Check("port", "ok", looked, f"{owner} listens: the store of this job, most likely")]
-    mend = "torchrun --standalone picks a free one; end the owner only if it is yours"
-    return [Check("port", "warning", looked, f"taken by {owner}", mend)]
+        return [Check("port", "ok", looked, f"in use by {owner}, probably the store of this job")]
+    mend = (
+        "use torchrun --standalone, which picks a free port; terminate the process only if it "
+        "is yours"
+    )
+    return [Check("port", "warning", looked, f"in use by {owner}", mend)]
 
 
 def _listener(table: str, number: int) -> str | None:
@@ -101,7 +106,10 @@ def interfaces(machine: Machine) -> list[Check]:
     shown = ", ".join(f"{name} ({state})" for name, state in known.items())
     return [
         Check(
-            "ifname", "ok", "NCCL_SOCKET_IFNAME, GLOO_SOCKET_IFNAME", f"not set; there are {shown}"
+            "ifname",
+            "ok",
+            "NCCL_SOCKET_IFNAME, GLOO_SOCKET_IFNAME",
+            f"not set; interfaces: {shown}",
         )
     ]
 
@@ -124,13 +132,13 @@ def _named(machine: Machine, known: dict[str, str], name: str, *, prefix: bool) 
     usable = [each for each in known if each not in there] if exclude else there
     shown = ", ".join(known)
     if not usable:
-        how = "begins with it" if prefix and not exact else "has that name"
-        found = f"`{value}`: no interface {how}; there are {shown}"
+        how = "starts with it" if prefix and not exact else "has that name"
+        found = f"`{value}`: no interface {how}; interfaces: {shown}"
         yield Check("ifname", "error", name, found, f"unset {name}", ("DST826",))
     elif not exclude and all(known[each] == "down" for each in usable):
         yield Check("ifname", "error", name, f"{', '.join(usable)} is down", f"unset {name}")
     else:
-        yield Check("ifname", "ok", name, f"`{value}` is {', '.join(usable)}")
+        yield Check("ifname", "ok", name, f"`{value}` matches {', '.join(usable)}")
 
 
 def connections(targets: Sequence[str]) -> list[Check]:
@@ -143,15 +151,22 @@ def _connected(target: str) -> Check:
     try:
         address = host.strip("[]"), whole_number(text) or -1
         with socket.create_connection(address, timeout=PATIENCE):
-            return Check("network", "ok", f"TCP to {target}", "it answers")
+            return Check("network", "ok", f"TCP to {target}", "connected")
     except ConnectionRefusedError:
-        found = "refused: the host is there and nothing listens (rank 0 has to run meanwhile)"
+        found = (
+            "connection refused: the host is up, but nothing listens on the port (rank 0 must "
+            "be running)"
+        )
         return Check(
-            "network", "error", f"TCP to {target}", found, f"on the host: ss -ltn | grep {text}"
+            "network",
+            "error",
+            f"TCP to {target}",
+            found,
+            f"check on the host: ss -ltn | grep {text}",
         )
     except (OSError, ValueError, OverflowError) as error:
         found = f"{error}: a firewall, a wrong address, or the host is down"
-        mend = "open the port, and those above 1024 between the nodes: NCCL and gloo use any"
+        mend = "open the port, and all ports above 1024 between the nodes, which NCCL and gloo use"
         return Check("network", "error", f"TCP to {target}", found, mend)
 
 
@@ -168,15 +183,17 @@ def hosts(machine: Machine, file: Path) -> list[Check]:
 
 def _ssh(machine: Machine, host: str) -> Check:
     if host.startswith("-"):
-        return Check("ssh", "error", host, "not the name of a host")
+        return Check("ssh", "error", host, "not a host name")
     options = ["-o", "BatchMode=yes", "-o", f"ConnectTimeout={PATIENCE:.0f}"]
     options += ["-o", "StrictHostKeyChecking=yes"]
     if not machine.has("ssh"):
         return Check("ssh", "skipped", f"ssh {host}", "ssh is not installed")
     if machine.run(["ssh", *options, host, "true"], timeout=PATIENCE * 2) is None:
-        mend = f"ssh-copy-id {shlex.quote(host)}; then once by hand: ssh {shlex.quote(host)} true"
-        return Check("ssh", "error", f"ssh {host} true", "it fails, or asks for something", mend)
-    return Check("ssh", "ok", f"ssh {host} true", "no question asked")
+        mend = (
+            f"run ssh-copy-id {shlex.quote(host)}, then once manually ssh {shlex.quote(host)} true"
+        )
+        return Check("ssh", "error", f"ssh {host} true", "fails, or asks for input", mend)
+    return Check("ssh", "ok", f"ssh {host} true", "works without a password")
 
 
 def _mpi(machine: Machine, file: Path, count: int) -> Check:
@@ -190,4 +207,4 @@ def _mpi(machine: Machine, file: Path, count: int) -> Check:
     line = f"mpirun -f {name} -n {count} -ppn 1 hostname"
     if flavour == "Open MPI":
         line = f"mpirun --hostfile {name} -n {count} --map-by ppr:1:node hostname"
-    return Check("mpi", "info", "mpirun --version", flavour[:80], f"to try it: {line}")
+    return Check("mpi", "info", "mpirun --version", flavour[:80], f"try it with {line}")

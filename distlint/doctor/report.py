@@ -42,11 +42,9 @@ def write(rows: Sequence[Check], out: Printer, width: int, *, verbose: bool, qui
         indent = " " * len(head)
         for line in lines[1:]:
             out.line(indent, line)
-        wanted = (
-            [("looked at", row.looked)] if verbose or row.verdict in ("warning", "error") else []
-        )
+        wanted = [("checked", row.looked)] if verbose or row.verdict in ("warning", "error") else []
         if row.mend and row.verdict != "ok":
-            wanted.append(("mend", row.mend))
+            wanted.append(("fix", row.mend))
         for label, text in wanted:
             for number, line in enumerate(_wrapped(text, max(30, width - len(indent) - 11))):
                 out.line(indent, (f"{label if number == 0 else '':<10} ", "bold"), line)
@@ -63,7 +61,7 @@ def _closing(rows: Sequence[Check]) -> str:
     found = ", ".join(
         f"{count} {name}{'s' if count > 1 else ''}" for name, count in counts.items() if count
     )
-    return f"{len(rows)} check{'s' if len(rows) != 1 else ''}: {found or 'nothing wrong'}."
+    return f"{len(rows)} check{'s' if len(rows) != 1 else ''}: {found or 'no problems'}."
 
 
 def as_json(rows: Sequence[Check]) -> str:
@@ -89,7 +87,7 @@ def bundle(rows: Sequence[Check], machine: Machine) -> str:
         "Python": f"{python()} ({platform.python_implementation()})",
         "system": f"{machine.system} {machine.release}, {platform.machine()}",
         "container": "yes" if machine.in_container else "no",
-        "torch is built for": machine.built_for,
+        "torch built for": machine.built_for,
         **machine.packages,
     }
     environment = masked_all(machine.environment, _REPORTED)
@@ -99,7 +97,7 @@ def bundle(rows: Sequence[Check], machine: Machine) -> str:
         "## Checks",
         "\n".join(_markdown(row) for row in rows),
         "## Environment",
-        _fenced(environment) if environment else "None of the variables in question is set.",
+        _fenced(environment) if environment else "None of the relevant variables is set.",
     ]
     for command in (["nvidia-smi"], ["nvidia-smi", "topo", "-m"], ["df", "-h", "/dev/shm"]):
         text = machine.run(command)
@@ -125,5 +123,5 @@ def _indented(text: str) -> str:
 
 def _markdown(row: Check) -> str:
     found = _indented(masked_text(row.found))
-    mend = f" Mend: {masked_text(row.mend)}" if row.mend and row.verdict != "ok" else ""
+    mend = f" Fix: {masked_text(row.mend)}" if row.mend and row.verdict != "ok" else ""
     return f"- **{row.verdict}** {row.name} ({masked_text(row.looked)}): {found}{mend}"

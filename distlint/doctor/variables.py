@@ -56,8 +56,8 @@ def judge(environment: Mapping[str, str]) -> Iterator[Judged]:
     variables, invented = table()["variables"], table()["invented"]
     for name, value in sorted(environment.items()):
         if name in invented:
-            mend = f"unset {name}; instead: {invented[name]}"
-            yield Judged(name, "error", "nothing reads it", mend, "DST820")
+            mend = f"unset {name}; use {invented[name]}"
+            yield Judged(name, "error", "no software reads this variable", mend, "DST820")
         elif name in variables:
             yield from _known(name, value, variables[name], environment)
         elif name.startswith(_FAMILIES) and not name.startswith(_PLUGINS):
@@ -70,17 +70,18 @@ def _remarks(name: str, value: str, about: Mapping[str, Any]) -> Iterator[Judged
     """What is right, and may not be meant."""
     mend = f"unset {name}"
     if value.upper() in _DEBUGGING.get(name, ()):
-        text = f"`{value}` is for debugging, and costs time"
+        text = f"`{value}` is a debugging setting that slows down training"
         if name == "TORCH_DISTRIBUTED_DEBUG":
             text += "; in torch 2.13.0 for CPU it crashes DistributedDataParallel"
         yield Judged(name, "info", text, mend, "DST825")
     elif name in _SWITCHED_OFF and value == "1":
         text = (
-            "a fast way between GPUs is switched off; NCCL falls back by itself where there is none"
+            "disables a fast transport between GPUs; NCCL falls back automatically where it is "
+            "unavailable"
         )
         yield Judged(name, "info", text, mend, "DST826")
     elif value and value == about.get("default") and "deprecated_by" not in about:
-        yield Judged(name, "info", f"{value} is the default", mend, "DST827")
+        yield Judged(name, "info", f"{value} is already the default", mend, "DST827")
 
 
 def _unknown(name: str, variables: Mapping[str, Any]) -> Judged:
@@ -88,12 +89,10 @@ def _unknown(name: str, variables: Mapping[str, Any]) -> Judged:
 
     close = difflib.get_close_matches(name, variables, n=1, cutoff=0.85)
     if close:
-        text = f"no known software reads it; did you mean {close[0]}?"
+        text = f"no known software reads this variable; did you mean {close[0]}?"
         return Judged(name, "warning", text, f"unset {name}; export {close[0]}=...", "DST820")
-    text = "not among the variables of NCCL, torch, gloo, Accelerate and DeepSpeed"
-    return Judged(
-        name, "info", text, f"unset {name}, unless something of your own reads it", "DST820"
-    )
+    text = "not a variable of NCCL, torch, gloo, Accelerate or DeepSpeed"
+    return Judged(name, "info", text, f"unset {name}, unless your own code reads it", "DST820")
 
 
 def _known(
@@ -101,14 +100,14 @@ def _known(
 ) -> Iterator[Judged]:
     if "deprecated_by" in about:
         new = about["deprecated_by"]
-        text = f"an old name; it is now {new}" if new else "it has no effect any more"
+        text = f"deprecated, renamed to {new}" if new else "has no effect any more"
         mend = f"unset {name}" + (f"; export {new}={value}" if new else "")
         if name == "NCCL_ASYNC_ERROR_HANDLING":
-            text += "; the default is 3, and 1 is not the same"
+            text += "; the default is 3, and 1 is a different mode"
             mend = f"unset {name}"
         yield Judged(name, "warning", text, mend, "DST821")
     elif "removed_after" in about:
-        text = f"NCCL has not read it since {about['removed_after']}"
+        text = f"no longer read by NCCL since {about['removed_after']}"
         yield Judged(name, "warning", text, f"unset {name}", "DST821")
     if (problem := _value(name, value.strip(), about)) is not None:
         yield problem
@@ -118,14 +117,14 @@ def _value(name: str, value: str, about: Mapping[str, Any]) -> Judged | None:
     mend = f"unset {name}"
     if about.get("integer"):
         if value.lower() in _WORDS:
-            text = f"`{value}` is a word, and NCCL reads words as 0"
+            text = f"NCCL expects a number and reads `{value}` as 0"
             return Judged(name, "error", text, f"export {name}=1 (or 0)", "DST822")
         number = _integer(value)
         low, high = about.get("min", number), about.get("max", number)
         if number is not None and not low <= number <= high:
-            text = f"{number} is not in {low} to {high}"
+            text = f"{number} is not between {low} and {high}"
             if name == "NCCL_IB_TIMEOUT":
-                text += ": the wait becomes infinite. It is the acknowledgement of InfiniBand, "
+                text += ": InfiniBand will wait indefinitely for an acknowledgement. It is "
                 text += "not the timeout of collectives"
             return Judged(name, "error", text, mend, "DST822")
     allowed = about.get("values")
@@ -155,7 +154,7 @@ def _allocators(environment: Mapping[str, str]) -> Iterator[Judged]:
     names = ("PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF")
     given = {name: environment[name] for name in names if environment.get(name)}
     if len(set(given.values())) > 1:
-        text = "both are set, to different values, and PYTORCH_CUDA_ALLOC_CONF wins"
+        text = "set to different values; PYTORCH_CUDA_ALLOC_CONF takes precedence"
         yield Judged(" and ".join(names), "warning", text, "unset one of them", "DST823")
     for name, value in given.items():
         options = set(table()["variables"][name]["options"])
@@ -165,14 +164,14 @@ def _allocators(environment: Mapping[str, str]) -> Iterator[Judged]:
             if "[" in value or not key:
                 continue  # a list of its own, which has commas
             if key not in options:
-                text = f"torch 2.13.0 knows no option `{key}`"
+                text = f"torch 2.13.0 has no option `{key}`"
                 yield Judged(name, "error", text, f"unset {name}", "DST823")
             elif setting.strip() in ("true", "false"):
-                text = f"`{setting.strip()}` of {key} needs a capital letter"
+                text = f"value of {key} must be capitalized: `{setting.strip().capitalize()}`"
                 mend = f"export {name}={key}:{setting.strip().capitalize()}"
                 yield Judged(name, "error", text, mend, "DST823")
             elif key == "max_split_size_mb" and (_integer(setting.strip()) or 0) < 20:
-                text = f"max_split_size_mb is {setting.strip()}, and has to be 20 or more"
+                text = f"max_split_size_mb is {setting.strip()}, but must be at least 20"
                 yield Judged(name, "error", text, f"unset {name}", "DST823")
 
 
@@ -190,7 +189,7 @@ def check(
     if rows:
         return rows
     known = sorted(name for name in environment if name in table()["variables"])
-    found = f"{', '.join(known)}: nothing wrong" if known else "none is set"
+    found = f"no problems in {', '.join(known)}" if known else "none of them is set"
     return [Check("env", "ok", looked, found)]
 
 

@@ -35,11 +35,11 @@ FOLDER = ".distlint_cache"
 TAG = "CACHEDIR.TAG"
 TAG_TEXT = """\
 Signature: 8a477f597d28d172789f06886806bc55
-# This folder holds results that distlint can find again at any time.
+# This directory contains cached results of distlint, and can be deleted at any time.
 # For information about cache directory tags see https://bford.info/cachedir/
 """
 IGNORE = ".gitignore"
-IGNORE_TEXT = "# Made by distlint.\n*\n"
+IGNORE_TEXT = "# Created by distlint.\n*\n"
 
 DAYS_KEPT = 30
 """How long results are kept that no run has asked for."""

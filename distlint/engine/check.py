@@ -120,7 +120,7 @@ class Session:
                 return FileResult(target.path, notices=(refusal,), checked=False)
             data = target.path.read_bytes()
         except (OSError, ValueError) as error:
-            notice = Notice("failed", f"cannot be read: {reason(error)}", target.path)
+            notice = Notice("failed", f"cannot read file: {reason(error)}", target.path)
             return FileResult(target.path, notices=(notice,), checked=False)
         result = self.check_bytes(data, target.path, settings)
         if not self.caching or self._apart:
@@ -369,7 +369,7 @@ class Session:
         """Check the cells as one program, and the files that some write; all is told by cell."""
         path = notebook.path
         if notebook.language != PYTHON:
-            what = f"nothing to check: a notebook in {notebook.language}"
+            what = f"nothing to check: notebook language is {notebook.language}"
             return FileResult(path, notices=(Notice("nothing", what, path),), checked=False)
         if settings.max_file_size and len(notebook.code) > settings.max_file_size:
             notice = _too_large(path, len(notebook.code), settings)
@@ -562,7 +562,7 @@ def _refusal(target: Target, settings: Settings) -> Notice | None:
         with path.open("rb") as file:
             first = file.readline(256)
         if kind_of(path, first) is None:
-            message = "nothing to check: not a kind of file that distlint knows"
+            message = "nothing to check: unsupported file type"
             return Notice("nothing", message, path)
     return None
 
@@ -579,9 +579,9 @@ def _sheet_of(document: Document) -> Sheet | None:
 def _left_alone(document: Document, sheet: Sheet | None) -> Notice | None:
     """Why nothing in a document that is no Python was checked, if so."""
     if sheet is not None and sheet.templated:
-        return Notice("skipped", "a template: not checked", document.path)
+        return Notice("skipped", "not checked: the file is a template", document.path)
     if sheet is None or not (sheet.configs or sheet.script.settings or sheet.script.commands):
-        message = "nothing to check: it neither configures nor starts a training"
+        message = "nothing to check: the file neither configures nor launches training"
         return Notice("nothing", message, document.path)
     return None
 

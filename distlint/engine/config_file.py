@@ -80,7 +80,9 @@ def _flag(value: object) -> bool:
 
 def _size(value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise _InvalidError(f"must be a number of bytes (0 lifts the limit), not {_shown(value)}")
+        raise _InvalidError(
+            f"must be a number of bytes (0 disables the limit), not {_shown(value)}"
+        )
     return value
 
 
@@ -99,7 +101,9 @@ def _world(value: object) -> tuple[int, int]:
         raise _InvalidError(f"must be [nodes, processes per node], not {_shown(value)}")
     nodes, processes = counts
     if not 2 <= nodes * processes <= MAX_RANKS:
-        raise _InvalidError(f"must be 2 to {MAX_RANKS} ranks in all, not {nodes * processes}")
+        raise _InvalidError(
+            f"must be between 2 and {MAX_RANKS} ranks in total, not {nodes * processes}"
+        )
     return nodes, processes
 
 
@@ -197,7 +201,7 @@ def load(path: Path) -> ConfigFile:
 def _load(path: Path, extending: tuple[Path, ...]) -> ConfigFile:
     if path in extending:
         chain = " -> ".join(display(each) for each in (*extending, path))
-        raise ConfigError(f"{display(extending[0])}: `extend` leads back to itself: {chain}")
+        raise ConfigError(f"{display(extending[0])}: `extend` is circular: {chain}")
     raw = _section(path)
     tables = {key: raw.pop(key) for key in list(raw) if key in _catalogue_keys(raw)}
     values = {key: Value(_checked(key, raw[key], path), path) for key in raw}
@@ -352,7 +356,9 @@ def _check_rules_are_inside(config: ConfigFile) -> None:
         folder = Path(os.path.abspath(entry.base)) if entry else config.root
         if folder not in file.parents:
             where = f"{display(entry.file if entry else config.path)}: `rules`"
-            raise ConfigError(f"{where}: {display(file)} lies outside of the folder of this file")
+            raise ConfigError(
+                f"{where}: {display(file)} is outside the directory of this configuration"
+            )
 
 
 def _section(path: Path) -> dict[str, object]:
@@ -384,9 +390,9 @@ def read(path: Path) -> dict[str, object]:
     try:
         return parsed(path.read_text(encoding="utf-8"), path)
     except OSError as error:
-        raise ConfigError(f"{display(path)}: cannot be read: {error.strerror}") from None
+        raise ConfigError(f"{display(path)}: cannot read file: {error.strerror}") from None
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{display(path)}: is not valid TOML: {error}") from None
+        raise ConfigError(f"{display(path)}: invalid TOML: {error}") from None
 
 
 def parsed(text: str, path: Path) -> dict[str, object]:
@@ -406,12 +412,12 @@ def parsed(text: str, path: Path) -> dict[str, object]:
         what = str(error)
         row = _unfinished(text, tomllib.loads) if what.endswith(_AT_THE_END) else None
         if row is not None:
-            what = f"{what.removesuffix(_AT_THE_END)} (the statement begins at line {row})"
-        raise ConfigError(f"{display(path)}: is not valid TOML: {what}") from None
+            what = f"{what.removesuffix(_AT_THE_END)} (the statement starts at line {row})"
+        raise ConfigError(f"{display(path)}: invalid TOML: {what}") from None
     except RecursionError:
-        raise ConfigError(f"{display(path)}: cannot be read: nested too deeply") from None
+        raise ConfigError(f"{display(path)}: cannot read file: nested too deeply") from None
     except ValueError:  # of Python, for numbers of thousands of digits
-        raise ConfigError(f"{display(path)}: cannot be read: a number is too large") from None
+        raise ConfigError(f"{display(path)}: cannot read file: a number is too large") from None
 
 
 def _unfinished(text: str, loads: Callable[[str], object]) -> int | None:

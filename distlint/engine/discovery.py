@@ -69,9 +69,9 @@ def meant(given: Path) -> str:
     name = str(given)
     file, mark, _ = name.partition("::")
     if mark and os.path.isfile(file):
-        return f"; only `distlint trace` takes a function, did you mean `{file}`?"
+        return f"; functions are supported by `distlint trace` only; did you mean `{file}`?"
     if exact(name) is not None:
-        return f"; separate rules by commas: `--select DST101,{name}`"
+        return f"; separate rules with commas: `--select DST101,{name}`"
     if os.path.isfile(f"{name}.py"):
         return f"; did you mean `{name}.py`?"
     return ""
@@ -81,9 +81,9 @@ def reason(error: OSError | ValueError) -> str:
     """Why a path cannot be used, without errno numbers and paths."""
     if isinstance(error, OSError):
         if error.errno == errno.ELOOP:
-            return "a symbolic link that leads back to itself"
+            return "circular symbolic link"
         if error.errno == errno.ENOENT:
-            return "no such file or folder"
+            return "no such file or directory"
         return (error.strerror or str(error)).lower()
     return str(error)
 
@@ -131,7 +131,7 @@ class _Search:
             try:
                 entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
             except OSError as error:
-                self._fail(folder, f"the folder cannot be read: {reason(error)}")
+                self._fail(folder, f"cannot read directory: {reason(error)}")
                 continue
             if self.respect_gitignore and any(entry.name == ".gitignore" for entry in entries):
                 ignored = ignored.within(folder)
@@ -165,7 +165,7 @@ class _Search:
             mode = entry.stat().st_mode
         except OSError as error:
             if entry.is_symlink():
-                why = reason(error) if error.errno == errno.ELOOP else "a broken symbolic link"
+                why = reason(error) if error.errno == errno.ELOOP else "broken symbolic link"
                 self.found.notices.append(Notice("skipped", why, path))
             else:
                 self._fail(path, reason(error))
@@ -184,7 +184,7 @@ class _Search:
 def _nothing_in(path: Path, excluded: int) -> Notice:
     """A directory without files to check: which kinds were looked for."""
     message = (
-        "nothing to check: no Python files or notebooks, and no training settings in JSON, YAML, "
+        "nothing to check: no Python files, notebooks, or training settings in JSON, YAML, "
         "shell scripts, Dockerfiles or Makefiles"
     )
     if excluded:

@@ -89,7 +89,10 @@ def not_to_be_written(path: Path, resolver: Resolver) -> Notice | None:
     real = beyond(path, [resolver.of_file(path).root, *resolver.named])
     if real is None:
         return None
-    message = f"not changed: a link to {display(real)}, outside of the project; name that file"
+    message = (
+        f"not changed: symbolic link to {display(real)}, which is outside the project; pass "
+        "that file instead"
+    )
     return Notice("warning", message, path)
 
 
@@ -149,8 +152,8 @@ def _harm(
             continue
         news = _news_in(file, [path for path in repaired if path not in harm], report, session)
         for path, finding in news:
-            where = f"{display(file)} {_where(finding)}"
-            harm[path] = f"it would bring {finding.code} to {where}"
+            where = f"{display(file)}, {_where(finding)}"
+            harm[path] = f"it would introduce {finding.code} in {where}"
     return list(harm.items())
 
 
@@ -235,7 +238,7 @@ class Repairman:
             if len(chosen) <= FEW:
                 del chosen[1:]
             state = self._applied(state, chosen)
-        left = f"fixes still follow from fixes after {MAX_ROUNDS} rounds; the rest is left"
+        left = f"stopped after {MAX_ROUNDS} rounds of fixes; the remaining fixes were not applied"
         self._left.append(Notice("warning", left, document.path))
         return state.document
 
@@ -283,7 +286,7 @@ class Repairman:
 
     def _refuse(self, finding: Finding, problem: str, document: Document) -> None:
         row = finding.place.span.row
-        message = f"the fix of {finding.code} in {document.where(row)} was not applied: {problem}"
+        message = f"fix of {finding.code} ({document.where(row)}) not applied: {problem}"
         identity = _identity(finding, document, row)
         self._refused[identity] = Notice("warning", message, document.path)
 
@@ -295,23 +298,23 @@ class Repairman:
             document = _rewritten(state.document, text, edits)
         except UnicodeEncodeError as error:
             character = error.object[error.start]
-            return None, f"{character!r} cannot be written in {state.document.encoding}"
+            return None, f"{character!r} cannot be encoded as {state.document.encoding}"
         except NotInCells as error:
             return None, str(error)
         if document is None:
-            return None, "the file would not read back the same"
+            return None, "writing the file would change other text"
         if is_python(document) and _compiles(state.document.text) and not _compiles(text):
-            return None, "the result would be no valid Python"
+            return None, "the result is not valid Python"
         after = self._analysed(document)
         if after is None or after.over_budget > state.over_budget or after.failed - state.failed:
-            return None, "the result could not be analysed to the end"
+            return None, "the result could not be fully analysed"
         known = [f for f in state.findings if f not in chosen]
         news = list(_news(known, after, _Moves(state.document, edits)))
         if not news:
             return after, ""
-        where = f"{news[0].code} in {_told(news[0], document)}"
+        where = f"{news[0].code} ({_told(news[0], document)})"
         gone = {_loose(finding) for finding in chosen}
-        verb = "leave" if _loose(news[0]) in gone else "bring"
+        verb = "leave" if _loose(news[0]) in gone else "introduce"
         return None, f"it would {verb} {where}"
 
     def _analysed(self, document: Document) -> State | None:

@@ -54,7 +54,9 @@ def add_ignores(report: Report, resolver: Resolver, reason: str, *, write: bool)
     """
     reason = " ".join(reason.split())
     if _ENDS_A_REASON.search(reason):
-        raise ConfigError("--add-ignores: a reason cannot hold `#`, which begins the next comment")
+        raise ConfigError(
+            "--add-ignores: the reason must not contain `#`, which starts another comment"
+        )
     added = Added()
     by_file: dict[Path, list[Reported]] = {}
     for item in report.reported:
@@ -72,7 +74,7 @@ def add_ignores(report: Report, resolver: Resolver, reason: str, *, write: bool)
                 data = commented.data if is_notebook else commented.encode(commented.text)
                 replace(path, document.data, data)
         except (OSError, DocumentError, NotWritten, UnicodeEncodeError) as error:
-            added.notices.append(Notice("failed", f"no comment was added: {error}", path))
+            added.notices.append(Notice("failed", f"no comment added: {error}", path))
             continue
         added.files.append(fixed(document, commented))
         added.count += len(items)
@@ -128,7 +130,7 @@ def document_with(document: Document, edits: Iterable[Edit]) -> Document:
     """
     edits = list(edits)
     if isinstance(document, Notebook) and not document.takes(edits):
-        raise NotWritten("it would touch what is no Python")
+        raise NotWritten("it would change text that is not Python")
     text = apply(document.text, edits)
     changed = Document(document.path, document.data, text, document.encoding, document.newline)
     if kind(document) == "python":
@@ -171,4 +173,4 @@ def _tokens(text: str) -> Iterator[tuple[int, str]]:
             if token.type not in _NO_CODE:
                 yield token.type, token.string
     except (tokenize.TokenError, SyntaxError) as error:
-        raise NotWritten("it cannot be read as Python") from error
+        raise NotWritten("the file is not valid Python") from error

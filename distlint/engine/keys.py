@@ -35,75 +35,83 @@ KEYS = (
     Key(
         "select",
         "all rules not in preview",
-        "Report these rules only.",
+        "Enable only these rules.",
         '["DST1", "DST407"]',
         _SELECTORS,
     ),
-    Key("extend-select", "", "Report these as well.", '["missing-drop-last"]', _SELECTORS),
+    Key(
+        "extend-select", "", "Enable these rules in addition.", '["missing-drop-last"]', _SELECTORS
+    ),
     Key(
         "ignore",
         "",
-        "Leave these out. The more specific selector wins.",
+        "Ignore these rules. The more specific selector takes precedence.",
         '["DST108"]',
         _SELECTORS,
     ),
     Key(
         "extend-ignore",
         "",
-        "Leave these out as well; adds up with a file that is extended.",
+        "Ignore these rules in addition; merged with `extend-ignore` of an extended configuration.",
         '["DST109"]',
         _SELECTORS,
     ),
     Key(
         "per-file-ignores",
         "",
-        "Patterns of paths, each with the rules to leave out there. A leading `!` means all other "
-        "paths.",
+        "Path patterns, each with the rules to ignore in matching files. A pattern with a leading "
+        "`!` applies to all files that do not match.",
         '{"tests/*" = ["DST101"]}',
         {"type": "object", "additionalProperties": _SELECTORS},
     ),
     Key(
         "preview",
         "`false`",
-        "Report rules in preview, and findings that rest on what is possible and seldom so, such "
-        "as a file that is there on one node only. A rule that is selected by its own code or "
-        "name is reported anyway.",
+        "Enable rules in preview, and findings that assume rare conditions, such as a file that "
+        "exists on one node only. A rule that is selected by its code or name is enabled in any "
+        "case.",
         "true",
         _FLAG,
     ),
     Key(
         "severity",
         "",
-        'Give rules another severity: `{DST108 = "info"}`.',
+        'Override the severity of rules: `{DST108 = "info"}`.',
         '{DST108 = "info"}',
         {"type": "object", "additionalProperties": _SEVERITY},
     ),
     Key(
         "fail-on",
         '`"warning"`',
-        "The least severity that makes the exit status 1.",
+        "Minimum severity for exit status 1.",
         '"error"',
         _SEVERITY,
     ),
     Key(
         "exclude",
         "[ruff's](https://docs.astral.sh/ruff/settings/#exclude)",
-        "Patterns of paths to leave out, in the language of `.gitignore`.",
+        "Paths to exclude, as `.gitignore` patterns.",
         '["third_party", "*.gen.py"]',
         _STRINGS,
     ),
-    Key("extend-exclude", "", "More of them.", '["third_party"]', _STRINGS),
+    Key(
+        "extend-exclude",
+        "",
+        "Paths to exclude, in addition to `exclude`.",
+        '["third_party"]',
+        _STRINGS,
+    ),
     Key(
         "src",
-        "the project and its `src`",
-        "Folders in which imports are looked up.",
+        "the project root and its `src`",
+        "Directories in which imports are resolved.",
         '["src", "lib"]',
         _STRINGS,
     ),
     Key(
         "world",
         "`[2, 2]`",
-        "Nodes and processes per node of the model cluster.",
+        "Number of nodes, and processes per node, of the simulated cluster.",
         "[1, 8]",
         {
             "type": "array",
@@ -115,7 +123,7 @@ KEYS = (
     Key(
         "catalogue",
         "",
-        "TOML files of your own about functions that communicate, see "
+        "TOML files that describe your own functions that communicate, see "
         "[the catalogue](catalogue.md).",
         '["own.toml"]',
         _STRINGS,
@@ -123,63 +131,63 @@ KEYS = (
     Key(
         "rules",
         "",
-        "Rules of your own: Python files below the directory of this file, which `check`, `fix`, "
-        "`trace` and editors run, or names under which installed packages offer some; see "
-        "[rules of your own](own-rules.md) and [security](security.md).",
+        "Custom rules: Python files in the directory of this file or below, which `check`, `fix`, "
+        "`trace` and editors execute, or names of entry points of installed packages; see "
+        "[custom rules](own-rules.md) and [security](security.md).",
         "[]",
         _STRINGS,
     ),
     Key(
         "runtime",
         '`"distlint.runtime"`',
-        "The module that fixes import from.",
+        "Module from which fixes import utilities.",
         '"mypackage.ranks"',
         {"type": "string", "pattern": r"^[^\W\d]\w*(\.[^\W\d]\w*)*$"},
     ),
     Key(
         "versions",
-        "from the project's requirements",
-        'Versions of libraries: `{torch = "2.4"}`.',
+        "from the requirements of the project",
+        'Library versions to assume: `{torch = "2.4"}`.',
         '{torch = "2.4"}',
         {
             "type": "object",
             "additionalProperties": {"type": "string", "pattern": r"^\d+(\.\d+)*\S*$"},
         },
     ),
-    Key("unsafe-fixes", "`false`", "Apply unsafe fixes as well.", "true", _FLAG),
+    Key("unsafe-fixes", "`false`", "Apply unsafe fixes, too.", "true", _FLAG),
     Key(
         "baseline",
         "",
-        "A file of findings to pass over, see [adopting it](adopting.md).",
+        "Baseline file with findings to ignore, see [adopting distlint](adopting.md).",
         '"distlint-baseline.json"',
         {"type": "string", "minLength": 1},
     ),
     Key(
         "cache-dir",
         "`.distlint_cache` in the project",
-        "Where results are kept for the next run.",
+        "Cache directory.",
         '".cache/distlint"',
         {"type": "string", "minLength": 1},
     ),
     Key(
         "max-file-size",
         "`2000000`",
-        "Larger files are skipped (bytes; 0 lifts the limit).",
+        "Maximum file size in bytes; larger files are skipped (0 disables the limit).",
         "0",
         {"type": "integer", "minimum": 0},
     ),
     Key(
         "allow-env",
         "",
-        "Environment variables of your own that are not to be reported as unknown.",
+        "Your own environment variables, which are not reported as unknown.",
         '["NCCL_OFI_PROTOCOL"]',
         _STRINGS,
     ),
     Key(
         "extend",
         "",
-        "Another configuration file that holds where this one says nothing; lists named "
-        "`extend-` add up.",
+        "Configuration file to inherit from: it applies to keys that this one does not set; "
+        "`extend-` lists are merged.",
         '"../distlint.toml"',
         {"type": "string", "minLength": 1},
     ),
@@ -195,7 +203,8 @@ def schema() -> dict[str, object]:
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": "distlint",
-        "description": "The configuration of distlint: distlint.toml, or [tool.distlint].",
+        "description": "Configuration of distlint: distlint.toml, or [tool.distlint] in "
+        "pyproject.toml.",
         "type": "object",
         "additionalProperties": False,
         "properties": {
@@ -204,11 +213,11 @@ def schema() -> dict[str, object]:
         },
         "definitions": {
             "selector": {
-                "description": "A code, a name, a prefix of codes, or ALL.",
+                "description": "A rule code, a rule name, a prefix of codes, or ALL.",
                 "anyOf": [{"enum": selectors}, {"type": "string", "minLength": 1}],
             }
         },
     }
 
 
-_CATALOGUE = "Entries for the catalogue."
+_CATALOGUE = "Catalogue entries."

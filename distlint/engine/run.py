@@ -174,7 +174,7 @@ def _not_yet(resolver: Resolver) -> Iterable[Notice]:
     if not asked:
         return
     for code in sorted(asked.keys() - implemented()):
-        yield Notice("warning", f"{code} ({asked[code]}) is not part of this version yet")
+        yield Notice("warning", f"{code} ({asked[code]}) is not implemented in this version")
 
 
 def _distinct(reported: Iterable[Reported]) -> list[Reported]:

@@ -60,7 +60,7 @@ def unknown_rule(selector: str, known: Mapping[str, str] = RESERVED) -> str:
     """What to say about a code or name that does not exist."""
     if _NUMBERED.fullmatch(selector) and selector.upper() not in known:
         # one number looks like many others: a guess says nothing
-        return f"unknown rule `{selector}`; `distlint rule ALL` lists them"
+        return f"unknown rule `{selector}`; list all rules with `distlint rule ALL`"
     options = [ALL, *known, *known.values()]
     return f"unknown rule `{selector}`{did_you_mean(selector, options)}"
 

@@ -380,7 +380,7 @@ def _patterns(config: ConfigFile, key: str) -> list[Pattern]:
 
 def _only_positive(pattern: Pattern) -> Pattern:
     if pattern.negated:
-        raise ConfigError(f"`!{pattern.text}` cannot bring back what another pattern leaves out")
+        raise ConfigError(f"`!{pattern.text}` cannot re-include what another pattern excludes")
     return pattern
 
 

@@ -127,7 +127,7 @@ class Suppressions:
                 self._malformed.append(self._unknown_verb(match, comment, span))
             elif not (match["codes"] or "").strip():
                 example = f"`# distlint: {verb}[DST101]`"
-                message = f"`{verb}` names no rule; write {example}"
+                message = f"`{verb}` without a rule; write {example}"
                 self._malformed.append(self._complaint(message, span))
             else:
                 base = comment.column + match.start("codes")
@@ -169,12 +169,12 @@ class Suppressions:
     def _unknown_verb(self, match: re.Match[str], comment: Comment, span: Span) -> Complaint:
         verb = match["verb"]
         meant = nearest(verb, VERBS)
-        hint = f"did you mean `{meant}`?" if meant else "write `ignore[...]` or `file-ignore[...]`"
+        hint = f"did you mean `{meant}`?" if meant else "use `ignore[...]` or `file-ignore[...]`"
         fix = None
         if meant and match["codes"]:
             start = comment.column + match.start("verb")
             place = Span(comment.row, start, comment.row, start + len(verb))
-            fix = Fix("unsafe", f"Write `{meant}`", (Edit(place, meant),))
+            fix = Fix("unsafe", f"Replace with `{meant}`", (Edit(place, meant),))
         return self._complaint(f"unknown directive `{verb}`; {hint}", span, fix)
 
     def _misspelt(self, directive: Directive) -> Iterator[Complaint]:
@@ -182,7 +182,11 @@ class Suppressions:
             if item.code is None and not item.foreign:
                 span = Span(directive.row, item.start, directive.row, item.end)
                 meant = None if directive.verb == "noqa" else self._meant(item.text)
-                fix = Fix("unsafe", f"Write `{meant}`", (Edit(span, meant),)) if meant else None
+                fix = (
+                    Fix("unsafe", f"Replace with `{meant}`", (Edit(span, meant),))
+                    if meant
+                    else None
+                )
                 yield self._complaint(unknown_rule(item.text, self.known), span, fix)
 
     def _meant(self, text: str) -> str | None:

@@ -64,7 +64,7 @@ def _read(path: Path) -> Document:
     except DocumentError as error:
         raise _unreadable(path, error) from None
     if isinstance(document, Notebook) and document.language != PYTHON:
-        raise ConfigError(f"{display(path)}: a notebook in {document.language}")
+        raise ConfigError(f"{display(path)}: notebook language is {document.language}")
     return document
 
 

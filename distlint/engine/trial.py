@@ -85,13 +85,16 @@ def trials(rule: type[Rule], session: Session, settings: Settings) -> Iterator[T
 
 def untruths(rule: type[Rule], tried: Iterable[Trial]) -> list[str]:
     """Where the docstring says something else about fixes than the bad examples show."""
-    section = rule.documentation().partition("\n## Fix\n")[2].partition("\n## ")[0].strip()
+    section = rule.documentation().partition("\n## Fix safety\n")[2].partition("\n## ")[0].strip()
     said = {word for word in _SAID.values() if f"{word}:" in section}
     wanted = {_SAID[each] for trial in tried for each in trial.offered}
     if not section or said == wanted:
         return []
     show = " and ".join(sorted(wanted)) or "None"
-    return [f"by what the bad examples offer, `## Fix` of the docstring should say: {show}"]
+    return [
+        "according to the fixes of the bad examples, `## Fix safety` in the docstring should say: "
+        f"{show}"
+    ]
 
 
 class _Trying:
@@ -121,9 +124,9 @@ class _Trying:
     def good(self) -> Trial:
         problems = [*self.failures]
         if marks(self.example.code):
-            problems.append("it has a mark, and is to be silent")
+            problems.append("a good example must not have an `# expect:` comment")
         heard = [f for f in self.findings if f.code == self.rule.code or _about_hangs(f.code)]
-        problems += [f"line {f.place.span.row}: {f.code} is reported: {f.message}" for f in heard]
+        problems += [f"line {f.place.span.row}: unexpected {f.code}: {f.message}" for f in heard]
         return Trial(self.example, False, tuple(problems))
 
     def bad(self) -> Trial:
@@ -131,11 +134,15 @@ class _Trying:
         family = [f for f in self.findings if _family(f.code) == _family(code)]
         found = sorted((f.place.span.row, f.code) for f in family)
         problems = [*self.failures]
-        problems += [f"line {row}: {other} is marked" for row, other in wanted if other != code]
+        problems += [
+            f"line {row}: `# expect:` names another rule, {other}"
+            for row, other in wanted
+            if other != code
+        ]
         missed = _less(wanted, found)
-        problems += [f"line {row}: {each} is expected" for row, each in missed]
+        problems += [f"line {row}: {each} expected, but not reported" for row, each in missed]
         problems += self._prefiltered() if missed else []
-        problems += [f"line {row}: {each} is not expected" for row, each in _less(found, wanted)]
+        problems += [f"line {row}: unexpected {each}" for row, each in _less(found, wanted)]
         repaired, left = self._repaired()
         return Trial(
             self.example,
@@ -155,7 +162,7 @@ class _Trying:
         declared = any(word in self.text for word in words)
         declared |= any(re.search(pattern, self.text) for pattern in patterns)
         if rule.code in self.settings.own_rules():
-            none = "the prefilter skips the script: it holds none of the `words` of the rule"
+            none = "the prefilter skips the script: it contains none of the `words` of the rule"
             return [none] if words and not declared else []
         try:
             document = Document.from_bytes(self.text.encode(), self.path)
@@ -164,20 +171,20 @@ class _Trying:
         if passes_prefilter(document, self.settings):
             return []
         if declared:
-            advice = "write the `words` of the rule down: python -m scripts.generate_words"
+            help = "update the generated `words` with python -m scripts.generate_words"
         else:
-            advice = (
-                "the script holds neither a word of a distributed framework nor one of the `words`"
-                " of a rule; declare some"
+            help = (
+                "the script contains neither a word of a distributed framework nor one of the "
+                "`words` of a rule; declare `words`"
             )
-        return [f"the prefilter skips the script: {advice}"]
+        return [f"the prefilter skips the script: {help}"]
 
     def _found(self) -> list[Finding]:
         if self.path.suffix == ".py" and not self.rule.code.startswith("DST0"):
             try:
                 compile(self.text, "example", "exec", dont_inherit=True)
             except (SyntaxError, ValueError):
-                self.failures = ("it is no Python",)
+                self.failures = ("the example is not valid Python",)
                 return []
         self.session.project(self.settings).forget(self.path)
         result = self.session.check_bytes(self.text.encode(), self.path, self.settings)
@@ -209,7 +216,7 @@ class _Trying:
         left = len(again.own) - (len(self.own) - len(promised))
         problems = [notice.message for notice in repairman.notices]
         if left > 0 and not problems:
-            problems = [f"{left} of its findings are there after the fixes"]
+            problems = [f"{left} of its findings remain after the fixes"]
         return (after.text if not again.own and not problems else None), problems
 
 

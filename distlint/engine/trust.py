@@ -40,7 +40,7 @@ def refusal(read: Callable[[Path], Mapping[str, object]]) -> str | None:
     content = read(file)
     for key in content:
         if key != KEY:
-            known = f"only `{KEY}` may stand there{did_you_mean(key, [KEY])}"
+            known = f"only `{KEY}` is allowed{did_you_mean(key, [KEY])}"
             raise ConfigError(f"{display(file)}: unknown key `{key}`: {known}")
     allowed = content.get(KEY, True)
     if not isinstance(allowed, bool):
@@ -55,12 +55,12 @@ def user_configuration() -> Path | None:
 
 
 def announcement(files: tuple[Path, ...], packages: tuple[str, ...]) -> str:
-    how = f"--isolated or {VARIABLE}=1 skips them"
-    return f"running rules of the project: {_named(files, packages)}; {how}"
+    how = f"skip them with --isolated or {VARIABLE}=1"
+    return f"running custom rules of the project: {_named(files, packages)}; {how}"
 
 
 def omission(files: tuple[Path, ...], packages: tuple[str, ...], why: str) -> str:
-    return f"rules are not run: {_named(files, packages)} ({why})"
+    return f"custom rules of the project were not run: {_named(files, packages)} ({why})"
 
 
 def _named(files: tuple[Path, ...], packages: tuple[str, ...]) -> str:

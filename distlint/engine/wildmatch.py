@@ -202,7 +202,7 @@ def _one(pattern: str, at: int) -> tuple[str, int]:
         return _bracket(pattern, at)
     at += pattern[at] == "\\"
     if at >= len(pattern):
-        raise PatternError("it ends in `\\`")
+        raise PatternError("it ends with `\\`")
     return re.escape(pattern[at]), at + 1
 
 
@@ -218,13 +218,13 @@ def _bracket(pattern: str, start: int) -> tuple[str, int]:
         first = False
         character = pattern[at : at + 1]
         if not character:
-            raise PatternError("`[` is never closed")
+            raise PatternError("unclosed `[`")
         following = pattern[at + 1 : at + 2]
         if character == "-" and before and following not in ("", "]"):
             at += 1 + (following == "\\")
             last = pattern[at : at + 1]
             if not last:
-                raise PatternError("`[` is never closed")
+                raise PatternError("unclosed `[`")
             if before <= last:
                 parts.append(f"{re.escape(before)}-{re.escape(last)}")
             before = ""
@@ -235,14 +235,14 @@ def _bracket(pattern: str, start: int) -> tuple[str, int]:
             else:
                 name = pattern[at + 2 : end - 1]
                 if name not in _CLASSES:
-                    raise PatternError(f"`[:{name}:]` is no class of characters")
+                    raise PatternError(f"unknown character class `[:{name}:]`")
                 parts.append(_CLASSES[name])
                 before, at = "", end
         else:
             at += character == "\\"
             before = pattern[at : at + 1]
             if not before:
-                raise PatternError("`[` is never closed")
+                raise PatternError("unclosed `[`")
             parts.append(re.escape(before))
         at += 1
     inside = "".join(parts)

@@ -307,6 +307,6 @@ def _context() -> BaseContext:
 
 
 def _killed(target: Target) -> FileResult:
-    message = "internal error: the process that analysed this file died"
+    message = "internal error: the process that analysed this file was killed"
     notice = Notice("failed", message, target.path)
     return FileResult(target.path, notices=(notice,), checked=False)

@@ -40,7 +40,7 @@ def replace(path: Path, old: bytes | None, new: bytes) -> None:
     try:
         status = os.stat(target) if old is not None else None
         if status is not None and not os.access(target, os.W_OK):
-            raise NotWritten("it is read-only")
+            raise NotWritten("the file is read-only")
         _expect(target, old)
         temporary = _written(target, new, status)
     except OSError as error:
@@ -129,7 +129,7 @@ def _is_running(process: int) -> bool:
 
 def _expect(target: Path, old: bytes | None) -> None:
     if (target.read_bytes() if target.exists() else None) != old:
-        raise NotWritten("it has changed since it was read")
+        raise NotWritten("the file was modified in the meantime")
 
 
 def _written(target: Path, data: bytes, status: os.stat_result | None) -> str:
@@ -168,5 +168,5 @@ def _sync_folder(folder: Path) -> None:
 
 def _reason(error: OSError, target: Path) -> str:
     if isinstance(error, PermissionError):
-        return f"its folder {target.parent} is read-only"
+        return f"the directory {target.parent} is read-only"
     return error.strerror or str(error)

@@ -29,7 +29,7 @@ T = TypeVar("T")
 Applicability = Literal["safe", "unsafe", "displayonly"]
 
 
-_NEED = "; needs distlint at run time, or a copy by `distlint vendor`"
+_NEED = "; requires distlint at run time, or a copy by `distlint vendor`"
 
 
 class Doubt(Exception):

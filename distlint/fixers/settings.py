@@ -32,7 +32,7 @@ def renamed(
     quote = written[:1] if written[:1] in "\"'" else ""
     text = f"{quote}{new}{quote}"
     return replaced(
-        sheet, applicability, message or f"Write `{new}`", (entry.start, entry.end, text)
+        sheet, applicability, message or f"Rename to `{new}`", (entry.start, entry.end, text)
     )
 
 
@@ -94,7 +94,7 @@ def set_value(
     """Another value for a key."""
     start, end = entry.value.start, entry.value.end
     return replaced(
-        sheet, applicability, message or f"Write `{entry.key}: {text}`", (start, end, text)
+        sheet, applicability, message or f"Set `{entry.key}: {text}`", (start, end, text)
     )
 
 
@@ -103,7 +103,7 @@ def setting_named(sheet: Sheet, applicability: Applicability, setting: Setting, 
     start, end = setting.name_start, setting.name_end
     written = sheet.document.text[start:end]
     text = written.replace(setting.name, new)
-    return replaced(sheet, applicability, f"Write `{new}`", (start, end, text))
+    return replaced(sheet, applicability, f"Rename to `{new}`", (start, end, text))
 
 
 def setting_valued(sheet: Sheet, applicability: Applicability, setting: Setting, value: str) -> Fix:
@@ -112,7 +112,7 @@ def setting_valued(sheet: Sheet, applicability: Applicability, setting: Setting,
     written = sheet.document.text[start:end]
     quote = written[0] if written[:1] in ("'", '"') else ""
     return replaced(
-        sheet, applicability, f"Write `{value}`", (start, end, f"{quote}{value}{quote}")
+        sheet, applicability, f"Set to `{value}`", (start, end, f"{quote}{value}{quote}")
     )
 
 

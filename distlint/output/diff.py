@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import IO
 
-from distlint.output.style import Part, encodable, visible
+from distlint.output.style import Part, encodable, shortened, visible
 from distlint.source.edits import changed_lines
 from distlint.source.paths import display
 from distlint.source.report import Fixed
@@ -14,13 +14,17 @@ from distlint.source.report import Fixed
 CONTEXT = 3
 
 _GUTTER = "bold blue"
+_MIN_ROOM = 20
 _STYLES = {"-": "red", "+": "green", " ": ""}
 _HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@ ?(.*)")
 _COLOURS = {"-": "\033[31m", "+": "\033[32m", "@": "\033[36m"}
 
 
-def numbered(lines: Iterable[str]) -> Iterator[list[Part]]:
-    """The lines of a diff behind their row: the new one, or the old one of what goes."""
+def numbered(lines: Iterable[str], width: int) -> Iterator[list[Part]]:
+    """The lines of a diff after their row: the new one, or the old one of what is removed.
+
+    What does not fit into ``width`` columns is cut.
+    """
     rows = list(_with_rows(lines))
     digits = len(str(max((row for row, _, _ in rows), default=0)))
     for index, (row, mark, text) in enumerate(rows):
@@ -31,7 +35,8 @@ def numbered(lines: Iterable[str]) -> Iterator[list[Part]]:
                 yield [(f"{'...':>{digits}}", _GUTTER)]
             continue
         gutter = f"{row:>{digits}} {mark} | " if mark != " " else f"{row:>{digits}}   | "
-        yield [(gutter, _STYLES[mark] or _GUTTER), (visible(text), _STYLES[mark])]
+        room = max(_MIN_ROOM, width - len(gutter))
+        yield [(gutter, _STYLES[mark] or _GUTTER), (visible(shortened(text, room)), _STYLES[mark])]
 
 
 def _with_rows(lines: Iterable[str]) -> Iterator[tuple[int, str, str]]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from distlint.output.snippet import place_text
 from distlint.output.style import Part, visible
-from distlint.output.table import DIM, LABEL
 from distlint.source.finding import Finding, Severity
-from distlint.source.paths import display
 
 STYLES = {
     Severity.ERROR: "bold red",
@@ -13,15 +12,33 @@ STYLES = {
     Severity.INFO: "bold cyan",
 }
 
+_MARKS = {"safe": "[*]", "unsafe": "[!]"}
 
-def headline(finding: Finding) -> list[Part]:
-    """``path:row:column: severity[code] name: message``; in a notebook with ``cell 3:`` before."""
-    place = finding.place
-    cell = f":cell {place.cell}" if place.cell else ""
+
+def kind(finding: Finding) -> tuple[str, str]:
+    """``error[DST101]``"""
+    return (f"{finding.severity.value}[{finding.code}]", STYLES[finding.severity])
+
+
+def message(finding: Finding) -> str:
+    """What is wrong, on one line."""
+    return visible(" ".join(finding.message.split()))
+
+
+def mark(finding: Finding, *, unsafe: bool) -> str:
+    """``[*]`` where ``distlint fix`` repairs it, ``[!]`` where that takes ``--unsafe-fixes``."""
+    if finding.fix is None or finding.fix.applicability == "displayonly":
+        return ""
+    return "[*]" if unsafe else _MARKS[finding.fix.applicability]
+
+
+def line(finding: Finding, *, unsafe: bool = False) -> list[Part]:
+    """``path:row:column: error[DST101] message [*]``"""
+    fix = mark(finding, unsafe=unsafe)
     return [
-        (display(place.path), "bold"),
-        (f"{cell}:{place.span.row}:{place.span.column}: ", DIM),
-        (f"{finding.severity.value}[{finding.code}]", STYLES[finding.severity]),
-        (f" {finding.name}: ", LABEL),
-        visible(" ".join(finding.message.split())),
+        (place_text(finding.place), "bold"),
+        ": ",
+        kind(finding),
+        f" {message(finding)}",
+        f" {fix}" if fix else "",
     ]

@@ -101,6 +101,17 @@ def _visible(character: str) -> str:
     return "?" if width_of(character) else ""
 
 
+def shortened(text: str, width: int) -> str:
+    """The beginning of a source text that takes more columns when it is ``visible``."""
+    over = width_of(visible(text)) - width
+    if over <= 0:
+        return text
+    while over > -3:
+        text = text[: len(text) - max(1, (over + 3) // 4)]  # a character takes four at most
+        over = width_of(visible(text)) - width
+    return f"{text}..."
+
+
 def wrapped(text: str, width: int) -> list[str]:
     """The text on lines of at most ``width`` columns; words that are longer stay whole."""
     lines: list[str] = []

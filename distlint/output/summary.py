@@ -67,11 +67,10 @@ def incomplete(report: Report, *, verbose: bool) -> str:
     if verbose:
         places = (f"  {_where(item)}: {item.finding.message}" for item in items)
         return "\n".join([f"{what}; hangs may be missed there:", *places])
-    named = [f"{item.entry_point} ({_where(item)})" for item in items[:NAMED]]
-    rest = len(items) - len(named)
-    if rest:
-        named.append(f"{rest:,} more")
-    return f"{what}; hangs may be missed there: {', '.join(named)} (`--verbose` tells why)"
+    if len(items) > NAMED:
+        return f"{what}; hangs may be missed there (`--verbose` lists them)"
+    named = ", ".join(f"{item.entry_point} ({_where(item)})" for item in items)
+    return f"{what}: {named}; hangs may be missed there (`--verbose` says why)"
 
 
 def _where(item: Reported) -> str:
@@ -118,7 +117,7 @@ def statistics(report: Report, out: Printer) -> None:
 
 def _totals(report: Report) -> Iterator[str]:
     yield f"{counted(report.checked, 'file')} checked, {report.skipped:,} skipped"
-    yield f"{counted(report.roots, 'entry point')} rehearsed, {report.over_budget:,} over budget"
+    yield f"{counted(report.roots, 'entry point')} analysed, {report.over_budget:,} over budget"
     if report.noted:
         yield f"{counted(len(report.noted), 'entry point')} not analysed in full"
     yield f"{counted(report.suppressed, 'finding')} suppressed by comments"

@@ -57,7 +57,7 @@ def table(rows: Sequence[Row], width: int) -> Iterator[list[Part]]:
 
 def decision_rows(decisions: Sequence[Decision], path: Path) -> Iterator[Row]:
     """The conditions that separated the ranks, and what each group made of them."""
-    for label, decision in zip(once("because", len(decisions)), decisions, strict=True):
+    for label, decision in zip(once("diverges at", len(decisions)), decisions, strict=True):
         yield Row(label, decision.text, where(decision.place, path))
         yield Row("", f"  {decision.outcome} [{decision.kind}]", style=DIM)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 
 from distlint.output.places import filename, location
 from distlint.output.style import Part, Printer, can_encode, visible, width_of, wrapped
@@ -14,11 +15,12 @@ from distlint.source.trace import Trace
 
 _GAP = 3
 _MIN_LANE = 26
-_PARTING = "bold red"
+_MIN_TEXT = 12
+_DIVERGENCE = "bold red"
 
 
 def render(trace: Trace, out: Printer, width: int) -> None:
-    """One entry point: its name, a column for each group of ranks, and why they part."""
+    """One entry point: its name, a column for each group of ranks, and why they diverge."""
     out.line(*_headline(trace))
     out.line()
     lane = (width - len(INDENT) + _GAP) // max(1, len(trace.lanes)) - _GAP
@@ -46,7 +48,7 @@ def _headline(trace: Trace) -> list[Part]:
     what = f"::{trace.function}" if trace.function else ""
     verdict: Part = ("all ranks issue the same collectives", "green")
     if not trace.aligned:
-        verdict = ("the ranks part ways", _PARTING)
+        verdict = ("ranks diverge", _DIVERGENCE)
     return [(f"{display(trace.path)}{visible(what)}", LABEL), ": ", verdict]
 
 
@@ -56,36 +58,56 @@ def _columns(trace: Trace, lane: int, out: Printer) -> Iterator[list[Part]]:
         dash, cross = "-", "x"
     yield [(_joined(trace.lanes, lane), LABEL)]
     yield [(_joined([dash * lane for _ in trace.lanes], lane), DIM)]
-    for number, row in enumerate(trace.rows):
-        parting = number == trace.parting
-        if parting:
+    for row, count, divergence in folded(trace):
+        if divergence:
             total = lane * len(row) + _GAP * (len(row) - 1)
-            yield [(f"{cross} they part here ".ljust(total, dash), _PARTING)]
-        cells = [_cell(step, trace, lane) for step in row]
+            yield [(f"{cross} divergence ".ljust(total, dash), _DIVERGENCE)]
+        cells = [_cell(step, trace, lane, count) for step in row]
         for index in range(max(map(len, cells), default=0)):
             texts = [cell[index] if index < len(cell) else "" for cell in cells]
-            yield [(_joined(texts, lane), _PARTING if parting else "")]
+            yield [(_joined(texts, lane), _DIVERGENCE if divergence else "")]
 
 
 def _blocks(trace: Trace, width: int) -> Iterator[list[Part]]:
     """One group of ranks below the other, where columns would be too narrow."""
     for index, name in enumerate(trace.lanes):
         yield [(name, LABEL)]
-        for number, row in enumerate(trace.rows):
-            mark = "x " if number == trace.parting else "  "
-            for line in _cell(row[index], trace, width - 4):
+        for row, count, divergence in folded(trace):
+            mark = "x " if divergence else "  "
+            for line in _cell(row[index], trace, width - 4, count):
                 yield [mark, line]
 
 
-def _cell(step: Step | None, trace: Trace, lane: int) -> list[str]:
+def folded(trace: Trace) -> Iterator[tuple[tuple[Step | None, ...], int, bool]]:
+    """The rows, how often each is repeated at once, and whether the ranks diverge in it."""
+    rows = [(row, number == trace.divergence) for number, row in enumerate(trace.rows)]
+    for (row, divergence), same in groupby(rows):
+        yield row, len(list(same)), divergence
+
+
+def _cell(step: Step | None, trace: Trace, lane: int, count: int) -> list[str]:
     if step is None:
         return [""]
     place = where(step.place, trace.path)
-    text = visible(step.text)
-    if width_of(text) + width_of(place) + 2 <= lane:
-        gap = lane - width_of(text) - width_of(place)
-        return [f"{text}{' ' * gap}{place}" if place else text]
-    return [*wrapped(text, lane), *([place.rjust(lane)] if place else [])]
+    text = visible(step.text) + (f" x{count}" if count > 1 else "")
+    room = lane - width_of(place) - 2 if place else lane
+    if room < _MIN_TEXT:
+        return [*_code_lines(text, lane), place.rjust(lane)]
+    first, *rest = _code_lines(text, room)
+    gap = max(2, lane - width_of(first) - width_of(place)) if place else 0
+    return [f"{first}{' ' * gap}{place}", *rest]
+
+
+def _code_lines(text: str, width: int) -> list[str]:
+    """Code on lines of at most ``width`` columns: broken between words, or after a bracket."""
+    lines = []
+    for line in wrapped(text, width):
+        while width_of(line) > width:
+            at = line.rfind("(", 0, width) + 1 or width
+            lines.append(line[:at])
+            line = line[at:]
+        lines.append(line)
+    return lines
 
 
 def _joined(texts: Sequence[str], lane: int) -> str:
@@ -104,7 +126,7 @@ def _trace(trace: Trace) -> dict[str, object]:
         "incomplete": [
             {"message": reason.text, "reason": reason.value} for reason in trace.incomplete
         ],
-        "parting": trace.parting,
+        "divergence": trace.divergence,
         "ranks": list(trace.lanes),
         "rows": [[_step(step) for step in row] for row in trace.rows],
     }

@@ -34,7 +34,7 @@ main { display: grid; gap: 2.5rem; grid-template-columns: minmax(0, 1fr); }
   .sources { position: sticky; top: 1rem; max-height: calc(100vh - 2rem); overflow: auto; }
 }
 .verdict { border-radius: 4px; padding: .1rem .5rem; font-size: .85rem; font-weight: 600; }
-.parted .verdict { color: var(--error); background: var(--error-ground); }
+.diverged .verdict { color: var(--error); background: var(--error-ground); }
 .aligned .verdict { color: var(--add); background: var(--add-ground); }
 .trace + .trace { margin-top: 3rem; }
 .trace h2 { margin: 0 0 1rem; overflow-wrap: anywhere; }
@@ -77,8 +77,8 @@ a.box:hover, .why:hover { text-decoration: underline; }
   user-select: none; }
 .source summary { padding-left: 6.5ch; color: var(--quiet); cursor: pointer; }
 .line.step { border-color: var(--step); } .line.why-line { border-color: var(--warning);
-  background: var(--warning-ground); } .line.parted { border-color: var(--error);
-  background: var(--error-ground); } .line.parted .who { color: var(--error); }
+  background: var(--warning-ground); } .line.diverged { border-color: var(--error);
+  background: var(--error-ground); } .line.diverged .who { color: var(--error); }
 .line:target { outline: 2px solid var(--link); outline-offset: -2px; }
 .keyword { color: light-dark(#8a2190, #d49bf0); } .string { color: light-dark(#1d6b2b, #92cf8f); }
 .comment { color: var(--quiet); font-style: italic; }
@@ -143,7 +143,7 @@ def _trace(trace: Trace, files: dict[Part, int]) -> str:
     what = f"::{trace.function}" if trace.function else ""
     kind, verdict = "aligned", "all ranks issue the same collectives"
     if not trace.aligned:
-        kind, verdict = "parted", "the ranks part ways"
+        kind, verdict = "diverged", "ranks diverge"
     tracks = "<i></i>" * len(trace.lanes)
     heads = "".join(f"<span>{text(name)}</span>" for name in trace.lanes)
     parts = [
@@ -155,10 +155,10 @@ def _trace(trace: Trace, files: dict[Part, int]) -> str:
         f'<div class="row heads" aria-hidden="true">{heads}</div><ol>',
     ]
     for number, row in enumerate(trace.rows):
-        if number == trace.parting:
+        if number == trace.divergence:
             parts += [_decision(decision, trace, files) for decision in trace.decisions]
-            parts.append('<li class="part">\N{MULTIPLICATION X} they part here</li>')
-            parts.append(_parting(row, trace, files))
+            parts.append('<li class="part">\N{MULTIPLICATION X} divergence</li>')
+            parts.append(_divergence(row, trace, files))
         else:
             parts.append(_meeting(row, trace, files))
     parts.append("</ol></div></div>")
@@ -190,7 +190,7 @@ def _meeting(row: Sequence[Step | None], trace: Trace, files: dict[Part, int]) -
     return f'<li class="row" aria-label="{text(names)}">{wire}{"".join(boxes)}</li>'
 
 
-def _parting(row: Sequence[Step | None], trace: Trace, files: dict[Part, int]) -> str:
+def _divergence(row: Sequence[Step | None], trace: Trace, files: dict[Part, int]) -> str:
     boxes = [
         _box(step, lane, lane + 1, trace, files, waits=True)
         for lane, step in enumerate(row)
@@ -238,18 +238,18 @@ def _address(place: Place, files: dict[Part, int]) -> str:
 
 
 def _marks(traces: Iterable[Trace], part: Part) -> Marks:
-    """The rows of a file that traces lead through; what parts the ranks is said before the rest."""
+    """The rows of a file that traces lead through: where ranks diverge before the rest."""
     kinds: dict[int, str] = {}
     ranks: defaultdict[int, list[str]] = defaultdict(list)
     for trace in traces:
         for number, row in enumerate(trace.rows):
-            parting = number == trace.parting
+            divergence = number == trace.divergence
             for lane, step in zip(trace.lanes, row, strict=True):
                 if step is None or step.place is None or not _is_in(step.place, part):
                     continue
                 place = step.place.span.row
-                if parting:
-                    kinds[place] = "parted"
+                if divergence:
+                    kinds[place] = "diverged"
                     if lane not in ranks[place]:
                         ranks[place].append(lane)
                 else:
@@ -257,7 +257,7 @@ def _marks(traces: Iterable[Trace], part: Part) -> Marks:
         for decision in trace.decisions:
             if decision.place is not None and _is_in(decision.place, part):
                 row_of = decision.place.span.row
-                kinds[row_of] = "parted" if kinds.get(row_of) == "parted" else "why-line"
+                kinds[row_of] = "diverged" if kinds.get(row_of) == "diverged" else "why-line"
     return {row: (kind, ranks[row]) for row, kind in kinds.items()}
 
 

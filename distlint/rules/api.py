@@ -1,8 +1,8 @@
-"""All that a rule of your own needs: ``from distlint.rules.api import ...``.
+"""Everything for writing rules: ``from distlint.rules.api import ...``.
 
-A rule derives from ``ScriptRule`` and looks at one file through a ``Script``: its calls by the
-names that they really have, whatever the imports look like. What this module exports changes only
-with a major version; everything else below ``distlint`` may change with any.
+A rule derives from ``ScriptRule`` and sees one file as a ``Script``, with its calls by the names
+that they resolve to, whatever the imports look like. What this module exports changes only with a
+major version; everything else in ``distlint`` may change with any version.
 """
 
 from __future__ import annotations
@@ -46,20 +46,20 @@ __all__ = [
 ]
 
 Compose = Callable[[], Fix | None]
-"""Makes a fix when it is wanted; None, or raising ``Doubt``, means that there is none."""
+"""Creates a fix on demand; returns None or raises ``Doubt`` if there is none."""
 
 
 class ScriptRule(SourceRule):
-    """A rule that looks at one file. The docstring is its page, the first line the summary.
+    """A rule that checks one file. Its docstring is the page, the first line the summary.
 
     A subclass has a ``code`` (capital letters and digits: ``LAB001``), a ``name`` (lower-case words
-    with hyphens), examples that are ``good`` and ``bad``, and ``findings``. It may have a
-    ``severity``, ``preview = True`` (off unless asked for), and ``words``: it is asked only about
-    files that hold one of them, which saves reading the others.
+    with hyphens), ``good`` and ``bad`` examples, and ``findings``. It may have a ``severity``,
+    ``preview = True`` (off by default), and ``words``: it then runs only on files that contain one
+    of them, which saves analysing the others.
     """
 
     def findings(self, script: Script) -> Iterable[Finding]:
-        """What the rule has to say about a file."""
+        """The findings of the rule in a file."""
         raise NotImplementedError
 
     def check(
@@ -73,7 +73,7 @@ class ScriptRule(SourceRule):
         message: str,
         *,
         effect: str,
-        advice: str,
+        help: str,
         severity: Severity | None = None,
         related: tuple[Related, ...] = (),
         fix: Compose | None = None,
@@ -83,15 +83,15 @@ class ScriptRule(SourceRule):
         Args:
             call: where it is.
             message: what is wrong, in one line.
-            effect: what comes of it when the job runs.
-            advice: what the author should do.
-            severity: that of the rule, or a warning, where not given.
-            related: other places that belong to it; suppression comments there count as well.
-            fix: what composes the repair, such as ``call.with_keyword(...)``.
+            effect: what happens when the job runs, as a clause.
+            help: what to do about it, as an imperative.
+            severity: defaults to the severity of the rule, or to a warning.
+            related: other places to show; suppression comments there apply as well.
+            fix: creates the fix, such as ``call.with_keyword(...)``.
         """
         chosen = severity or self.severity or Severity.WARNING
         return self.finding(
-            message, chosen, call.place, effect=effect, advice=advice, related=related, fix=fix
+            message, chosen, call.place, effect=effect, help=help, related=related, fix=fix
         )
 
 
@@ -123,7 +123,7 @@ class Script:
 
     @property
     def collectives(self) -> Iterator[Call]:
-        """The calls that the catalogue, your own entries included, knows as collectives."""
+        """The calls that are collectives according to the catalogue, including your own entries."""
         return (call for call in self.calls if call.collective is not None)
 
     def imports(self, package: str) -> bool:
@@ -142,8 +142,8 @@ class Script:
 class Argument:
     """What a call passes for a parameter.
 
-    ``absent``: certainly nothing. ``value``: the constant, also through variables; Ellipsis if it
-    is none or cannot be told, as behind ``**options``.
+    ``absent``: nothing is passed, for certain. ``value``: the constant, also through variables;
+    Ellipsis if it is not a constant or not known, as with ``**options``.
     """
 
     absent: bool
@@ -159,7 +159,7 @@ class Call:
 
     @property
     def name(self) -> str:
-        """The dotted name of what is called, ``""`` if it cannot be told."""
+        """The dotted name of what is called, ``""`` if it is not known."""
         return self.script._objects.called(self._site)
 
     @property
@@ -178,7 +178,7 @@ class Call:
 
     @property
     def function(self) -> str | None:
-        """The name of the function that the call stands in; None in the body of the module."""
+        """The name of the function that contains the call; None at the top level of the module."""
         function = self._site.point.scope.function
         return function.name if function is not None else None
 
@@ -192,13 +192,13 @@ class Call:
 
     @property
     def on_some_ranks(self) -> bool:
-        """May a test, an early return, a decorator or a context keep some ranks from it?"""
+        """May a condition, early return, decorator or context manager keep some ranks from it?"""
         guards = guards_of(self.script._module, self.script._catalogue)
         return guards.may_be_some_ranks(self._site.point)
 
     @property
     def collective(self) -> str | None:
-        """The kind of collective (``all_reduce``, ``barrier``, ...); None if it is none."""
+        """The kind of collective (``all_reduce``, ``barrier``, ...); None for other calls."""
         catalogue = self.script._catalogue
         owner, _, method = self.name.rpartition(".")
         entry = catalogue.lookup(self.name) or catalogue.member(owner, method)
@@ -220,15 +220,15 @@ class Call:
         applicability: Applicability,
         imports: tuple[str, ...] = (),
     ) -> Compose:
-        """A fix that passes ``name=value``, in place of what is passed under that name.
+        """A fix that passes ``name=value``, replacing what is passed for that name.
 
         Args:
             name: the keyword.
             value: the source of an expression.
             message: what the fix does, in the imperative.
             applicability: "safe", "unsafe" or "displayonly".
-            imports: dotted names (``"datetime.timedelta"``) whose last part stands in the value;
-                what is not imported yet is, and the value is written as the file names it.
+            imports: dotted names (``"datetime.timedelta"``) whose last part is used in the value;
+                missing imports are added, and the value uses the names of the file.
         """
 
         def compose() -> Fix:
@@ -240,7 +240,7 @@ class Call:
         return compose
 
     def without_keyword(self, name: str, *, message: str, applicability: Applicability) -> Compose:
-        """A fix that leaves a keyword argument out."""
+        """A fix that removes a keyword argument."""
 
         def compose() -> Fix:
             draft = self.script._draft()
@@ -257,7 +257,7 @@ class Call:
         applicability: Applicability,
         imports: tuple[str, ...] = (),
     ) -> Compose:
-        """A fix that puts an expression in the place of the whole call."""
+        """A fix that replaces the whole call with an expression."""
 
         def compose() -> Fix:
             draft = self.script._draft()

@@ -62,5 +62,5 @@ class Found:
 
 def _checked(rule: Rule, finding: Finding) -> Finding:
     if not isinstance(finding, Finding) or finding.code != rule.code:
-        raise TypeError(f"gave {finding!r} in place of a finding of {rule.code}")
+        raise TypeError(f"returned {finding!r} instead of a finding of {rule.code}")
     return finding

@@ -16,9 +16,9 @@ _EXPECT = re.compile(r"[ \t]*# expect: .*$", re.MULTILINE)
 _LANGUAGES = {"shell": "bash"}
 
 _EFFECTS = {
-    "hang": "it hangs",
-    "fail": "it fails",
-    "wrong data": "it computes with wrong data",
+    "hang": "hangs",
+    "fail": "fails",
+    "wrong data": "produces wrong data",
     "static": "",
     "finishes": "",
 }
@@ -31,13 +31,13 @@ def page(rule: type[Rule], *, examples: bool = True) -> str:
         rule.documentation(),
         "## Severity",
         severity(rule),
-        "## Switching it off",
+        "## How to suppress",
         f"`# distlint: ignore[{rule.code}]` at the end of the line or on a line above, or "
         f'`ignore = ["{rule.code}"]` in the configuration.',
     ]
     if examples:
-        parts += _section("Reported", rule.bad)
-        parts += _section("Not reported", rule.good)
+        parts += _section("Examples that are reported", rule.bad)
+        parts += _section("Examples that are not reported", rule.good)
     return "\n\n".join(part.strip() for part in parts) + "\n"
 
 
@@ -46,13 +46,15 @@ def severity(rule: type[Rule]) -> str:
     text = (
         f"Always {rule.severity.value}."
         if rule.severity is not None
-        else "As said above, by what was found."
+        else "Depends on the finding, as described above."
         if not issubclass(rule, WitnessRule)
-        else "Error when tests of the rank alone separate the ranks; warning when it takes a value "
-        "that may differ between ranks, such as a local loss; info when the collective runs only "
-        "under strategies that the script may or may not use, or when it takes a failure."
+        else "Error if the ranks diverge on rank checks alone. Warning if they diverge on a value "
+        "that may differ between ranks, such as a local loss. Info if the collective communicates "
+        "only with strategies that the script may not use, or if the ranks diverge only after an "
+        "exception on one rank or on a value that seldom differs, such as a file that exists on "
+        "one node only (the latter in preview)."
     )
-    return f"{text} It is in preview: off unless asked for." if rule.preview else text
+    return f"{text} In preview: disabled by default." if rule.preview else text
 
 
 def file_name(rule: type[Rule]) -> str:
@@ -64,13 +66,13 @@ def index() -> str:
     lines = [
         "# Rules",
         "",
-        "A code or a name works everywhere: in `--select`, in the configuration, in comments, and "
-        "with `distlint rule`. Codes and names keep their meaning for good; those without a link "
-        "are reserved for rules to come.",
+        "Rules can be referred to by code or by name: in `--select`, in the configuration, in "
+        "comments, and with `distlint rule`. Codes and names keep their meaning in future "
+        "versions. Those without a link are reserved.",
     ]
     for prefix, title in FAMILIES.items():
         heading = "distlint itself" if prefix == "DST0" else f"{prefix}xx: {title}"
-        lines += ["", f"## {heading}", "", "| code | name | finds |", "| --- | --- | --- |"]
+        lines += ["", f"## {heading}", "", "| code | name | problem |", "| --- | --- | --- |"]
         lines += [_row(code) for code in sorted(RESERVED) if code.startswith(prefix)]
     return "\n".join(lines) + "\n"
 

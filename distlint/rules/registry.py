@@ -105,7 +105,7 @@ def _add(rule: type[Rule], found: dict[str, type[Rule]]) -> None:
 def _add_own(where: str, rules: Iterable[type[Rule]], found: dict[str, type[Rule]]) -> None:
     rules = list(rules)
     if not rules:
-        raise RegistryError(f"{where}: holds no rule: no class derived from ScriptRule has a code")
+        raise RegistryError(f"{where}: contains no rule: no subclass of ScriptRule has a code")
     for rule in rules:
         try:
             _validate_own(rule)
@@ -121,17 +121,17 @@ def _validate_own(rule: type[Rule]) -> None:
     """A code and a name that work everywhere and cannot be taken for one of ours."""
     code, name = rule.code, getattr(rule, "name", "")
     if not isinstance(code, str) or not _CODE.fullmatch(code):
-        form = "a code is capital letters and three or four digits, such as LAB001"
+        form = "a code has capital letters and three or four digits, such as LAB001"
         raise RegistryError(f"{rule.__name__}: {code!r}: {form}")
     if code.startswith("DST"):
-        raise RegistryError(f"{code}: codes with DST are distlint's own")
+        raise RegistryError(f"{code}: codes that begin with DST are reserved for distlint")
     if name in RESERVED.values():
-        raise RegistryError(f"{code}: the name {name} is that of a rule of distlint")
+        raise RegistryError(f"{code}: distlint has a rule with the name {name}")
     if name and not (isinstance(name, str) and _NAME.fullmatch(name)):
-        form = "a name is lower-case words with hyphens between them"
+        form = "a name has lower-case words separated by hyphens"
         raise RegistryError(f"{code}: {name!r}: {form}")
     if not issubclass(rule, (SourceRule, WitnessRule)):
-        raise RegistryError(f"{code}: derive it from ScriptRule, or it is never asked")
+        raise RegistryError(f"{code}: must be derived from ScriptRule, or it never runs")
     try:
         rule()
     except Exception as error:
@@ -169,7 +169,7 @@ def _offered(package: str) -> Iterable[type[Rule]]:
 
     every = {point.name: point for point in entry_points(group=ENTRY_POINTS)}
     if package not in every:
-        there = f"there are: {', '.join(sorted(every))}" if every else "no package offers any"
+        there = f"available: {', '.join(sorted(every))}" if every else "no package offers any"
         raise RegistryError(f"no installed package offers rules as `{package}`; {there}")
     try:
         value = every[package].load()
@@ -211,7 +211,7 @@ def _validate(rule: type[Rule]) -> None:
         what
         for what, present in (
             ("a name", getattr(rule, "name", "")),
-            ("a docstring of its own", rule.__dict__.get("__doc__")),
+            ("a docstring", rule.__dict__.get("__doc__")),
             ("a good example", rule.good),
             ("a bad example", rule.bad),
         )

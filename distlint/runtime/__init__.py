@@ -178,12 +178,12 @@ def __getattr__(name: str) -> object:
         return getattr(import_module(f"{__name__}.{module}"), name)
     except ModuleNotFoundError as error:
         if error.name == "torch":
-            why = "torch, which is missing: pip install 'torch>=2.4'"
+            why = "torch, which is not installed: pip install 'torch>=2.4'"
         elif error.name == "torch._C._distributed_c10d":
-            why = "a build of torch with torch.distributed, which this one lacks"
+            why = "a build of torch that includes torch.distributed"
         else:
             raise
-        raise ImportError(f"{__name__}.{name} needs {why}") from error
+        raise ImportError(f"{__name__}.{name} requires {why}") from error
 
 
 def __dir__() -> list[str]:

@@ -108,7 +108,11 @@ class Member:
         if self._channel is None:
             store = store_of(self.pg)
             if store is None:
-                raise failure(StoreError, self, f"{kind}: the backend has no store to talk through")
+                raise failure(
+                    StoreError,
+                    self,
+                    f"{kind}: the backend has no store for communication between ranks",
+                )
             self._channel = Channel(self, PrefixStore("distlint", store), kind, timeout)
         return self._channel
 
@@ -152,7 +156,7 @@ class Member:
             raise error
         first = (str(error).strip() or type(error).__name__).splitlines()[0]
         missing, who = self._who_is_missing()
-        message = f"{kind} failed in its collective: {who}{first}"
+        message = f"{kind}: the collective failed: {who}{first}"
         raise failure(CollectiveError, self, message, missing=missing) from error
 
     def _who_is_missing(self) -> tuple[tuple[int, ...], str]:
@@ -164,19 +168,18 @@ class Member:
         except Interrupted:  # a rank that ran out of memory has ended it
             return (), ""
         except RuntimeError:
-            return (), "the store cannot be reached either, so the process that held it has ended; "
+            return (), "the store is unreachable, too, so the process that hosts it exited; "
         ranks = tuple(ended or elsewhere)
         if ended:
             processes = "process" if len(ranks) == 1 else "processes"
-            has = "has" if len(ranks) == 1 else "have"
-            return ranks, f"the {processes} of {in_words(ranks)} {has} ended; "
+            return ranks, f"the {processes} of {in_words(ranks)} exited; "
         return ranks, f"{in_words(ranks)} did not take part; " if ranks else ""
 
     def _usable_pg(self, kind: str) -> dist.ProcessGroup:
         """The group, which must not have gone: torch would take the world in its place."""
         pg = self.pg
         if pg is None or pg not in distributed_c10d._world.pg_map:
-            raise failure(GroupError, self, f"{kind}: its process group has been destroyed")
+            raise failure(GroupError, self, f"{kind}: its process group was destroyed")
         return pg
 
 
@@ -231,7 +234,7 @@ def _refuse_unusable(pg: object) -> None:
     elif not isinstance(pg, dist.ProcessGroup):
         message = f"not a process group: {pg!r}"
     elif pg not in distributed_c10d._world.pg_map:
-        message = "the process group is unknown here: it has been destroyed, or made anew"
+        message = "unknown process group: it was destroyed or re-created"
     else:
         return
     raise GroupError(message, rank=rank, site=call_site())
@@ -348,7 +351,7 @@ class Channel:
         """
         self._unmet += 1
         if self._unmet > SWEEP:
-            self.exchange("keeping in step", None, timeout)
+            self.exchange("synchronization", None, timeout)
         return self.next_round()
 
     def next_round(self) -> int:
@@ -527,7 +530,8 @@ class store_errors:  # noqa: N801 - reads as a statement
             raise failure(
                 StoreError,
                 self.me,
-                f"{self.kind}: the store cannot be reached, its owner has probably died ({first})",
+                f"{self.kind}: the store is unreachable; the process that hosts it probably exited "
+                f"({first})",
             ) from error
 
 
@@ -657,12 +661,12 @@ def unpack(me: Member, kind: str, rank: int, payload: bytes, own: object = None)
         raise failure(
             OrderError,
             me,
-            f"this rank is in {kind}, rank {peer} in {theirs} at {site}: every rank has to make "
+            f"this rank called {kind}, rank {peer} called {theirs} at {site}: all ranks must make "
             "the same calls in the same order",
         )
     if state == "unpicklable":
         raise failure(
-            NotPicklableError, me, f"{kind}: rank {peer} has a value that cannot be sent: {body}"
+            NotPicklableError, me, f"{kind}: the value of rank {peer} cannot be pickled: {body}"
         )
     if rank == me.rank:
         return own
@@ -670,7 +674,9 @@ def unpack(me: Member, kind: str, rank: int, payload: bytes, own: object = None)
         return pickle.loads(body)
     except Exception as error:
         raise failure(
-            NotPicklableError, me, f"{kind}: the value of rank {peer} cannot be read here: {error}"
+            NotPicklableError,
+            me,
+            f"{kind}: this rank cannot unpickle the value of rank {peer}: {error}",
         ) from error
 
 
@@ -696,15 +702,15 @@ def foreign_data(me: Member, kind: str, values: object) -> OrderError:
         OrderError,
         me,
         f"{kind}: the reduction returned {values}, which {kind} never sends: another rank was in a "
-        "different collective of the same size, and has received wrong data too; every rank has "
-        "to make the same calls in the same order",
+        "different collective of the same size, and received wrong data, too; all ranks must make "
+        "the same calls in the same order",
     )
 
 
 def missing_ranks(me: Member, kind: str, ranks: Sequence[int]) -> MissingRanksError:
     """The error that names ranks of the group which did not come."""
     missing = tuple(me.ranks[rank] for rank in ranks)
-    message = f"{kind}: {in_words(missing)} did not come within the timeout"
+    message = f"{kind}: {in_words(missing)} did not arrive within the timeout"
     return failure(MissingRanksError, me, message, missing=missing)
 
 

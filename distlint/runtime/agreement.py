@@ -49,21 +49,24 @@ _FAILED: dict[Any, int] = {dist.ReduceOp.MAX: 2, dist.ReduceOp.MIN: -1}
 
 
 def any_rank(flag: object, group: Group = None) -> bool:
-    """Is the flag true on at least one rank?
+    """Return True on all ranks if the flag is true on at least one rank.
 
-    One all_reduce (MAX) of one int32 on the group's device. Collective: every rank of the group
-    has to call it. Without a process group, or alone in it, the answer is the flag.
+    One all_reduce (MAX) of one int32 on the device of the group. Collective: every rank of the
+    group must call it. Without a process group, or with a single rank, the result is the flag
+    itself.
 
     Args:
-        flag: anything with a truth value; of a tensor, one element on any device.
-        group: the ranks that take part; all of them by default.
+        flag: any value with a truth value; a tensor must have one element, on any device.
+        group: process group; defaults to all ranks.
 
     Raises:
-        CollectiveError: if the reduction fails or times out; ``missing`` has the ranks that ended.
-        GroupError: if the group is unknown or does not hold this rank.
-        OrderError: if the result is neither 0 nor 1, since another rank is in another collective.
-        PeerFailedError: on the other ranks, if the flag of one has no truth value; that one raises
-            what it raised.
+        CollectiveError: if the reduction fails or times out; ``missing`` contains the ranks that
+            exited.
+        GroupError: if the group is unknown or does not contain this rank.
+        OrderError: if the result is neither 0 nor 1, because another rank is in a different
+            collective.
+        PeerFailedError: on the other ranks, if the flag of one rank has no truth value; that rank
+            raises the original exception.
 
     Example:
         >>> from distlint.runtime import any_rank
@@ -75,12 +78,12 @@ def any_rank(flag: object, group: Group = None) -> bool:
 
 
 def all_ranks(flag: object, group: Group = None) -> bool:
-    """Is the flag true on every rank?
+    """Return True on all ranks if the flag is true on every rank.
 
-    One all_reduce (MIN) of one int32 on the group's device; otherwise as :func:`any_rank`.
+    One all_reduce (MIN) of one int32 on the device of the group; otherwise like :func:`any_rank`.
 
     Raises:
-        CollectiveError, GroupError, PeerFailedError: as :func:`any_rank`.
+        CollectiveError, GroupError, PeerFailedError: see :func:`any_rank`.
 
     Example:
         >>> from distlint.runtime import all_ranks
@@ -114,10 +117,11 @@ def _reduced(flag: object, op: Any, kind: str, group: Group) -> bool:
 
 
 class Trigger:
-    """A flag that any rank may set and that all ranks look at together.
+    """A flag that any rank can set and that all ranks check together.
 
-    ``set`` is local and may be called anywhere, also in a signal handler. ``check`` is collective:
-    it tells on every rank whether some rank has set the flag since the last check, and clears it.
+    ``set`` is local and can be called anywhere, including in a signal handler. ``check`` is
+    collective: on every rank, it returns whether any rank set the flag since the last check, and
+    clears it.
 
     Raises:
         CollectiveError: from ``check``, if the reduction fails or times out.
@@ -137,31 +141,31 @@ class Trigger:
         self._set = False
 
     def set(self) -> None:
-        """Raise the flag on this rank. Not collective."""
+        """Set the flag on this rank. Not collective."""
         self._set = True
 
     def check(self) -> bool:
-        """Has any rank raised it? Collective; clears the flag on all ranks."""
+        """Return whether any rank set the flag, and clear it on all ranks. Collective."""
         mine, self._set = self._set, False  # a signal may set it anew from here on
         return any_rank(mine, self._group)
 
 
 class EarlyStopper:
-    """Patience that runs out on all ranks in the same call.
+    """Early stopping that stops all ranks in the same step.
 
-    The value is averaged over the ranks before it is compared and counted, so that a rank whose own
-    shard still improves does not go on alone. A value that is not a number is no improvement.
+    The value is averaged over the ranks before it is compared, so that no rank continues alone
+    because its own shard still improves. NaN counts as no improvement.
 
     Args:
-        patience: how many calls in a row without an improvement are borne; the next one stops.
-        mode: "min" when smaller values are better, "max" when larger ones are.
-        min_delta: by how much a value has to be better than the best one.
-        group: the ranks that take part.
+        patience: number of consecutive calls without improvement to tolerate; the next one stops.
+        mode: "min" if smaller values are better, "max" if larger values are better.
+        min_delta: minimum change that counts as an improvement.
+        group: process group; defaults to all ranks.
 
     Attributes:
-        best: the best average so far.
-        bad: calls since then.
-        should_stop: the last answer of ``step``.
+        best: best average so far.
+        bad: number of calls since then.
+        should_stop: last result of ``step``.
 
     Example:
         >>> from distlint.runtime import EarlyStopper
@@ -180,7 +184,7 @@ class EarlyStopper:
         if patience < 0 or min_delta < 0:
             raise ValueError("patience and min_delta must not be negative")
         if mode not in ("min", "max"):
-            raise ValueError(f'mode is "min" or "max", not {mode!r}')
+            raise ValueError(f'mode must be "min" or "max", not {mode!r}')
         self.patience = patience
         self.mode = mode
         self.min_delta = min_delta
@@ -190,18 +194,18 @@ class EarlyStopper:
         self._group = group
 
     def step(self, value: float | torch.Tensor) -> bool:
-        """Count one value; true on all ranks when patience has run out.
+        """Record a value; return True on all ranks when patience is exhausted.
 
         Collective: one all_reduce (SUM) of three float64.
 
         Args:
-            value: this rank's number, or a tensor with one element on any device.
+            value: value of this rank: a number, or a tensor with one element on any device.
 
         Raises:
             CollectiveError: if the reduction fails or times out.
-            OrderError: if the result shows that another rank is in another collective.
-            PeerFailedError: on the other ranks, if the value of one is no number; that one raises
-                TypeError, ValueError or RuntimeError.
+            OrderError: if the result shows that another rank is in a different collective.
+            PeerFailedError: on the other ranks, if the value of one rank is not a number; that rank
+                raises TypeError, ValueError or RuntimeError.
         """
         mean = self._mean(value)
         margin = -self.min_delta if self.mode == "min" else self.min_delta
@@ -214,11 +218,11 @@ class EarlyStopper:
         return self.should_stop
 
     def state_dict(self) -> dict[str, float]:
-        """What a checkpoint has to hold to go on counting."""
+        """Return the state to save in a checkpoint."""
         return {"best": self.best, "bad": self.bad}
 
     def load_state_dict(self, state: Mapping[str, float]) -> None:
-        """Go on from a checkpoint."""
+        """Restore the state from a checkpoint."""
         self.best, self.bad = float(state["best"]), int(state["bad"])
 
     def _mean(self, value: float | torch.Tensor) -> float:
@@ -248,21 +252,21 @@ class _Skips:
 def agreed_step(
     ok: object, optimizer: torch.optim.Optimizer | None = None, *, group: Group = None
 ) -> bool:
-    """May this step be taken? Only when it may on all ranks.
+    """Return True on all ranks if every rank can take this step.
 
-    To be asked before ``backward``, on every rank in every step: a rank that skips one backward
-    alone makes later steps pair gradients of different batches, without a message. When the answer
-    is no, gradients of the optimizer given are dropped, and :func:`skipped_steps` counts it.
+    Call it before ``backward``, on every rank in every step: if a single rank skips one backward,
+    the following steps silently combine gradients of different batches. If the result is False, the
+    gradients of ``optimizer`` are cleared, and :func:`skipped_steps` is incremented.
 
     One all_reduce of one int32. Collective.
 
     Args:
-        ok: this rank's opinion; anything with a truth value.
-        optimizer: whose gradients to drop when the step is skipped.
-        group: the ranks that take part.
+        ok: whether this rank can take the step; any value with a truth value.
+        optimizer: optimizer whose gradients are cleared if the step is skipped.
+        group: process group; defaults to all ranks.
 
     Raises:
-        CollectiveError, PeerFailedError: as :func:`any_rank`.
+        CollectiveError, PeerFailedError: see :func:`any_rank`.
 
     Example:
         >>> import torch
@@ -283,7 +287,7 @@ def agreed_step(
 
 
 def skipped_steps() -> int:
-    """How many steps :func:`agreed_step` has refused in this process. Not collective.
+    """Return the number of steps that :func:`agreed_step` skipped. Not collective.
 
     Example:
         >>> from distlint.runtime import skipped_steps
@@ -296,23 +300,23 @@ def skipped_steps() -> int:
 def same_on_all_ranks(
     value: T, name: str = "value", *, group: Group = None, timeout: Timeout = None
 ) -> T:
-    """Return the value if every rank has the same one.
+    """Return the value if it is the same on all ranks, otherwise raise.
 
-    Numbers, strings, containers, dataclasses, namespaces, tensors and arrays are compared by their
-    content (tensors by dtype, shape and bytes, wherever they lie), other objects by what pickle
-    makes of them. Only a digest travels unless something differs. Collective, through the store: a
-    GPU has nothing to do.
+    Numbers, strings, containers, dataclasses, namespaces, tensors and arrays are compared by
+    content (tensors by dtype, shape and bytes, regardless of the device), other objects by their
+    pickled form. Only a digest is exchanged unless there is a difference. Collective, through the
+    store, without using a GPU.
 
     Args:
-        value: this rank's value; a configuration, a list of files, a vocabulary.
-        name: what the message calls it.
-        group: the ranks that take part.
-        timeout: seconds or timedelta; that of the group by default.
+        value: value of this rank, such as a configuration, a list of files or a vocabulary.
+        name: name of the value in error messages.
+        group: process group; defaults to all ranks.
+        timeout: seconds or timedelta; defaults to the timeout of the group.
 
     Raises:
-        DisagreementError: on every rank, with the differing parts of each rank's value.
-        NotPicklableError: on every rank, if one of them cannot be compared.
-        MissingRanksError: if some rank does not come within the timeout.
+        DisagreementError: on every rank, with the differing parts of the value of each rank.
+        NotPicklableError: on every rank, if one of the values cannot be compared.
+        MissingRanksError: if a rank does not call it within the timeout.
 
     Example:
         >>> from distlint.runtime import same_on_all_ranks
@@ -334,13 +338,17 @@ def same_on_all_ranks(
     for rank, (_, text) in enumerate(answers):
         if text is not None:
             peer = me.ranks[rank]
-            raise failure(NotPicklableError, me, f"{kind}: rank {peer} cannot compare it: {text}")
+            raise failure(
+                NotPicklableError,
+                me,
+                f"{kind}: the value of rank {peer} cannot be compared: {text}",
+            )
     if any(digest != whole for digest, _ in answers):
         everyone = exchange(kind, parts, group, timeout)
         differing = _differing(everyone)
         values = {
             me.ranks[rank]: "; ".join(
-                f"{path} = {parts[path][1] if path in parts else '(absent)'}" for path in differing
+                f"{path} = {parts[path][1] if path in parts else '(missing)'}" for path in differing
             )
             for rank, parts in enumerate(everyone)
         }
@@ -413,20 +421,21 @@ def _short(value: object) -> str:
 
 
 def from_main(value: T, *, group: Group = None, timeout: Timeout = None) -> T:
-    """The value of the first rank of the group, on all ranks.
+    """Return the value of the first rank of the group on all ranks.
 
-    Anything that can be pickled; meant for small things (decisions, paths, configurations, metrics)
-    rather than for weights. Tensors arrive on the receiver's own device of the same kind. What the
-    other ranks pass in is ignored. Collective, through the store: the first rank does not wait.
+    The value must be picklable, and should be small (decisions, paths, configurations, metrics),
+    not weights. Tensors arrive on the device of the receiving rank, of the same type. Values passed
+    by the other ranks are ignored. Collective, through the store; the first rank does not wait.
 
     Args:
-        value: on the first rank the value; elsewhere anything.
-        group: the ranks that take part.
-        timeout: seconds or timedelta that the others wait; that of the group by default.
+        value: on the first rank, the value to send; ignored on the other ranks.
+        group: process group; defaults to all ranks.
+        timeout: how long the other ranks wait, in seconds or as timedelta; defaults to the timeout
+            of the group.
 
     Raises:
         NotPicklableError: on every rank, if the value cannot be sent.
-        MissingRanksError: if the first rank does not come within the timeout.
+        MissingRanksError: if the first rank does not call it within the timeout.
 
     Example:
         >>> from distlint.runtime import from_main
@@ -438,17 +447,18 @@ def from_main(value: T, *, group: Group = None, timeout: Timeout = None) -> T:
 
 
 def agreed_seed(seed: int | None = None, *, group: Group = None, timeout: Timeout = None) -> int:
-    """One seed for all ranks: the one given on the first rank, or a fresh one.
+    """Return one seed for all ranks: that of the first rank, or a random one.
 
-    For whatever all ranks have to shuffle or split alike. Collective, through the store.
+    Use it for shuffling and splitting that must be the same on all ranks. Collective, through the
+    store.
 
     Args:
-        seed: the seed of the first rank; None draws 32 random bits.
-        group: the ranks that take part.
-        timeout: seconds or timedelta; that of the group by default.
+        seed: seed of the first rank; None draws 32 random bits.
+        group: process group; defaults to all ranks.
+        timeout: seconds or timedelta; defaults to the timeout of the group.
 
     Raises:
-        MissingRanksError: if the first rank does not come within the timeout.
+        MissingRanksError: if the first rank does not call it within the timeout.
 
     Example:
         >>> from distlint.runtime import agreed_seed
@@ -470,22 +480,23 @@ def agreed_path(
     group: Group = None,
     timeout: Timeout = None,
 ) -> Path:
-    """One folder for this run, the same on all ranks.
+    """Return one run directory, the same on all ranks.
 
-    A name made from the clock on each rank gives as many folders as there are ranks. Here the first
-    rank chooses and makes the folder before the others hear of it. Collective, through the store.
+    If each rank derives the name from the clock, there are as many directories as ranks. Here, the
+    first rank chooses the name and creates the directory before the other ranks receive it.
+    Collective, through the store.
 
     Args:
-        root: the folder in which it lies; that of the first rank counts.
-        name: its name; by default the date, the time and four random letters.
-        create: make the folder, with its parents.
-        group: the ranks that take part.
-        timeout: seconds or timedelta; that of the group by default.
+        root: parent directory; only that of the first rank is used.
+        name: name of the directory; defaults to the date, the time and four random letters.
+        create: create the directory and its parents.
+        group: process group; defaults to all ranks.
+        timeout: seconds or timedelta; defaults to the timeout of the group.
 
     Raises:
-        PeerFailedError: on the other ranks, if the first one cannot make the folder, which itself
-            raises the OSError.
-        MissingRanksError: if the first rank does not come within the timeout.
+        PeerFailedError: on the other ranks, if the first rank cannot create the directory; the
+            first rank raises the OSError.
+        MissingRanksError: if the first rank does not call it within the timeout.
 
     Example:
         >>> import tempfile

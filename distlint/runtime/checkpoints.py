@@ -38,10 +38,10 @@ _WRAPPERS = {
 
 
 def unwrap(model: nn.Module) -> nn.Module:
-    """The model inside DDP, DataParallel, FSDP, torch.compile, a DeepSpeed engine or Fabric.
+    """Return the model inside DDP, DataParallel, FSDP, torch.compile, a DeepSpeed engine or Fabric.
 
-    Wrappers around wrappers are all taken off; a module of one's own that happens to have an
-    attribute ``module`` is not. Not collective; copies nothing.
+    Nested wrappers are all removed. A custom module that has an attribute named ``module`` is not a
+    wrapper. Not collective; copies nothing.
 
     Args:
         model: wrapped or not, on any device.
@@ -75,7 +75,7 @@ def _inside(model: nn.Module) -> nn.Module | None:
 
 
 def is_sharded(model: nn.Module) -> bool:
-    """Does this rank hold only a part of the parameters (FSDP, tensor parallelism, ZeRO-3)?
+    """Return whether the parameters are sharded (FSDP, tensor parallelism, ZeRO-3).
 
     Not collective.
 
@@ -95,18 +95,18 @@ def _is_named(value: object, name: str) -> bool:
 
 
 def strip_prefixes(state_dict: Mapping[str, Any], model: nn.Module | None = None) -> dict[str, Any]:
-    """Keys without what DDP, FSDP or torch.compile has put before all of them.
+    """Remove the key prefixes that DDP, FSDP or torch.compile add.
 
-    A prefix goes when every key begins with it, again and again until none does; the same letters
-    further inside a name are left alone. A model whose only child is really called ``module`` looks
-    the same: give the model, and only what it does not have goes.
+    A prefix is removed if every key starts with it, repeatedly; the same text elsewhere in a key is
+    kept. If the only child of the model is really called ``module``, its keys look the same: pass
+    the model, and only prefixes that its keys do not have are removed.
 
-    Not collective. The values are those given, on whatever device; the dict is new and keeps the
-    type and the version metadata of a ``state_dict()``.
+    Not collective. The values are not copied or moved; the result is a new dict with the type and
+    the version metadata of a ``state_dict()``.
 
     Args:
-        state_dict: keys to values.
-        model: the model that the keys are for, wrapped or not.
+        state_dict: state dict to clean up.
+        model: model that the keys are for, wrapped or not.
 
     Example:
         >>> from distlint.runtime import strip_prefixes
@@ -142,29 +142,31 @@ def save_checkpoint(
     timeout: Timeout = LONG,
     **state: Any,
 ) -> Path:
-    """Write a checkpoint so that a crash at any moment leaves the previous one readable.
+    """Save a checkpoint atomically: after a crash at any time, the previous one is still readable.
 
-    Collective: the parts of a sharded model are gathered on all ranks. The first one
-    writes to a temporary file in the same folder, flushes it to the disk, renames it, and
-    flushes the folder. All ranks return when the file is in place. The model is saved unwrapped, so
-    that its keys have no prefix, under "model"; whatever has a ``state_dict()`` is saved by it.
+    Collective: the shards of a sharded model are gathered on all ranks. The first rank writes to a
+    temporary file in the same directory, flushes it to disk, renames it, and flushes the directory.
+    All ranks return when the file is in place. The unwrapped model is saved as "model", so its keys
+    have no prefix; objects with a ``state_dict()`` are saved by their state dict.
 
     Args:
-        path: the file; folders are made. Only the first rank's counts.
-        model: wrapped or not, on any device. FSDP and DTensor parameters are gathered to the CPU.
-        keep: how many checkpoints of this name to keep; names are the same when they differ in
-            their last number only (``step-100.pt``, ``step-200.pt``), and the largest numbers stay.
-        group: the ranks that take part.
-        timeout: seconds or timedelta that ranks wait for the first one to write.
-        state: more entries: an optimizer, a scheduler, the step, the epoch of the sampler.
+        path: file to write; parent directories are created. Only the path of the first rank is
+            used.
+        model: wrapped or not, on any device. FSDP and DTensor parameters are gathered on the CPU.
+        keep: number of checkpoints of this name to keep; names are the same if they differ in their
+            last number only (``step-100.pt``, ``step-200.pt``), and the largest numbers are kept.
+        group: process group; defaults to all ranks.
+        timeout: how long ranks wait for the first rank to write, in seconds or as timedelta.
+        state: further entries: an optimizer, a scheduler, the step, the epoch of the sampler.
 
     Returns:
         The path of the first rank.
 
     Raises:
-        CheckpointError: on every rank, if it could not be written. What was there before is intact.
+        CheckpointError: on every rank, if the checkpoint could not be written. Existing files are
+            unchanged.
         ValueError: if ``keep`` is given and the name has no number.
-        MissingRanksError: if a rank does not come within the timeout.
+        MissingRanksError: if a rank does not call it within the timeout.
 
     Example:
         >>> import tempfile, torch
@@ -177,7 +179,7 @@ def save_checkpoint(
     """
     path = Path(path)
     if keep is not None and (keep < 1 or _number(path.name) is None):
-        raise ValueError(f"keep={keep} needs to be at least 1, and {path.name!r} to have a number")
+        raise ValueError(f"keep={keep} must be at least 1, and {path.name!r} must contain a number")
     me = member(group)
     error: BaseException | None = None
     try:
@@ -249,7 +251,9 @@ def _options(me: Member, model: nn.Module) -> Any:
 
 def _gathered_model(me: Member, model: nn.Module) -> dict[str, Any]:
     if any(hasattr(p, "ds_id") for p in model.parameters()):
-        raise ValueError("ZeRO-3 parameters: call the engine's own save_checkpoint on all ranks")
+        raise ValueError(
+            "parameters are sharded with ZeRO-3: call save_checkpoint of the engine on all ranks"
+        )
     from torch.distributed.checkpoint.state_dict import get_model_state_dict
 
     return strip_prefixes(get_model_state_dict(model, options=_options(me, model)))
@@ -343,16 +347,16 @@ def _retain(path: Path, keep: int) -> None:
 
 @dataclass(frozen=True)
 class LoadReport:
-    """What became of a checkpoint.
+    """Result of loading a checkpoint.
 
     Attributes:
-        path: the file that was read.
-        matched: how many keys of the model were loaded.
-        missing: keys of the model that the file lacks.
-        unexpected: keys of the file that the model lacks.
+        path: file that was read.
+        matched: number of keys of the model that were loaded.
+        missing: keys of the model that are not in the file.
+        unexpected: keys of the file that are not in the model.
         mismatched: keys whose shapes differ.
-        stripped: were prefixes of wrappers taken off?
-        state: the other entries of the file.
+        stripped: whether wrapper prefixes were removed.
+        state: other entries of the file.
     """
 
     path: Path
@@ -365,7 +369,7 @@ class LoadReport:
 
     @property
     def complete(self) -> bool:
-        """Did everything fit?"""
+        """Return whether all keys matched."""
         return not (self.missing or self.unexpected or self.mismatched)
 
     def __str__(self) -> str:
@@ -389,33 +393,32 @@ def load_checkpoint(
     timeout: Timeout = LONG,
     **state: Any,
 ) -> LoadReport:
-    """Read a checkpoint on all ranks, repair its keys, and load it, or change nothing on any rank.
+    """Load a checkpoint on all ranks, or on none; prefixes of wrappers are removed from its keys.
 
-    Files of :func:`save_checkpoint`, of ``torch.save(model.state_dict())``, and dicts with the
-    weights under "model", "state_dict", "model_state_dict" or "module" are understood. Every rank
-    reads the file, to the CPU by default, so that no rank allocates on the device of another.
-    Nothing is loaded anywhere before all ranks have read the file and found that it fits.
-    Collective.
+    Supports files of :func:`save_checkpoint` and of ``torch.save(model.state_dict())``, and dicts
+    with the weights under "model", "state_dict", "model_state_dict" or "module". Every rank reads
+    the file, to the CPU by default, so that no rank allocates memory on the device of another.
+    Nothing is loaded before all ranks have read the file and checked that it fits. Collective.
 
     Args:
-        path: a file, or a folder: then its file with the largest number that is not truncated; the
-            first rank chooses it, and all read the one of that name.
+        path: a file, or a directory; of a directory, the file with the largest number that is not
+            truncated. The first rank chooses it, and all ranks read the file with that name.
         model: wrapped or not, sharded or not, on any device.
-        strict: refuse missing, unexpected and mismatched keys. Otherwise they are reported and
-            logged; a file of which nothing fits is refused all the same.
-        map_location: as that of ``torch.load``.
-        weights_only: as that of ``torch.load``; False runs code that the file contains.
-        group: the ranks that take part.
-        timeout: seconds or timedelta that ranks wait for each other.
-        state: objects with ``load_state_dict`` (an optimizer, a scheduler), each under the name
-            that it was saved by.
+        strict: raise for missing, unexpected and mismatched keys. Otherwise, they are logged and
+            returned; a file without any matching key is always an error.
+        map_location: see ``torch.load``.
+        weights_only: see ``torch.load``; False runs code that the file contains.
+        group: process group; defaults to all ranks.
+        timeout: how long ranks wait for each other, in seconds or as timedelta.
+        state: objects with ``load_state_dict`` (an optimizer, a scheduler), by the names under
+            which they were saved.
 
     Returns:
-        A report on all ranks, with the entries that were not loaded in ``state``.
+        A report on all ranks; its ``state`` contains the entries that were not loaded.
 
     Raises:
-        CheckpointError: on every rank, if the file is absent, truncated or does not fit.
-        MissingRanksError: if a rank does not come within the timeout.
+        CheckpointError: on every rank, if the file is missing, truncated or does not fit.
+        MissingRanksError: if a rank does not call it within the timeout.
 
     Example:
         >>> import tempfile, torch
@@ -450,7 +453,9 @@ def load_checkpoint(
         weights, report = _matched(chosen, model, content, strict)
         absent = [name for name in state if name not in report.state]
         if absent:
-            raise KeyError(f"the file has no {', '.join(absent)}; it has {', '.join(report.state)}")
+            raise KeyError(
+                f"{', '.join(absent)} not found in the file; it contains {', '.join(report.state)}"
+            )
     except Exception as caught:
         error = caught
     _agree(me, kind, error, timeout)
@@ -482,7 +487,7 @@ def _matched(
 ) -> tuple[dict[str, Any], LoadReport]:
     """The weights under the model's own keys, and what does not fit."""
     if not isinstance(content, Mapping):
-        raise TypeError(f"the file holds a {type(content).__name__}, not a dict of weights")
+        raise TypeError(f"the file contains a {type(content).__name__}, not a dict of weights")
     if model is None:
         return {}, LoadReport(path, state=dict(content))
     found, rest = _weights(content)
@@ -503,7 +508,7 @@ def _matched(
         matched=sum(key in own and own[key] == _shape(found[key]) for key in found),
     )
     if own and not report.matched:
-        raise ValueError(f"nothing matched: {report}")
+        raise ValueError(f"no key matched: {report}")
     if strict and not report.complete:
         raise ValueError(str(report))
     weights = {k: v for k, v in found.items() if k in own and own[k] == _shape(v)}

@@ -31,9 +31,9 @@ from distlint.runtime.errors import DeviceError, DisagreementError, DistributedE
 T = TypeVar("T")
 
 MAX_DIMENSIONS = 12
-_META, _NO_DATA = -2, "the tensor lies on the meta device, without data"
+_META, _NO_DATA = -2, "the tensor is on the meta device and has no data"
 _NO_TENSOR = -3
-_UNFIT = {-1: "of a dtype or layout that cannot be sent", _NO_TENSOR: "(not a tensor)"}
+_UNFIT = {-1: "with an unsupported dtype or layout", _NO_TENSOR: "(not a tensor)"}
 _DTYPES = (
     torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.bool,
     torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64, torch.complex128,
@@ -53,26 +53,27 @@ def equal_steps(
     *,
     group: Group = None,
 ) -> Iterator[T]:
-    """Batches, equally many on all ranks.
+    """Iterate over batches, with the same number of batches on all ranks.
 
-    Ranks with more batches than others wait for ever in the collectives of a step that the others
-    never take. Before each batch all ranks ask whether everybody still has one; this works for
-    DDP, FSDP and anything else with collectives inside. An exception of one rank's loader ends the
-    loop on all of them. One all_reduce of three int32 for each step. Collective, and so is leaving
-    the loop early: all ranks do or none.
+    A rank with more batches than the others waits indefinitely in the collectives of a step that
+    the others never take. Before each batch, the ranks check that all of them have one; this works
+    for DDP, FSDP and any other code with collectives. An exception in the loader of one rank ends
+    the loop on all ranks. One all_reduce of three int32 per step. Collective; if one rank leaves
+    the loop early, all must.
 
     Args:
-        loader: anything that can be iterated over; for "cycle" again and again.
-        mode: "stop" when the first rank has no more batches; "cycle" begins anew on ranks that have
-            none until all have seen theirs.
-        group: the ranks that take part.
+        loader: any iterable; "cycle" iterates over it repeatedly.
+        mode: "stop" ends when the first rank has no more batches; "cycle" restarts loaders that are
+            exhausted until all ranks have seen all of their batches.
+        group: process group; defaults to all ranks.
 
     Raises:
-        PeerFailedError: on the other ranks, if the loader of one raises.
-        DistributedError: on all ranks with "cycle", if one of them has nothing to begin anew with.
-        ValueError: at once, if the mode is another.
+        PeerFailedError: on the other ranks, if the loader of one rank raises.
+        DistributedError: on all ranks with "cycle", if the loader of a rank is empty or cannot be
+            restarted.
+        ValueError: if the mode is unknown.
         CollectiveError: if the reduction fails or times out.
-        OrderError: if the result shows that another rank is in another collective.
+        OrderError: if the result shows that another rank is in a different collective.
 
     Example:
         >>> from distlint.runtime import equal_steps
@@ -80,7 +81,7 @@ def equal_steps(
         3
     """
     if mode not in ("stop", "cycle"):
-        raise ValueError(f'mode is "stop" or "cycle", not {mode!r}')
+        raise ValueError(f'mode must be "stop" or "cycle", not {mode!r}')
     me = member(group)
     return iter(loader) if me.alone else _agreed_batches(me, loader, mode)
 
@@ -121,8 +122,8 @@ def _agreed_batches(me: Member, loader: Iterable[T], mode: str) -> Iterator[T]:
             raise failure(
                 DistributedError,
                 me,
-                f"{kind}: {without} of {me.size} ranks have no batch to begin anew with: their "
-                "loader is empty, or can be gone through only once",
+                f"{kind}: {without} of {me.size} ranks cannot restart their loader: it is "
+                "empty, or can be iterated over only once",
             )
         yield item
 
@@ -131,24 +132,24 @@ def _agreed_batches(me: Member, loader: Iterable[T], mode: str) -> Iterator[T]:
 
 
 def gather_variable(tensor: torch.Tensor, dim: int = 0, *, group: Group = None) -> torch.Tensor:
-    """The tensors of all ranks, joined along a dimension in which they may differ.
+    """Gather tensors of different sizes from all ranks and concatenate them along a dimension.
 
-    Sizes travel first; the tensors are padded, gathered as bytes (so that every dtype works with
-    every backend), trimmed and joined. Two all_gathers. Collective. The result has no gradient: see
-    :func:`gather_with_grad`.
+    The sizes are gathered first; the tensors are padded, gathered as bytes (which works for every
+    dtype and backend), trimmed and concatenated. Two all_gathers. Collective. The result has no
+    gradient; see :func:`gather_with_grad`.
 
     Args:
-        tensor: any dtype, on any device; all ranks need the same dtype, the same number of
-            dimensions, and the same sizes but for ``dim``. A scalar counts as one row.
-        dim: the dimension to join along.
-        group: the ranks that take part.
+        tensor: any dtype, on any device; the dtype, the number of dimensions, and all sizes except
+            ``dim`` must be the same on all ranks. A scalar counts as one row.
+        dim: dimension along which to concatenate; its size can differ between ranks.
+        group: process group; defaults to all ranks.
 
     Returns:
-        On every rank the same, in order of ranks, on the device of this rank's tensor.
+        The same tensor on every rank, in rank order, on the device of the input.
 
     Raises:
         DisagreementError: on every rank, if dtypes or other sizes differ.
-        DeviceError: if the tensor has no data (meta).
+        DeviceError: if the tensor has no data (meta device).
         CollectiveError: if a collective fails or times out.
 
     Example:
@@ -204,7 +205,7 @@ def _gathered_shapes(me: Member, tensor: torch.Tensor, dim: int, kind: str) -> l
             for rank, (header, shape) in enumerate(zip(headers, shapes, strict=True))
         }
         lines = "".join(f"\n  rank {rank}: {text}" for rank, text in values.items())
-        message = f"{kind}: the tensors cannot be joined along dimension {dim}:{lines}"
+        message = f"{kind}: the tensors cannot be concatenated along dimension {dim}:{lines}"
         raise failure(DisagreementError, me, message, values=values)
     return shapes
 
@@ -225,23 +226,23 @@ def _header(tensor: object, dim: int) -> list[int]:
 
 
 def gather_with_grad(tensor: torch.Tensor, dim: int = 0, *, group: Group = None) -> torch.Tensor:
-    """The tensors of all ranks joined, with a gradient that flows back to each rank's own.
+    """Gather tensors from all ranks with gradients that flow back to the input of each rank.
 
-    What ``all_gather`` returns has no gradient, so that a contrastive loss over it trains nothing
-    on the other ranks' side. Here ``backward`` sums the gradients that all ranks have for this
-    rank's part; DDP averages over ranks afterwards, as for any other loss. Two all_gathers
-    forwards, one all_reduce backwards. Collective in both directions.
+    The result of ``all_gather`` has no gradient, so with a contrastive loss, nothing is learned
+    from the features of the other ranks. Here, ``backward`` sums the gradients of all ranks for the
+    input of this rank; DDP averages over ranks afterwards, as for any other loss. Two all_gathers
+    in the forward, one all_reduce in the backward pass. Collective in both.
 
     Args:
-        tensor: floating point, on any device; sizes may differ along ``dim``.
-        dim: the dimension to join along.
-        group: the ranks that take part.
+        tensor: floating point, on any device; sizes can differ along ``dim``.
+        dim: dimension along which to concatenate.
+        group: process group; defaults to all ranks.
 
     Returns:
-        On every rank the same, in order of ranks, on the device of this rank's tensor.
+        The same tensor on every rank, in rank order, on the device of the input.
 
     Raises:
-        DisagreementError, DeviceError, CollectiveError: as :func:`gather_variable`.
+        DisagreementError, DeviceError, CollectiveError: see :func:`gather_variable`.
 
     Example:
         >>> import torch
@@ -276,16 +277,16 @@ class _Gather(torch.autograd.Function):
 def pad_across_ranks(
     tensor: torch.Tensor, dim: int = 0, value: float = 0, *, group: Group = None
 ) -> torch.Tensor:
-    """The tensor, filled up along a dimension to the largest size that any rank has.
+    """Pad a tensor along a dimension to the largest size on any rank.
 
-    One all_gather of a few integers; the data stays where it is. Collective.
+    One all_gather of a few integers; the data is not transferred. Collective.
 
     Args:
-        tensor: any dtype, on any device; all ranks need the same dtype and number of dimensions,
-            and the same sizes but for ``dim``.
-        dim: the dimension to fill up, at its end.
-        value: what with.
-        group: the ranks that take part.
+        tensor: any dtype, on any device; the dtype, the number of dimensions, and all sizes except
+            ``dim`` must be the same on all ranks.
+        dim: dimension to pad at the end.
+        value: padding value.
+        group: process group; defaults to all ranks.
 
     Raises:
         DisagreementError: on every rank, if dtypes or other sizes differ.
@@ -315,23 +316,25 @@ def pad_across_ranks(
 def reduce_metrics(
     metrics: Mapping[str, Any], *, group: Group = None, timeout: Timeout = None
 ) -> dict[str, float]:
-    """Means over all ranks, of the keys that any rank has.
+    """Average metrics over all ranks, for every key that any rank has.
 
-    A mean of means is wrong when ranks hold different numbers of samples: give a sum and a count,
-    and both are added up before the division. A rank without a key counts nothing for it. Two small
-    all_reduces when all ranks have the same keys, else the keys go through the store. Collective.
+    The mean of the means is wrong if ranks have different numbers of samples: pass pairs of sum and
+    count, which are both summed before the division. A rank without a key does not contribute to
+    it. Two small all_reduces if all ranks have the same keys; otherwise, keys are also exchanged
+    through the store. Collective.
 
     Args:
-        metrics: for each name a number or a tensor with one element (counted once), or a pair of
-            sum and count. Detached; any device.
-        group: the ranks that take part.
-        timeout: seconds or timedelta for the exchange of keys; that of the group by default.
+        metrics: for each name, a number or a tensor with one element (with count 1), or a pair of
+            sum and count. Detached; on any device.
+        group: process group; defaults to all ranks.
+        timeout: timeout of the exchange of keys, in seconds or as timedelta; defaults to the
+            timeout of the group.
 
     Returns:
-        On every rank the same floats, sorted by name; not a number where the count is zero.
+        The same floats on every rank, sorted by name; NaN where the count is zero.
 
     Raises:
-        PeerFailedError: on the other ranks, if one has a value that is neither; that one raises
+        PeerFailedError: on the other ranks, if a rank passes any other value; that rank raises
             TypeError.
         CollectiveError: if a collective fails or times out.
 
@@ -366,7 +369,7 @@ def reduce_metrics(
 
 def _pair(name: object, value: Any) -> tuple[float, float]:
     if not isinstance(name, str):
-        raise TypeError(f"the name of a metric is a string, not {name!r}")
+        raise TypeError(f"metric names must be strings, not {name!r}")
     if isinstance(value, (tuple, list)) and len(value) == 2:
         return float(value[0]), float(value[1])
     try:
@@ -398,13 +401,13 @@ def _all_names(
 
 @dataclass(frozen=True)
 class MicroBatch:
-    """Where a micro-batch stands in its window of accumulation.
+    """Position of a micro-batch in its gradient accumulation window.
 
     Attributes:
-        last: is it the last of its window? Then step the optimizer.
-        scale: what to multiply a mean loss by, one over the length of the window.
-        index: its place in the window.
-        window: how many micro-batches the window has; fewer in the last one.
+        last: whether it is the last one of its window, after which the optimizer steps.
+        scale: factor for a mean loss, one over the size of the window.
+        index: index in the window.
+        window: number of micro-batches in the window; fewer in the last window.
     """
 
     last: bool
@@ -416,21 +419,21 @@ class MicroBatch:
 def accumulate(
     loader: Iterable[T], n: int, model: nn.Module | Sequence[nn.Module] | None = None
 ) -> Iterator[tuple[T, MicroBatch]]:
-    """Batches in windows of n, with gradients reduced once a window.
+    """Iterate over micro-batches in gradient accumulation windows, and reduce once per window.
 
-    Three things go wrong in hand-written loops: the reduction runs for every micro-batch
-    (``no_sync`` has to cover the forward as well), the last, shorter window is never stepped, and
-    its loss is divided by n all the same. The window is read ahead, so n batches are held at a
-    time. Not collective by itself, but ``backward`` of the last one is: ranks need equally many
+    Manual loops often have three bugs: gradients are reduced for every micro-batch (``no_sync``
+    must include the forward pass), the last, shorter window is never stepped, and its loss is still
+    divided by n. Windows are read ahead, so n batches are in memory at a time. It is not
+    collective, but ``backward`` of the last micro-batch is: all ranks need the same number of
     batches, see :func:`equal_steps`.
 
     Args:
-        loader: the micro-batches.
-        n: how many make a window.
-        model: DDP or FSDP (1 or 2), or several of them; others are left alone.
+        loader: iterable of micro-batches.
+        n: number of micro-batches per window.
+        model: DDP or FSDP (1 or 2) model, or several of them; other models are ignored.
 
     Yields:
-        The batch, and its :class:`MicroBatch`.
+        The batch and its :class:`MicroBatch`.
 
     Example:
         >>> from distlint.runtime import accumulate
@@ -438,7 +441,7 @@ def accumulate(
         [('a', False, 0.5), ('b', True, 0.5), ('c', True, 1.0)]
     """
     if n < 1:
-        raise ValueError(f"a window has at least one batch, not {n}")
+        raise ValueError(f"n must be at least 1, not {n}")
     models = [model] if isinstance(model, nn.Module) else list(model or ())
     source = iter(loader)
     while window := list(islice(source, n)):
@@ -478,22 +481,22 @@ def seed_all(
 ) -> int:
     """Seed Python's random, NumPy (if imported) and torch on all devices.
 
-    The same seed everywhere for whatever ranks have to do alike (initial weights, splits);
-    ``per_rank`` adds the rank, for dropout and augmentation that should differ. Loader workers need
-    nothing: torch seeds them, NumPy included, from its own generator. Collective only without a
-    seed, when the ranks agree on a fresh one.
+    Use the same seed on all ranks for initial weights and splits; ``per_rank`` adds the rank, for
+    dropout and augmentation, which should differ. DataLoader workers need no seed: torch seeds
+    them, including NumPy, from its generator. Collective only without a seed, when the ranks agree
+    on a random one.
 
     Args:
-        seed: a number, or None for a fresh one.
-        per_rank: add this rank's number.
-        group: the ranks that take part.
-        timeout: seconds or timedelta to agree on a fresh seed.
+        seed: the seed, or None for a random one.
+        per_rank: add the rank to the seed.
+        group: process group; defaults to all ranks.
+        timeout: timeout of the agreement on a random seed, in seconds or as timedelta.
 
     Returns:
         The seed used on this rank.
 
     Raises:
-        MissingRanksError: without a seed, if the first rank does not come within the timeout.
+        MissingRanksError: without a seed, if the first rank does not call it within the timeout.
 
     Example:
         >>> import random

@@ -10,11 +10,11 @@ from typing import Any
 
 
 class DistributedError(RuntimeError):
-    """The ranks could not do together what they were asked to do.
+    """Base class of the errors of this package.
 
     Attributes:
-        rank: the global rank that raises it.
-        site: the line that made the call, as ``file.py:12 in train``.
+        rank: global rank that raises it.
+        site: line that made the call, as ``file.py:12 in train``.
     """
 
     def __init__(self, message: str, *, rank: int = 0, site: str = "") -> None:
@@ -31,15 +31,15 @@ class DistributedError(RuntimeError):
 
 
 class GroupError(DistributedError):
-    """The group is unknown, has been destroyed, or does not hold this rank."""
+    """The process group is unknown, was destroyed, or does not contain this rank."""
 
 
 class StoreError(DistributedError):
-    """The store that ranks talk through cannot be reached: its owner has died, or there is none."""
+    """The store is unreachable because the process that hosts it exited, or there is no store."""
 
 
 class MissingRanksError(DistributedError):
-    """Some ranks did not come within the timeout; ``missing`` holds their global numbers."""
+    """Some ranks did not arrive within the timeout; ``missing`` contains their global ranks."""
 
     def __init__(
         self, message: str, *, rank: int = 0, site: str = "", missing: tuple[int, ...] = ()
@@ -49,11 +49,11 @@ class MissingRanksError(DistributedError):
 
 
 class OrderError(DistributedError):
-    """Ranks called different functions where all have to call the same one."""
+    """Ranks called different functions where all must call the same one."""
 
 
 class PeerFailedError(DistributedError):
-    """Another rank failed; ``peer`` is its global number, ``trace`` the traceback it left."""
+    """Another rank failed; ``peer`` is its global rank, ``trace`` its traceback."""
 
     def __init__(
         self,
@@ -69,15 +69,15 @@ class PeerFailedError(DistributedError):
         self.trace = trace
 
     def __str__(self) -> str:
-        trace = f"\n--- there ---\n{self.trace.rstrip()}" if self.trace else ""
+        trace = f"\n--- traceback of that rank ---\n{self.trace.rstrip()}" if self.trace else ""
         return super().__str__() + trace
 
 
 class CollectiveError(DistributedError):
-    """A collective of torch.distributed failed or timed out; its own error is the cause.
+    """A collective of torch.distributed failed or timed out; the original error is the cause.
 
-    ``missing`` has the global numbers of ranks whose process has ended, else of those that did not
-    take part; it is empty where neither is known.
+    ``missing`` contains the global ranks whose process exited, otherwise those that did not take
+    part; it is empty if neither is known.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class CollectiveError(DistributedError):
 
 
 class DisagreementError(DistributedError):
-    """Ranks hold different values; ``values`` has the text of each, by global rank."""
+    """A value differs between ranks; ``values`` contains the text of each, by global rank."""
 
     def __init__(
         self,
@@ -103,15 +103,15 @@ class DisagreementError(DistributedError):
 
 
 class NotPicklableError(DistributedError):
-    """A value cannot be pickled, and so cannot travel between processes."""
+    """A value cannot be pickled, and therefore not be sent to other ranks."""
 
 
 class BatchSizeError(DistributedError):
-    """No batch size down to the floor fits into memory."""
+    """No batch size down to ``floor`` fits in memory."""
 
 
 class StaleGroupError(DistributedError):
-    """Process groups had to be made anew, and something made before holds on to an old one."""
+    """Process groups had to be re-created, but an older object still uses the previous one."""
 
 
 class CheckpointError(DistributedError):
@@ -119,7 +119,7 @@ class CheckpointError(DistributedError):
 
 
 class DeviceError(DistributedError):
-    """A rank has no device of its own, or a tensor lies on one that cannot be used."""
+    """A rank has no separate device, or a tensor is on an unsupported device."""
 
 
 def in_words(ranks: Iterable[int]) -> str:

@@ -21,19 +21,19 @@ IN_ORDER = 10.0  # seconds that the first rank waits for the others' lines
 
 
 def get_logger(name: str | None = None, *, group: Group = None) -> RankLogger:
-    """A logger whose messages carry the rank, and come from the first rank only unless asked for.
+    """Return a logger that adds the rank to messages and writes on the first rank by default.
 
-    ``logger.info(...)`` writes on the first rank; ``main_only=False`` on every rank that calls.
-    ``logger.in_order(...)`` writes the messages of all ranks sorted by rank. No call contains a
-    barrier: with ``in_order`` every rank but the first leaves its message in the store and goes on
-    (at the very first such call once the first rank has come), and the first one waits for them,
-    ten seconds at most. The rank is looked up at each message, so that a logger may be made before
-    the process group; until there is one, the rank is that of the launcher's environment. Handlers
-    and levels are those of the standard library.
+    ``logger.info(...)`` writes on the first rank; with ``main_only=False``, on every rank that
+    calls it. ``logger.in_order(...)`` writes the messages of all ranks in rank order. No call
+    contains a barrier: in ``in_order``, every rank except the first leaves its message in the store
+    and continues (in the very first call, once the first rank has arrived), and the first rank
+    waits for the messages for at most ten seconds. The rank is determined for each message, so a
+    logger can be created before the process group; until then, the rank of the launcher's
+    environment is used. Handlers and levels are those of the standard library.
 
     Args:
-        name: as that of ``logging.getLogger``.
-        group: whose first rank writes.
+        name: see ``logging.getLogger``.
+        group: process group whose first rank writes.
 
     Example:
         >>> from distlint.runtime import get_logger
@@ -46,18 +46,18 @@ def get_logger(name: str | None = None, *, group: Group = None) -> RankLogger:
 
 
 class RankLogger(logging.LoggerAdapter):  # type: ignore[type-arg]
-    """The standard library's adapter, with ranks; see :func:`get_logger`."""
+    """A ``logging.LoggerAdapter`` with ranks; see :func:`get_logger`."""
 
     def __init__(self, logger: logging.Logger, group: Group = None) -> None:
         super().__init__(logger, {})
         self._group = group
 
     def process(self, msg: Any, kwargs: MutableMapping[str, Any]) -> tuple[Any, Any]:
-        """Put the rank before a message."""
+        """Add the rank to a message."""
         return f"[rank {self._ranks()[1]}] {msg}", kwargs
 
     def log(self, level: int, msg: object, *args: object, **kwargs: Any) -> None:
-        """Write on the first rank, or with ``main_only=False`` on this one whichever it is."""
+        """Write on the first rank, or on the calling rank with ``main_only=False``."""
         main_only = kwargs.pop("main_only", True)
         if self.isEnabledFor(level) and (not main_only or self._ranks()[0] == 0):
             text, more = self.process(msg, kwargs)
@@ -73,9 +73,9 @@ class RankLogger(logging.LoggerAdapter):  # type: ignore[type-arg]
         return me.rank, me.global_rank
 
     def in_order(self, level: int, msg: object, *args: object, timeout: Timeout = IN_ORDER) -> None:
-        """Write the messages of all ranks on the first one, in order of ranks.
+        """Write the messages of all ranks on the first rank, in rank order.
 
-        Every rank has to call it. Ranks that have not within the timeout are named instead.
+        Every rank must call it. Ranks that do not within the timeout are listed instead.
         """
         me = member(self._group)
         try:
@@ -92,12 +92,12 @@ class RankLogger(logging.LoggerAdapter):  # type: ignore[type-arg]
 
 
 def effective_batch_size(per_rank: int, accumulation_steps: int = 1, *, group: Group = None) -> int:
-    """How many samples one step of the optimizer sees, over all ranks. Not collective.
+    """Return the number of samples per optimizer step over all ranks. Not collective.
 
     Args:
-        per_rank: samples in a micro-batch of one rank.
-        accumulation_steps: micro-batches in a step.
-        group: the ranks that share the step: those of data parallelism.
+        per_rank: samples per micro-batch on one rank.
+        accumulation_steps: micro-batches per step.
+        group: data-parallel process group; defaults to all ranks.
 
     Example:
         >>> import torch.distributed as dist
@@ -107,21 +107,22 @@ def effective_batch_size(per_rank: int, accumulation_steps: int = 1, *, group: G
         True
     """
     if per_rank < 1 or accumulation_steps < 1:
-        raise ValueError("both numbers have to be at least 1")
+        raise ValueError("both numbers must be at least 1")
     return per_rank * accumulation_steps * member(group).size
 
 
 def validate_model(model: nn.Module, *, group: Group = None) -> dict[str, Any]:
-    """What will not work, or not as expected, when a model is trained on several ranks.
+    """Return problems of a model that is to be trained on several ranks.
 
-    Looks at parameters and modules; runs nothing and is not collective.
+    Checks parameters and modules; runs nothing and is not collective.
 
     Args:
         model: before or after wrapping, on any device.
-        group: the ranks that it will be trained on; their backend decides on devices and dtypes.
+        group: process group that trains it; its backend determines the supported devices and
+            dtypes.
 
     Returns:
-        ``{"compatible": bool, "warnings": [str, ...]}``; not compatible means that it will fail.
+        ``{"compatible": bool, "warnings": [str, ...]}``; a model that is not compatible will fail.
 
     Example:
         >>> import torch
@@ -157,7 +158,7 @@ def _wrong_device(model: nn.Module, device: torch.device | None) -> list[str]:
     if device is None or device.type == "cpu":
         return []  # gloo takes the tensors of a GPU as well
     names = [n for n, p in model.named_parameters() if p.device.type not in (device.type, "meta")]
-    return [f"not on {device.type}, which the backend needs: {_some(names)}"] if names else []
+    return [f"not on {device.type}, which the backend requires: {_some(names)}"] if names else []
 
 
 def _sparse(model: nn.Module, nccl: bool) -> list[str]:
@@ -168,14 +169,14 @@ def _sparse(model: nn.Module, nccl: bool) -> list[str]:
 def _no_gradients(model: nn.Module) -> list[str]:
     if any(p.requires_grad for p in model.parameters()):
         return []
-    return ["no parameter requires a gradient, which DDP refuses"]
+    return ["no parameter requires a gradient, which is an error in DDP"]
 
 
 def _several_devices(model: nn.Module) -> list[str]:
     devices = sorted({str(p.device) for p in model.parameters()})
     if len(devices) < 2:
         return []
-    return [f"parameters on {', '.join(devices)}: DDP then takes no device_ids"]
+    return [f"parameters on {', '.join(devices)}: do not pass device_ids to DDP"]
 
 
 def _batch_norms(model: nn.Module) -> list[str]:
@@ -184,7 +185,7 @@ def _batch_norms(model: nn.Module) -> list[str]:
     if not names:
         return []
     return [
-        f"BatchNorm sees one rank's samples only: {_some(names)}; with few of them, use "
+        f"BatchNorm uses the samples of one rank only: {_some(names)}; with small batches, use "
         "torch.nn.SyncBatchNorm.convert_sync_batchnorm"
     ]
 
@@ -194,7 +195,12 @@ def _tied(model: nn.Module) -> list[str]:
     every = {name for name, _ in model.named_parameters(remove_duplicate=False)}
     tied = sorted(every - once)
     return (
-        [f"shared under several names: {_some(tied)}; FSDP needs them in one unit"] if tied else []
+        [
+            f"parameters shared under several names: {_some(tied)}; FSDP requires them in the same "
+            "unit"
+        ]
+        if tied
+        else []
     )
 
 
@@ -212,15 +218,15 @@ def _some(names: list[str]) -> str:
 
 @dataclass(frozen=True)
 class MemoryReport:
-    """Bytes in use by this process.
+    """Memory usage of this process, in bytes.
 
     Attributes:
-        rank: the global rank.
-        resident: of host memory, or None where it cannot be told.
-        allocated: of device memory, held by tensors; 0 without an accelerator.
-        reserved: of device memory, held by the allocator.
-        peak: the most that was allocated.
-        total: what the device has.
+        rank: global rank.
+        resident: resident host memory, or None if unknown.
+        allocated: device memory used by tensors; 0 without an accelerator.
+        reserved: device memory reserved by the allocator.
+        peak: peak of the allocated device memory.
+        total: total memory of the device.
     """
 
     rank: int
@@ -242,10 +248,10 @@ class MemoryReport:
 
 
 def memory_report() -> MemoryReport:
-    """How much memory this process uses, on the host and on its device.
+    """Return the host and device memory usage of this process.
 
-    Cheap, works without an accelerator, makes no context on a device that is not in use, and is not
-    collective: ``get_logger().in_order(logging.INFO, str(memory_report()))`` shows all ranks.
+    Cheap, works without an accelerator, creates no context on a device that is not in use, and is
+    not collective: ``get_logger().in_order(logging.INFO, str(memory_report()))`` shows all ranks.
 
     Example:
         >>> from distlint.runtime import memory_report

@@ -70,9 +70,9 @@ _OUT_OF_MEMORY = (
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Is it an out-of-memory error, of CUDA, ROCm, XPU, MPS, HPU or the CPU?
+    """Return whether an exception is an out-of-memory error.
 
-    Not collective.
+    Those of CUDA, ROCm, XPU, MPS, HPU and the CPU are recognized. Not collective.
 
     Example:
         >>> from distlint.runtime import is_out_of_memory
@@ -122,44 +122,45 @@ def find_executable_batch_size(
     keep_effective_batch_size: bool = False,
     timeout: Timeout = None,
 ) -> Any:
-    """Call a function with smaller and smaller batch sizes until it fits, on all ranks alike.
+    """Call a function with decreasing batch sizes until it fits in memory, in step on all ranks.
 
-    In place of Accelerate's decorator of this name. The function takes the batch size first and
-    builds everything inside: model, optimizer, loaders. When one rank runs out of memory while the
-    others wait for it in a collective, they are freed: the failed rank says so in the store, the
-    process groups are ended on every rank and the world is made anew, and all ranks try again with
-    the smallest size that any of them asks for. When all ranks fail at the same point, the groups
-    are still in step and stay as they are. Between two attempts frames are cleared, memory is freed
-    and the random states (Python, NumPy, torch) are restored. Nothing that the ranks agree on
-    goes through the function's own groups.
+    A replacement for Accelerate's decorator of the same name. The function takes the batch size as
+    its first argument and creates everything inside: model, optimizer, data loaders. If one rank
+    runs out of memory while others wait for it in a collective, they are released: the failed rank
+    reports it in the store, the process groups are shut down on every rank and the default group is
+    re-created, and all ranks retry with the smallest size that any of them needs. If all ranks fail
+    at the same point, the groups are still in sync and are kept. Between two attempts, frames are
+    cleared, memory is freed and the random states (Python, NumPy, torch) are restored. The ranks
+    never agree through the groups that the function uses.
 
-    Collective: every rank of the group has to call the decorated function. Without a process group
+    Collective: every rank of the group must call the decorated function. Without a process group,
     it is a plain retry.
 
     Args:
         function: ``function(batch_size, *args, **kwargs)``.
-        starting_batch_size: the first size to try.
-        reduce_batch_size_fn: takes nothing, returns the next size; in place of ``factor``.
-        group: the ranks that retry together. Groups other than the world cannot be made anew, so
-            only a failure of all its ranks at the same point can be retried.
-        floor: the smallest size to try.
-        factor: what the size is multiplied by, rounded down.
+        starting_batch_size: first batch size to try.
+        reduce_batch_size_fn: function without arguments that returns the next size; replaces
+            ``factor``.
+        group: process group whose ranks retry together. Groups other than the default group cannot
+            be re-created, so they can retry only if all of their ranks fail at the same point.
+        floor: smallest batch size to try.
+        factor: factor for the next batch size, rounded down.
         keep_effective_batch_size: try only divisors of the starting size, and call the function
-            with ``accumulation_steps=``, so that size times steps stays the starting size.
-        timeout: seconds or timedelta that ranks wait for each other at the end of an attempt; that
-            of the group by default.
+            with ``accumulation_steps=``, so that batch size times steps equals the starting size.
+        timeout: how long ranks wait for each other at the end of an attempt, in seconds or as
+            timedelta; defaults to the timeout of the group.
 
     Returns:
-        A callable; ``batch_size`` and ``accumulation_steps`` are those that worked, ``tried`` the
-        sizes that did not.
+        A callable; ``batch_size`` and ``accumulation_steps`` are the values that worked, ``tried``
+        the sizes that did not.
 
     Raises:
-        BatchSizeError: on every rank, when the floor does not fit.
-        StaleGroupError: on every rank, when groups had to be ended that something made outside the
-            function still holds: a group, or a wrapped model.
-        PeerFailedError: on the others, when a rank fails with another error.
-        MissingRanksError: when a rank does not come back within the timeout.
-        TypeError: when the batch size is passed by the caller.
+        BatchSizeError: on every rank, if ``floor`` does not fit.
+        StaleGroupError: on every rank, if groups had to be shut down that are still used by an
+            object created outside the function: a group, or a wrapped model.
+        PeerFailedError: on the other ranks, if a rank fails with another error.
+        MissingRanksError: if a rank does not return within the timeout.
+        TypeError: if the caller passes the batch size.
 
     Example:
         >>> import torch
@@ -186,9 +187,11 @@ def find_executable_batch_size(
             timeout=timeout,
         )
     if floor < 1 or starting_batch_size < floor:
-        raise ValueError(f"{starting_batch_size=} has to be at least {floor=}, and that at least 1")
+        raise ValueError(
+            f"{starting_batch_size=} must be at least {floor=}, which must be at least 1"
+        )
     if not 0 < factor < 1:
-        raise ValueError(f"factor has to lie between 0 and 1, not {factor}")
+        raise ValueError(f"factor must be between 0 and 1, not {factor}")
     return BatchSizeFinder(
         function,
         starting_batch_size,
@@ -202,12 +205,12 @@ def find_executable_batch_size(
 
 
 class BatchSizeFinder(Generic[R]):
-    """What :func:`find_executable_batch_size` makes of a function.
+    """A function decorated with :func:`find_executable_batch_size`.
 
     Attributes:
-        batch_size: the size to try next; after a call, the one that worked.
-        accumulation_steps: how many of it make the starting size (rounded up).
-        tried: the sizes that did not fit.
+        batch_size: batch size to try next; after a call, the one that worked.
+        accumulation_steps: number of batches of this size per starting batch size (rounded up).
+        tried: batch sizes that did not fit.
     """
 
     def __init__(
@@ -235,11 +238,11 @@ class BatchSizeFinder(Generic[R]):
 
     @property
     def accumulation_steps(self) -> int:
-        """Steps of ``batch_size`` that make the starting size."""
+        """Number of steps of ``batch_size`` per starting batch size."""
         return -(-self.start // self.batch_size)
 
     def __call__(self, *args: Any, **kwargs: Any) -> R:
-        """Call the function with the largest size that fits; collective."""
+        """Call the function with the largest batch size that fits. Collective."""
         self._check_arguments(args, kwargs)
         me = member(self._group)
         random_state = _RandomState()
@@ -289,8 +292,8 @@ class BatchSizeFinder(Generic[R]):
             signature.bind(self.batch_size, *args, **kwargs)
         except TypeError as error:
             raise TypeError(
-                f"{name}{signature}: {error}. The batch size is passed by the decorator, as the "
-                "first argument; leave it out of the call"
+                f"{name}{signature}: {error}. The decorator passes the batch size as the "
+                "first argument; do not pass it in the call"
             ) from None
 
     def _next(self) -> int:
@@ -311,7 +314,7 @@ class BatchSizeFinder(Generic[R]):
                 BatchSizeError,
                 me,
                 f"no batch size from {self.start} down to {self._floor} fits: {self.batch_size} "
-                f"was too large for {who}, and the next one would be {size}",
+                f"was too large for {who}, and the next size would be {size}",
             )
         if me.rank == 0:
             _log.warning("batch size %d does not fit on %s; trying %d", self.batch_size, who, size)
@@ -323,7 +326,7 @@ class BatchSizeFinder(Generic[R]):
 
 
 def free_memory() -> None:
-    """Collect garbage and give cached device memory back. Not collective.
+    """Collect garbage and release cached device memory. Not collective.
 
     Example:
         >>> from distlint.runtime import free_memory
@@ -454,9 +457,9 @@ class _Session:
                     StaleGroupError,
                     self.me,
                     "one rank ran out of memory while others waited for it in a collective, so the "
-                    f"process groups had to be ended; on rank {self.me.ranks[rank]} these were "
-                    f"made outside of the function and cannot go on: {', '.join(stale)}. Make "
-                    "them inside of the function",
+                    f"process groups had to be shut down; on rank {self.me.ranks[rank]}, objects "
+                    f"created outside the function still use them: {', '.join(stale)}; create them "
+                    "inside the function",
                 )
         return min(int(answers[rank][0]) for rank in self.failed)
 
@@ -516,7 +519,7 @@ class _Session:
     def _stale(self) -> list[str]:
         """What this rank still holds that belongs to groups which are about to go."""
         if not self.whole_world:
-            return ["the group given as group="]
+            return ["the group passed as group="]
         groups = groups_here()
         outside = [pg for pg in self.before if pg in groups and pg is not dist.group.WORLD]
         found = [f"process group {groups[pg]!r}" for pg in outside]

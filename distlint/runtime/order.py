@@ -33,21 +33,21 @@ Scope = Literal["global", "node"]
 def main_process_first(
     scope: Scope = "global", *, group: Group = None, timeout: Timeout = LONG
 ) -> Iterator[None]:
-    """Let the first rank run the body before the others do: it downloads, they find the cache.
+    """Run the block on the first rank before the others, for example to download and cache data.
 
-    The others wait at the store, under a timeout of its own; no collective is pending meanwhile, so
-    neither a watchdog nor the timeout of the process group ends a long download. When the first
-    rank fails, they are released with an error. Collective: every rank has to enter. Afterwards
-    ranks go on without waiting for each other.
+    The other ranks wait at the store with a separate timeout; no collective is pending, so neither
+    the watchdog nor the timeout of the process group interrupts a long download. If the first rank
+    fails, the others raise. Collective: every rank must enter the block. At the end of the block,
+    ranks do not wait for each other.
 
     Args:
-        scope: "global" for one first rank, when all machines share the folder; "node" for one on
+        scope: "global" for one first rank, if all machines share the directory; "node" for one on
             each machine.
-        group: the ranks that take part.
-        timeout: seconds or timedelta that the others wait; two hours by default.
+        group: process group; defaults to all ranks.
+        timeout: how long the other ranks wait, in seconds or as timedelta; defaults to two hours.
 
     Raises:
-        PeerFailedError: on the others, if the first rank left the body with an exception.
+        PeerFailedError: on the other ranks, if the first rank leaves the block with an exception.
         MissingRanksError: if the first rank is not done within the timeout.
 
     Example:
@@ -58,7 +58,7 @@ def main_process_first(
         [0, 1, 2]
     """
     if scope not in ("global", "node"):
-        raise ValueError(f'scope is "global" or "node", not {scope!r}')
+        raise ValueError(f'scope must be "global" or "node", not {scope!r}')
     me = member(group)
     if me.alone:
         yield
@@ -95,17 +95,18 @@ def on_main(
     scope: Scope = "global",
     group: Group = None,
 ) -> Any:
-    """Run a function on the first rank only; elsewhere the call returns None at once.
+    """Decorate a function to run on the first rank only; other ranks return None immediately.
 
-    For prints, logs and files. Not collective, and nothing collective may happen inside.
+    For printing, logging and writing files. Not collective, and the function must not call
+    collectives.
 
     Args:
-        function: what to decorate.
+        function: function to decorate.
         scope: "node" runs it on one rank of each machine (LOCAL_RANK 0).
-        group: whose first rank it is; by default that of the world.
+        group: process group whose first rank runs it; defaults to all ranks.
 
     Raises:
-        GroupError: when called, if the group is unknown or does not hold this rank.
+        GroupError: when called, if the group is unknown or does not contain this rank.
 
     Example:
         >>> from distlint.runtime import on_main
@@ -132,21 +133,21 @@ def _is_first(scope: Scope, group: Group) -> bool:
 
 
 def main_call(function: Callable[[], R], *, group: Group = None, timeout: Timeout = LONG) -> R:
-    """Call a function on the first rank and hand every rank its result, or its exception.
+    """Call a function on the first rank, and return its result or raise its exception on all ranks.
 
-    The others wait at the store, without a pending collective. An exception arrives as itself where
-    it can be pickled, with a :class:`PeerFailedError` that holds the traceback as its cause.
-    Collective: every rank has to call it.
+    The other ranks wait at the store, without a pending collective. An exception is re-raised as
+    the same type if it can be pickled, with a :class:`PeerFailedError` that contains the traceback
+    as its cause. Collective: every rank must call it.
 
     Args:
-        function: takes nothing; its result has to be picklable (tensors arrive on the receiver's
-            own device of the same kind).
-        group: the ranks that take part.
-        timeout: seconds or timedelta that the others wait; two hours by default.
+        function: function without arguments; its result must be picklable (tensors arrive on the
+            device of the receiving rank, of the same type).
+        group: process group; defaults to all ranks.
+        timeout: how long the other ranks wait, in seconds or as timedelta; defaults to two hours.
 
     Raises:
         NotPicklableError: on every rank, if the result cannot be sent.
-        PeerFailedError: on the others, for an exception that cannot be sent as itself.
+        PeerFailedError: on the other ranks, for an exception that cannot be pickled.
         MissingRanksError: if the first rank is not done within the timeout.
 
     Example:
@@ -199,22 +200,23 @@ def main_eval(
     group: Group = None,
     timeout: Timeout = LONG,
 ) -> Any:
-    """Evaluate on the first rank and give all ranks the metrics.
+    """Evaluate on the first rank and return the metrics on all ranks.
 
-    The function gets the bare model: a forward of the DDP wrapper on one rank alone waits for the
-    others as soon as the model has a buffer. It runs in eval mode under ``no_grad``; afterwards
-    each submodule is back in its own mode. The other ranks wait at the store. Collective.
+    The function receives the unwrapped model: a forward of the DDP wrapper on one rank hangs if the
+    model has a buffer. It runs in eval mode with ``no_grad``; afterwards, each submodule returns to
+    its previous mode. The other ranks wait at the store. Collective.
 
     Args:
-        model: wrapped or not; one whose parameters are sharded cannot be run on one rank.
-        evaluate: called with the bare model on the first rank, returns something picklable. Without
-            it, the result is a function that takes it: ``main_eval(model)(evaluate)``.
-        group: the ranks that take part.
-        timeout: seconds or timedelta that the others wait; two hours by default.
+        model: wrapped or not; a model with sharded parameters cannot run on one rank.
+        evaluate: called with the unwrapped model on the first rank; must return something
+            picklable. Without it, the result is a function that takes it:
+            ``main_eval(model)(evaluate)``.
+        group: process group; defaults to all ranks.
+        timeout: how long the other ranks wait, in seconds or as timedelta; defaults to two hours.
 
     Raises:
         DistributedError: on every rank, if the model is sharded.
-        PeerFailedError, NotPicklableError, MissingRanksError: as :func:`main_call`.
+        PeerFailedError, NotPicklableError, MissingRanksError: see :func:`main_call`.
 
     Example:
         >>> import torch
@@ -232,7 +234,7 @@ def main_eval(
         raise failure(
             DistributedError,
             me,
-            "main_eval: the parameters are sharded, so the model cannot run on one rank alone; "
+            "main_eval: the parameters are sharded, so the model cannot run on a single rank; "
             "evaluate on all ranks",
         )
     run = functools.partial(_evaluated, unwrap(model), evaluate)
@@ -253,19 +255,19 @@ def _evaluated(model: torch.nn.Module, evaluate: Callable[[torch.nn.Module], R])
 
 
 def named_barrier(name: str, timeout: Timeout = None, *, group: Group = None) -> None:
-    """Wait for all ranks, and tell by number who did not come.
+    """Wait for all ranks, and report the missing ranks on a timeout.
 
-    Goes through the store: no collective is left pending on a GPU, and ranks that stand at barriers
-    of different names are told so instead of passing each other. Collective.
+    The barrier uses the store: no collective is pending on a GPU, and ranks that wait at barriers
+    with different names raise instead of passing each other. Collective.
 
     Args:
-        name: what the message calls it; has to be the same on all ranks.
-        timeout: seconds or timedelta; that of the group by default.
-        group: the ranks that take part.
+        name: name of the barrier in error messages; must be the same on all ranks.
+        timeout: seconds or timedelta; defaults to the timeout of the group.
+        group: process group; defaults to all ranks.
 
     Raises:
-        MissingRanksError: on every rank that waited, with ``missing``.
-        OrderError: if a rank stands somewhere else.
+        MissingRanksError: on every rank that waited; ``missing`` contains the missing ranks.
+        OrderError: if a rank calls a different function.
 
     Example:
         >>> from distlint.runtime import named_barrier

@@ -23,9 +23,9 @@ _calls: WeakKeyDictionary[nn.Module, int] = WeakKeyDictionary()
 
 @dataclass(frozen=True)
 class Drift:
-    """A tensor that is not the same on all ranks.
+    """A tensor that differs between ranks.
 
-    ``groups`` are the ranks that agree with one another, beginning with the lowest rank's;
+    ``groups`` are groups of ranks with the same value, starting with that of the lowest rank;
     ``missing`` are the ranks on which the gradient is None.
     """
 
@@ -42,7 +42,7 @@ class Drift:
 
 @dataclass(frozen=True)
 class NonFinite:
-    """A parameter whose gradient holds inf or nan on these ranks."""
+    """A parameter whose gradient contains inf or NaN on these ranks."""
 
     name: str
     ranks: tuple[int, ...]
@@ -59,27 +59,27 @@ def check_replicas(
     buffers: bool = False,
     group: Group = None,
 ) -> tuple[Drift, ...]:
-    """Tell which parameters and gradients differ between the ranks that should hold replicas.
+    """Return the parameters and gradients that differ between ranks that should be replicas.
 
-    Collective over ``group``: two small all_gather, once in ``every`` calls; the other calls do
-    nothing. All ranks get the same answer. Values are compared bit for bit by a checksum, on the
-    device where they are. Call it after ``optimizer.step()``, before gradients are set to None;
-    within ``no_sync`` gradients differ by design. Parameters that are sharded (DTensor, FSDP,
-    ZeRO-3) are left out. Without a process group there is nothing to compare.
+    Collective over ``group``: two small all_gathers in one of ``every`` calls; the other calls do
+    nothing. All ranks get the same result. Values are compared bit by bit with a checksum, on their
+    device. Call it after ``optimizer.step()`` and before gradients are set to None; inside
+    ``no_sync``, gradients differ by design. Sharded parameters (DTensor, FSDP, ZeRO-3) are ignored.
+    Without a process group, there is nothing to compare.
 
     Args:
         model: any module, wrapped or not; parameters of any shape, dtype and device.
-        every: compare at each ``every``-th call for this model.
-        gradients: compare gradients, too.
-        buffers: compare buffers, too, such as the running means of BatchNorm.
-        group: the ranks that hold replicas; by default all.
+        every: compare in every n-th call for this model.
+        gradients: also compare gradients.
+        buffers: also compare buffers, such as the running means of BatchNorm.
+        group: process group of the replicas; defaults to all ranks.
 
     Returns:
-        What differs, in the order in which the model registers it; empty if nothing does.
+        The differing tensors, in the order of registration in the model; empty if there are none.
 
     Raises:
-        DisagreementError: on every rank, if the ranks do not hold models of the same parameters.
-        PeerFailedError: on the other ranks, if one has a tensor without data (meta).
+        DisagreementError: on every rank, if the models of the ranks have different parameters.
+        PeerFailedError: on the other ranks, if a rank has a tensor without data (meta device).
         CollectiveError: if a collective fails or times out.
 
     Example:
@@ -89,7 +89,7 @@ def check_replicas(
         ...     print(drift)
     """
     if every < 1:
-        raise ValueError(f"every must be at least 1: {every}")
+        raise ValueError(f"every must be at least 1, not {every}")
     me = member(group)
     if me.alone:
         return ()
@@ -112,21 +112,21 @@ def check_replicas(
 
 
 def check_finite_grads(model: nn.Module, *, group: Group = None) -> tuple[NonFinite, ...]:
-    """Name the parameters whose gradients hold inf or nan, the same on every rank.
+    """Return the parameters whose gradients contain inf or NaN, the same on every rank.
 
-    Collective over ``group``: two small all_gather. Works before and after gradients have been
-    averaged; under a GradScaler call it after ``unscale_``. Gradients may have any shape, dtype
-    and device; those that are None are fine.
+    Collective over ``group``: two small all_gathers. Works before and after gradients are averaged;
+    with a GradScaler, call it after ``unscale_``. Gradients can have any shape, dtype and device,
+    and can be None.
 
     Args:
         model: any module, wrapped or not.
-        group: the ranks to ask; by default all.
+        group: process group to check; defaults to all ranks.
 
     Returns:
-        The offenders, in the order in which the model registers them; empty if all is well.
+        The affected parameters, in the order of registration in the model; empty if there are none.
 
     Raises:
-        DisagreementError, PeerFailedError, CollectiveError: as :func:`check_replicas`.
+        DisagreementError, PeerFailedError, CollectiveError: see :func:`check_replicas`.
 
     Example:
         >>> import torch
@@ -258,8 +258,8 @@ def _unlike(names: list[str], me: Member, kind: str) -> DisagreementError:
     theirs = everybody[rank]
     only = [f"{name} on rank {first} only" for name in ours if name not in theirs]
     only += [f"{name} on rank {rank} only" for name in theirs if name not in ours]
-    what = ", ".join(only[:3]) or "their order"
-    message = f"{kind}: ranks {first} and {rank} do not hold the same model: {what}"
+    what = ", ".join(only[:3]) or "order of the parameters"
+    message = f"{kind}: ranks {first} and {rank} have different models: {what}"
     values = {each: ", ".join(held) for each, held in everybody.items()}
     return failure(DisagreementError, me, message, values=values)
 

@@ -33,14 +33,14 @@ TEARDOWN = 20.0  # seconds that a failed process may take to end
 
 @dataclass
 class World:
-    """What :func:`distributed` has set up.
+    """Ranks and device of this process, as set up by :func:`distributed`.
 
     Attributes:
-        rank: this process's number among all.
-        world_size: how many there are.
-        local_rank: its number on this machine.
-        device: its own device.
-        backend: the backend of the world, or "" when there is no process group.
+        rank: global rank.
+        world_size: number of ranks.
+        local_rank: rank on this machine.
+        device: device of this rank.
+        backend: backend of the default process group, or "" without a process group.
     """
 
     rank: int
@@ -52,11 +52,11 @@ class World:
 
     @property
     def is_main(self) -> bool:
-        """Is this the first process of all?"""
+        """Return whether this is global rank 0."""
         return self.rank == 0
 
     def stop_requested(self) -> bool:
-        """Has any process had a signal to stop? To be asked in each step.
+        """Return whether any rank received a stop signal. Call it on every iteration.
 
         Collective: one all_reduce, see :func:`any_rank`.
         """
@@ -64,28 +64,30 @@ class World:
 
 
 class distributed:  # noqa: N801 - used as a context manager and as a decorator
-    """Set up the world, and take it down in the right way for how the program ends.
+    """Initialize the process group, and clean it up depending on how the program ends.
 
-    On entry the device is bound (LOCAL_RANK) before the process group is made, with NCCL where
-    there is CUDA and gloo elsewhere; two processes on one GPU are refused on all ranks. Without a
-    launcher it is a world of one. A process group that exists already is used and left alone.
+    On entry, the device is set from LOCAL_RANK before the process group is created, with NCCL if
+    CUDA is available and gloo otherwise. If two ranks share a GPU, all ranks raise. Without a
+    launcher, the world size is 1. An existing process group is used as it is.
 
-    On success the process group is destroyed. After an exception it is not, for that may wait for
-    ranks which are stuck in a collective: the traceback is printed with the rank, torchrun is told,
-    and the process exits with 1, at the latest after 20 seconds even if the interpreter cannot end.
+    On success, the process group is destroyed. After an exception it is not, because that may wait
+    for ranks that are stuck in a collective: the traceback is printed with the rank and reported to
+    torchrun, and the process exits with status 1, after at most 20 seconds even if the interpreter
+    cannot shut down.
 
-    A signal to stop sets a flag; :meth:`World.stop_requested` tells all ranks in the same step.
+    A stop signal sets a flag; :meth:`World.stop_requested` reports it on all ranks in the same
+    step.
 
     Args:
-        backend: "nccl", "gloo" or another; chosen by the devices by default.
-        timeout: seconds or timedelta until a collective gives up; torch's own by default.
-        device: the device type to use; the accelerator by default, "cpu" to leave it alone.
-        signals: which signals set the flag; while in the block their handlers are replaced, so that
-            a program which never asks has to be killed. () leaves them as they are.
+        backend: "nccl", "gloo" or another backend; chosen from the devices by default.
+        timeout: timeout of collectives, in seconds or as timedelta; defaults to that of torch.
+        device: device type to use; the accelerator by default, "cpu" to not use it.
+        signals: signals that set the flag. Their handlers are replaced inside the block, so a
+            program that never calls ``stop_requested`` must be killed. () leaves them unchanged.
 
     Raises:
-        DeviceError: if this rank has no device of its own.
-        ValueError: if there is no such type of device.
+        DeviceError: if this rank has no separate device.
+        ValueError: if the device type does not exist.
         SystemExit: with status 1, after an exception in the block.
 
     Example:
@@ -115,7 +117,7 @@ class distributed:  # noqa: N801 - used as a context manager and as a decorator
         self._stack: list[_Entered] = []
 
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
-        """Run a function in such a world."""
+        """Run a function with an initialized process group."""
 
         @functools.wraps(function)
         def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -187,12 +189,14 @@ def _bind(kind: str | None, local_rank: int) -> torch.device:
         return torch.device("cpu")
     module = getattr(torch, kind, None)
     if module is None or not hasattr(module, "device_count"):
-        raise ValueError(f"device is a type such as 'cuda', without an index; not {kind!r}")
+        raise ValueError(
+            f"device must be a device type such as 'cuda', without an index, not {kind!r}"
+        )
     count = module.device_count()
     index = 0 if count == 1 else local_rank  # one visible device each is a common set-up
     if index >= count:
         raise DeviceError(
-            f"local rank {local_rank} has no device: there are {count} of type {kind}",
+            f"local rank {local_rank} has no device: only {count} of type {kind} available",
             rank=int(os.environ.get("RANK", 0)),
         )
     if hasattr(module, "set_device"):  # MPS has one device only
@@ -227,7 +231,7 @@ def _refuse_shared_devices(device: torch.device) -> None:
     for rank, other in enumerate(names):
         if other in names[:rank]:
             first = names.index(other)
-            message = f"ranks {first} and {rank} are on the same GPU {other[1]}"
+            message = f"ranks {first} and {rank} use the same GPU {other[1]}"
             raise failure(DeviceError, member(None), message)
 
 
@@ -266,10 +270,10 @@ def _leave(error: BaseException) -> None:
 
 
 def free_port() -> int:
-    """A TCP port that nobody listens at on this machine.
+    """Return a free TCP port of this machine.
 
-    To be asked for once, by the process that starts the others, which get it by the environment
-    (MASTER_PORT): ranks that each ask get different answers. Not collective.
+    Call it once, in the process that launches the others, and pass the port to them in the
+    environment (MASTER_PORT): each rank that calls it gets a different port. Not collective.
 
     Example:
         >>> from distlint.runtime import free_port

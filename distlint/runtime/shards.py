@@ -28,17 +28,17 @@ T = TypeVar("T")
 def shard_iter(
     items: Iterable[T], *, rank: int | None = None, world_size: int | None = None
 ) -> Iterator[T]:
-    """Every n-th item, where n counts the ranks and the workers of this rank's loader.
+    """Iterate over every n-th item, where n is the number of ranks times DataLoader workers.
 
-    To be used in ``IterableDataset.__iter__``: without it each worker of each rank yields the whole
-    stream. In a loader's worker, which may have been started without a process group, rank and
-    world size come from the launcher's environment. Not collective. Shards may differ in length by
-    one: see :func:`equal_steps`.
+    Use it in ``IterableDataset.__iter__``: without it, each worker of each rank yields the whole
+    stream. In a DataLoader worker, which may have been started without a process group, rank and
+    world size are read from the environment of the launcher. Not collective. The lengths of the
+    shards can differ by one; see :func:`equal_steps`.
 
     Args:
-        items: the whole stream, in the same order everywhere.
-        rank: whose shard; this process's by default.
-        world_size: how many ranks there are.
+        items: the whole stream, in the same order on all ranks.
+        rank: rank of the shard; defaults to this rank.
+        world_size: number of ranks.
 
     Example:
         >>> from distlint.runtime import shard_iter
@@ -50,22 +50,22 @@ def shard_iter(
     rank = here[0] if rank is None else rank
     world_size = here[1] if world_size is None else world_size
     if not 0 <= rank < world_size:
-        raise ValueError(f"{rank=} does not lie below {world_size=}")
+        raise ValueError(f"{rank=} must be less than {world_size=}")
     workers, number = (1, 0) if worker is None else (worker.num_workers, worker.id)
     return islice(items, rank * workers + number, None, world_size * workers)
 
 
 @dataclass(frozen=True)
 class ShardReport:
-    """Which samples the ranks see in one epoch; the same on all ranks.
+    """Samples that the ranks see in one epoch; the same on all ranks.
 
     Attributes:
-        per_rank: how many each rank sees.
-        distinct: how many different ones all see together.
-        repeated: how many of them more than one rank sees.
-        missing: how many of the data set no rank sees, where its length is known.
-        padding: how many repetitions a sampler may need to give all ranks equally many samples, or
-            Accelerate to give them equally many whole batches.
+        per_rank: number of samples per rank.
+        distinct: number of distinct samples over all ranks.
+        repeated: number of samples that more than one rank sees.
+        missing: number of samples of the dataset that no rank sees, if its length is known.
+        padding: number of repetitions that a sampler may need to give all ranks the same number of
+            samples, or Accelerate to give them the same number of full batches.
     """
 
     per_rank: tuple[int, ...]
@@ -76,7 +76,7 @@ class ShardReport:
 
     @property
     def ok(self) -> bool:
-        """Does every sample go to one rank, but for what evens out the shards?"""
+        """Return whether each sample belongs to one rank, except for padding."""
         return self.repeated <= self.padding and not self.missing
 
     def __str__(self) -> str:
@@ -84,8 +84,8 @@ class ShardReport:
         if self.repeated:
             text += f", {self.repeated} on more than one rank"
         if self.missing:
-            text += f", {self.missing} on none"
-        return text + (": sharded" if self.ok else ": NOT sharded properly")
+            text += f", {self.missing} on no rank"
+        return text + (": sharded" if self.ok else ": NOT sharded correctly")
 
 
 def check_shards(
@@ -96,25 +96,27 @@ def check_shards(
     group: Group = None,
     timeout: Timeout = None,
 ) -> ShardReport:
-    """Do the ranks' shards overlap, and do they cover the data?
+    """Check whether the shards of the ranks overlap, and whether they cover the dataset.
 
-    Catches a missing sampler (all ranks see everything), one sharding on top of another (most of
-    the data is seen by none), and samplers with different seeds. Of a map-style loader only the
-    indices are drawn and nothing is loaded; this uses up one epoch of a sampler that counts them by
-    itself. Of a stream, or where Accelerate's first rank reads for all, the samples are read and
-    told apart by ``key`` or by their bytes. Indices count in the data set below any ``Subset``.
-    Where each rank holds a data set of its own of the same length, give a ``key``. Collective.
+    Detects a missing sampler (all ranks see everything), sharding that is applied twice (most of
+    the data is never seen), and samplers with different seeds. For a map-style loader, only the
+    indices are drawn and no sample is loaded; this consumes one epoch of a sampler that counts its
+    epochs. For a stream, or if the first rank reads for all ranks (Accelerate), samples are read
+    and identified by ``key`` or by their bytes. Indices refer to the dataset inside any ``Subset``.
+    If each rank has a different dataset of the same length, pass a ``key``. Collective.
 
     Args:
-        loader: a DataLoader, a sampler, or anything that yields samples.
-        key: the identity of a sample, such as ``lambda sample: sample["id"]``.
-        limit: read at most so many samples a rank; coverage is then not judged.
-        group: the ranks that take part.
-        timeout: seconds or timedelta that ranks wait for each other; that of the group by default.
+        loader: a DataLoader, a sampler, or any iterable of samples.
+        key: function that returns the identity of a sample, such as ``lambda sample:
+            sample["id"]``.
+        limit: maximum number of samples to read per rank; coverage is not checked then.
+        group: process group; defaults to all ranks.
+        timeout: how long ranks wait for each other, in seconds or as timedelta; defaults to the
+            timeout of the group.
 
     Raises:
-        PeerFailedError: on the other ranks, if one rank's loader raises.
-        CollectiveError, MissingRanksError: if a rank does not come.
+        PeerFailedError: on the other ranks, if the loader of one rank raises.
+        CollectiveError, MissingRanksError: if a rank is missing.
 
     Example:
         >>> from distlint.runtime import check_shards, shard_iter

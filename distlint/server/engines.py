@@ -254,7 +254,7 @@ class _Link:
         self.broken = True
         for answer in self._waiting.values():
             if not answer.done():
-                what = f"the process that analysed it ended with {self._process.exitcode}"
+                what = f"the analysis process exited with status {self._process.exitcode}"
                 answer.set_exception(Failure("EngineLost", what, what))
 
 

@@ -120,7 +120,7 @@ def _ranks(
         if spans:
             span = max(spans)
             where = "the script" if function is None else f"`{function}`"
-            yield f"`{name}` is reached by **{places[span]}** as {where} is traced"
+            yield f"`{name}` is reached by **{places[span]}** (trace of {where})"
             return
         if inner is None:
             return

@@ -28,5 +28,5 @@ class Input:
     def read(self, size: int) -> bytes:
         if size <= LONGEST_MESSAGE:
             return self._stream.read(size)
-        print(f"a message of {size:,} bytes is refused", file=sys.stderr)
+        print(f"message rejected: {size:,} bytes is too large", file=sys.stderr)
         return IGNORED

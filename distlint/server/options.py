@@ -42,7 +42,7 @@ def read(given: object, folder: Path | None) -> Options:
     if given is None:
         return Options()
     if not isinstance(given, Mapping):
-        raise ConfigError(f"the editor's settings are no table: {given!r}")
+        raise ConfigError(f"editor settings must be an object, not {given!r}")
     if isinstance(given.get(SECTION), Mapping):
         return read(given[SECTION], folder)
     # no setting of ours is a table: one is a section of another server's
@@ -51,7 +51,7 @@ def read(given: object, folder: Path | None) -> Options:
     for key in table:
         if key not in KEYS:
             hint = did_you_mean(str(key), KEYS)
-            raise ConfigError(f"unknown setting `{key}` of the editor{hint}")
+            raise ConfigError(f"unknown editor setting `{key}`{hint}")
     return Options(
         Overrides(
             layer=Layer(
@@ -73,26 +73,26 @@ def read(given: object, folder: Path | None) -> Options:
 def _list(table: Mapping[str, object], key: str) -> tuple[str, ...]:
     value = table.get(key, ())
     if not isinstance(value, (list, tuple)) or not all(isinstance(item, str) for item in value):
-        raise ConfigError(f"the editor's setting `{key}` is no list of rules: {value!r}")
+        raise ConfigError(f"editor setting `{key}` must be a list of rules, not {value!r}")
     return tuple(value)
 
 
 def _flag(table: Mapping[str, object], key: str) -> bool | None:
     value = table.get(key)
     if value is not None and not isinstance(value, bool):
-        raise ConfigError(f"the editor's setting `{key}` is neither true nor false: {value!r}")
+        raise ConfigError(f"editor setting `{key}` must be true or false, not {value!r}")
     return value
 
 
 def _number(table: Mapping[str, object], key: str, default: float) -> float:
     value = table.get(key, default)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise ConfigError(f"the editor's setting `{key}` is no number: {value!r}")
+        raise ConfigError(f"editor setting `{key}` must be a number, not {value!r}")
     return float(value)
 
 
 def _configuration(table: Mapping[str, object], folder: Path | None) -> Path | None:
     value = table.get("configuration", "")
     if not isinstance(value, str):
-        raise ConfigError(f"the editor's setting `configuration` is no path: {value!r}")
+        raise ConfigError(f"editor setting `configuration` must be a path, not {value!r}")
     return explicit_config((folder or Path.cwd()) / Path(value).expanduser()) if value else None

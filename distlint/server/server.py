@@ -884,7 +884,7 @@ def _act(server: Server) -> None:
         )
         kind = FIX_ALL_CELLS if uri in server.cells else FIX_ALL  # one cell is none by itself
         if fixable and _asked(kind, params.context.only):
-            action = types.CodeAction("distlint: apply all safe fixes", kind=kind)
+            action = types.CodeAction("distlint: Apply all safe fixes", kind=kind)
             if _resolves(server.client_capabilities):
                 action.data = {"uri": uri}
             else:

@@ -127,7 +127,7 @@ def explanation(finding: Finding) -> str:
     lines = [f"**{finding.code}** {finding.name}: {finding.message}", ""]
     lines += [f"- {text} ({_row(place)})" for text, place in _told(finding)]
     if isinstance(finding.explanation, Explanation):
-        lines += ["", finding.explanation.effect, "", finding.explanation.advice]
+        lines += ["", finding.explanation.effect, "", finding.explanation.help]
     return "\n".join(lines)
 
 
@@ -183,14 +183,14 @@ def _told(finding: Finding) -> Iterator[tuple[str, Place]]:
     if why is None or not why.lanes:
         yield from ((related.message, related.place) for related in finding.related)
         return
-    steps: list[tuple[str, Step | None]] = [("last in common", why.common)]
+    steps: list[tuple[str, Step | None]] = [("last matching collective", why.common)]
     steps += [(lane.ranks, step) for lane in why.lanes for step in lane.steps]
     for who, step in steps:
         if step is not None:
             yield f"{who}: {step.text}", step.place or finding.place
     for decision in why.decisions:
         if decision.place is not None:
-            yield f"because {decision.text}: {decision.outcome}", decision.place
+            yield f"diverges at {decision.text}: {decision.outcome}", decision.place
 
 
 def _idle(finding: Finding) -> bool:

@@ -117,13 +117,17 @@ def digest(data: bytes) -> str:
 def _reject_other_unicode(data: bytes) -> None:
     for mark, name in _OTHER_UNICODE.items():
         if data.startswith(mark):
-            raise DocumentError(f"the file is {name}, which Python does not read; save it as UTF-8")
+            raise DocumentError(
+                f"file is encoded as {name}, which Python does not support; save it as UTF-8"
+            )
 
 
 def _reject_binary(data: bytes) -> None:
     position = data.find(b"\0")
     if position >= 0:
-        raise DocumentError("a NUL byte: this is a binary file", *_place(data, position, "latin-1"))
+        raise DocumentError(
+            "binary file (it contains a NUL byte)", *_place(data, position, "latin-1")
+        )
 
 
 def _encoding(data: bytes) -> str:
@@ -141,7 +145,7 @@ def _decode(data: bytes, encoding: str) -> str:
         return data.decode(encoding)
     except UnicodeDecodeError as error:
         byte = data[error.start]
-        message = f"byte 0x{byte:02x} is not {_name(encoding)}"
+        message = f"byte 0x{byte:02x} is not valid {_name(encoding)}"
         raise DocumentError(message, *_place(data, error.start, encoding)) from None
     except (ValueError, LookupError) as error:
         raise DocumentError(f"cannot decode as {encoding}: {error}") from None

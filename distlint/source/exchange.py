@@ -45,19 +45,19 @@ def loads(text: str, root: Path) -> Report:
     try:
         content = json.loads(text)
     except json.JSONDecodeError as error:
-        raise ExchangeError(f"is no JSON: {error}") from None
+        raise ExchangeError(f"not JSON: {error}") from None
     except (ValueError, RecursionError):
         raise ExchangeError(
-            "is no report: a number is too large or it is nested too deeply"
+            "not a report: a number is too large, or the file is nested too deeply"
         ) from None
     if not isinstance(content, dict) or "report" not in content:
-        raise ExchangeError("is not what `--output-format report` writes")
+        raise ExchangeError("not a report written by `--output-format report`")
     if content.get("format") != shape_of(Report):
-        raise ExchangeError(f"was written by another version ({content.get('distlint')})")
+        raise ExchangeError(f"written by another version of distlint ({content.get('distlint')})")
     try:
         report = made(Report, content["report"], root)
     except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
-        raise ExchangeError(f"is damaged: {error!r}") from None
+        raise ExchangeError(f"corrupt report: {error!r}") from None
     assert isinstance(report, Report)
     return report
 

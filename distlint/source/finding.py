@@ -53,6 +53,8 @@ class Step:
 
     text: str
     place: Place | None = None
+    is_collective: bool = False
+    """Does the group wait here for the other ranks?"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,7 @@ class Explanation:
     lanes: tuple[Lane, ...]
     decisions: tuple[Decision, ...]
     effect: str
-    advice: str
+    help: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,13 +32,13 @@ class Reason(Enum):
 
 
 _TEXTS = {
-    Reason.BUDGET: "there are too many paths through it to compare all of them",
-    Reason.STATES: "too many different states meet at one statement, and some were dropped",
-    Reason.CALLS: "some calls that may communicate are nested too deeply and were not followed",
-    Reason.LOOPS: "what follows a loop with many iterations was not reached",
+    Reason.BUDGET: "too many execution paths to compare all of them",
+    Reason.STATES: "too many different states reach a statement, and some were dropped",
+    Reason.CALLS: "some calls that may communicate are nested too deeply and were not analysed",
+    Reason.LOOPS: "the code after a loop with many iterations was not reached",
     Reason.UNCONFIRMED: "a possible divergence could be neither confirmed nor ruled out",
-    Reason.DIVERGENCES: "it has so many divergences that the rest was not looked at",
-    Reason.IMPORTS: "a module that it uses is too large or could not be parsed",
+    Reason.DIVERGENCES: "too many divergences; the remaining code was not analysed",
+    Reason.IMPORTS: "an imported module is too large or could not be parsed",
     Reason.CLUSTER_SIZE: "it needs more ranks than are simulated",
 }
 

@@ -85,7 +85,7 @@ class Notebook(Document):
             text = data.decode("utf-8")
         except UnicodeDecodeError as error:
             row = data.count(b"\n", 0, error.start) + 1
-            raise DocumentError(f"byte 0x{data[error.start]:02x} is not UTF-8", row) from None
+            raise DocumentError(f"byte 0x{data[error.start]:02x} is not valid UTF-8", row) from None
         from distlint.source.notebook_file import parsed
 
         language, found = parsed(text)
@@ -271,19 +271,19 @@ class Notebook(Document):
     def _in_cell(self, edit: Edit) -> tuple[Cell, int, int, str]:
         """The cell of an edit, the offsets in it, and what to put there."""
         if not self.cells:
-            raise NotInCells("there is no code")
+            raise NotInCells("the cell has no code")
         cell = self.cell_at(edit.span.row)
         begin = self._lines.starts[cell.row - 1]
         start, end = (offset - begin for offset in self._lines.bounds(edit))
         size = len(cell.source)
         if end > size + 1:
-            raise NotInCells("it would reach into another cell")
+            raise NotInCells("it would change another cell")
         content = edit.content
         is_python = cell.python[start:end] == cell.source[start:end] and not cell.is_blank
         if not is_python or magics.MASK in cell.python[max(0, start - 1) : start] + content:
-            raise NotInCells("it would touch what is no Python")
+            raise NotInCells("it would change text that is not Python")
         if start == 0 and magics.is_cell_magic(cell.source):
-            raise NotInCells("it would stand above the magic of the cell")
+            raise NotInCells("it would insert code above the cell magic")
         if end <= size:
             return cell, start, end, content
         # The newline behind the last line is none of the cell: the one before takes its part.
@@ -312,7 +312,7 @@ def _edited(source: str, edits: Iterable[tuple[int, int, str]]) -> str:
         at = end
     after = "".join([*parts, source[at:]])
     if magics.is_cell_magic(after) and not magics.is_cell_magic(source):
-        raise NotInCells("it would make another line the magic of the cell")
+        raise NotInCells("it would turn another line into the cell magic")
     return after
 
 

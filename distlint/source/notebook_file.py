@@ -61,7 +61,7 @@ def _json(text: str) -> Any:
     except json.JSONDecodeError as error:
         raise DocumentError(f"not a notebook: {error.msg}", error.lineno, error.colno) from None
     except (ValueError, RecursionError):
-        raise DocumentError("not a notebook: it cannot be read as JSON") from None
+        raise DocumentError("not a notebook: invalid JSON") from None
 
 
 def _sheets(

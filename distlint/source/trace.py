@@ -14,14 +14,14 @@ class Trace:
     """One entry point, rehearsed: a lane for each group of ranks that behaves alike.
 
     Each row holds what the lanes do at the same point, one cell a lane, None where a lane does
-    nothing. ``parting`` is the first row whose cells do not match.
+    nothing. ``divergence`` is the first row whose cells do not match.
     """
 
     path: Path
     function: str | None
     lanes: tuple[str, ...]
     rows: tuple[tuple[Step | None, ...], ...]
-    parting: int | None
+    divergence: int | None
     decisions: tuple[Decision, ...] = ()
     effect: str = ""
     incomplete: tuple[Reason, ...] = ()
@@ -33,4 +33,4 @@ class Trace:
 
     @property
     def aligned(self) -> bool:
-        return self.parting is None
+        return self.divergence is None

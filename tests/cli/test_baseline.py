@@ -26,7 +26,7 @@ def buggy(project: Path, distlint: Run) -> Path:
     (project / "distlint.toml").write_text(f'baseline = "{FILE}"\n')
     result = distlint("check", "--update-baseline")
     assert (result.returncode, result.stderr) == (0, "")
-    assert result.stdout == f"{FILE} holds 1 finding now.\n"
+    assert result.stdout == f"{FILE} now contains 1 finding.\n"
     return file
 
 
@@ -99,8 +99,8 @@ def test_stale_entries_are_named_and_fail_nothing(buggy: Path, distlint: Run) ->
     assert result.returncode == 0
     assert result.stdout == "No findings (checked 1 file).\n"
     assert result.stderr.splitlines() == [
-        "warning: known.json: 1 entry is stale; --update-baseline removes what is fixed "
-        "(--verbose lists it)",
+        "warning: known.json: 1 entry is stale; remove fixed findings with --update-baseline "
+        "(list them with --verbose)",
         "  train.py: DST101 if dist.get_rank() == 0",
     ]
     distlint("check", "--update-baseline")
@@ -156,7 +156,7 @@ def test_an_update_counts_a_mistake_once_however_often_it_is_made(
     buggy.write_text(BUGGY + "x = (\n")
     for _ in range(3):
         result = distlint("check", "--update-baseline")
-        assert result.stdout == f"{FILE} holds 2 findings now.\n"
+        assert result.stdout == f"{FILE} now contains 2 findings.\n"
 
 
 def test_the_file_named_on_the_command_line_wins(buggy: Path, distlint: Run) -> None:
@@ -173,7 +173,7 @@ def test_the_nearest_configuration_names_it(buggy: Path, distlint: Run) -> None:
     (package / "a.py").write_text(BUGGY)
     assert "pkg/own.json: no such baseline" in distlint("check").stderr
     assert distlint("check", "--update-baseline").stdout == (
-        "known.json holds 1 finding now.\npkg/own.json holds 1 finding now.\n"
+        "known.json now contains 1 finding.\npkg/own.json now contains 1 finding.\n"
     )
     assert distlint("check").returncode == 0
 
@@ -181,11 +181,11 @@ def test_the_nearest_configuration_names_it(buggy: Path, distlint: Run) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (None, "known.json: no such baseline; --update-baseline writes one"),
-        ("[", "known.json: is not a baseline: "),
-        ("[]", "known.json: is not a baseline of distlint"),
-        ('{"version": 1, "findings": {"a.py": [{"code": 1}]}}', "is not a baseline of distlint"),
-        ('{"version": 2}', "known.json: written by a later version of distlint"),
+        (None, "known.json: no such baseline; create it with --update-baseline"),
+        ("[", "known.json: not a baseline: "),
+        ("[]", "known.json: not a baseline of distlint"),
+        ('{"version": 1, "findings": {"a.py": [{"code": 1}]}}', "not a baseline of distlint"),
+        ('{"version": 2}', "known.json: written by a newer version of distlint"),
     ],
 )
 def test_mistakes(buggy: Path, distlint: Run, content: str | None, message: str) -> None:
@@ -200,11 +200,11 @@ def test_it_cannot_be_updated_without_a_name(project: Path, distlint: Run) -> No
     (project / "train.py").write_text(BUGGY)
     result = distlint("check", "--update-baseline")
     assert result.returncode == 2
-    assert "no baseline is named; use `--baseline FILE`" in result.stderr
+    assert "no baseline given; use `--baseline FILE`" in result.stderr
     for arguments in (["--fix"], ["-"]):
         result = distlint("check", "--baseline", FILE, "--update-baseline", *arguments)
         assert result.returncode == 2
-        assert "--update-baseline goes with files, and without --fix" in result.stderr
+        assert "--update-baseline cannot be combined with --fix or standard input" in result.stderr
 
 
 def test_a_repair_is_no_failure_for_what_is_known(buggy: Path, distlint: Run) -> None:

@@ -26,7 +26,7 @@ class TestConfig:
     def test_one_key(self, project: Path, distlint: Run) -> None:
         assert distlint("config", "fail-on").stdout == (
             "fail-on\n"
-            "  meaning  The least severity that makes the exit status 1.\n"
+            "  meaning  Minimum severity for exit status 1.\n"
             '  default  "warning"\n'
             '  example  fail-on = "error"\n'
         )
@@ -56,7 +56,7 @@ class TestInit:
         assert result.returncode == 2
         assert result.stderr == (
             "distlint: distlint.toml already has a configuration; "
-            "`distlint init --baseline` adds a baseline to it\n"
+            "add a baseline to it with `distlint init --baseline`\n"
         )
 
     @pytest.mark.parametrize("before", ["", "[project]\nname = 'x'", "[tool.a]\r\nb = 1\r\n"])
@@ -85,7 +85,10 @@ class TestInit:
         (project / "pyproject.toml").write_text("tool = {a = {b = 1}}\n")
         result = distlint("init")
         assert result.returncode == 2
-        assert result.stderr == "distlint: pyproject.toml: no table can be added; use --own-file\n"
+        assert (
+            result.stderr
+            == "distlint: pyproject.toml: cannot add a table to this file; use --own-file\n"
+        )
         assert distlint("init", "--own-file").returncode == 0
         assert (project / "distlint.toml").exists()
 
@@ -93,12 +96,12 @@ class TestInit:
         (project / "pkg").mkdir()
         assert distlint("init", "pkg").returncode == 0
         assert (project / "pkg" / "distlint.toml").exists()
-        assert "gone: no such folder" in distlint("init", "gone").stderr
+        assert "gone: no such directory" in distlint("init", "gone").stderr
 
     def test_with_a_baseline(self, project: Path, distlint: Run) -> None:
         (project / "train.py").write_text(BUGGY)
         assert distlint("init", "--baseline").stdout == (
-            "distlint-baseline.json holds 1 finding.\n"
+            "distlint-baseline.json contains 1 finding.\n"
             "distlint.toml: written. Next: distlint check .\n"
         )
         assert distlint("check").returncode == 0
@@ -110,15 +113,15 @@ class TestInit:
         distlint("init")
         before = (project / "distlint.toml").read_text()
         assert distlint("init", "--baseline").stdout == (
-            "distlint-baseline.json holds 1 finding.\n"
-            "distlint.toml: `baseline` was added. Next: distlint check .\n"
+            "distlint-baseline.json contains 1 finding.\n"
+            "distlint.toml: added `baseline`. Next: distlint check .\n"
         )
         line = 'baseline = "distlint-baseline.json"\n'
         assert (project / "distlint.toml").read_text() == before + line
         assert distlint("check").returncode == 0
         result = distlint("init", "--baseline")
         assert result.returncode == 2
-        assert "`distlint check --update-baseline` records the findings" in result.stderr
+        assert "record the findings with `distlint check --update-baseline`" in result.stderr
         assert distlint("check", "--update-baseline").returncode == 0
 
     @pytest.mark.parametrize(
@@ -177,7 +180,7 @@ class TestInit:
         file.write_text(text)
         result = distlint("init", "--baseline")
         assert result.returncode == 2
-        assert 'add it by hand: baseline = "distlint-baseline.json"' in result.stderr
+        assert 'add it manually: baseline = "distlint-baseline.json"' in result.stderr
         assert file.read_text() == text
         assert not (project / "distlint-baseline.json").exists()
 
@@ -193,7 +196,7 @@ class TestShowing:
         assert result.stdout.splitlines() == ["b.py", "pkg/a.py"]
         result = distlint("check", "--show-files", "gone.py")
         assert result.returncode == 2
-        assert "gone.py: no such file or folder" in result.stderr
+        assert "gone.py: no such file or directory" in result.stderr
 
     def test_settings_of_each_configuration(self, project: Path, distlint: Run) -> None:
         (project / "pkg").mkdir()

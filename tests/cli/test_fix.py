@@ -129,7 +129,7 @@ def test_json_holds_the_edits(train: Path, distlint: Run) -> None:
     (found,) = json.loads(distlint("check", "--output-format", "json").stdout)
     fix = found["fix"]
     assert fix["applicability"] == "unsafe"
-    assert fix["message"] == "Call all_reduce on all ranks"
+    assert fix["message"] == "Call `all_reduce` on all ranks"
     (edit,) = fix["edits"]
     assert edit == {
         "content": "dist.all_reduce(x)\n",
@@ -140,7 +140,7 @@ def test_json_holds_the_edits(train: Path, distlint: Run) -> None:
 
 def test_check_shows_the_edit(train: Path, distlint: Run) -> None:
     shown = distlint("check").stdout
-    assert "Call all_reduce on all ranks (unsafe)" in shown
+    assert "Call `all_reduce` on all ranks (unsafe)" in shown
     assert "6 - | if dist.get_rank() == 0:\n" in shown
     assert "6 + | dist.all_reduce(x)\n" in shown
 
@@ -151,7 +151,7 @@ def test_a_file_that_may_not_be_written(
     monkeypatch.setattr("os.access", lambda *_: False)
     result = distlint("fix", "--unsafe-fixes")
     assert result.returncode == 2
-    assert "error: train.py: not fixed: it is read-only\n" in result.stderr
+    assert "error: train.py: not fixed: the file is read-only\n" in result.stderr
     assert train.read_text() == BUGGY
 
 
@@ -212,7 +212,7 @@ def test_a_link_out_of_the_project_is_not_written_through(
 ) -> None:
     result = distlint(*command, "--no-cache")
     assert elsewhere.read_text() == BUGGY
-    lines = [line for line in result.stderr.splitlines() if "outside of the project" in line]
+    lines = [line for line in result.stderr.splitlines() if "outside the project" in line]
     assert len(lines) == 1
     assert str(elsewhere) in lines[0]
     if "--diff" not in command:
@@ -284,7 +284,7 @@ for step in range(9):
     if torch.rand(1) > 0.5:
         break
 """
-NEED = "needs distlint at run time, or a copy by `distlint vendor`"
+NEED = "requires distlint at run time, or a copy by `distlint vendor`"
 
 
 def test_a_fix_that_imports_the_runtime_says_that_it_is_needed(

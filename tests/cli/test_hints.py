@@ -48,11 +48,17 @@ def test_synonyms_lead_to_commands() -> None:
 @pytest.mark.parametrize(
     ("arguments", "hint"),
     [
-        (["check", "--world", "4"], "--world; `world` is a key of the configuration: "),
-        (["check", "--world=4"], "--world=4; `world` is a key of the configuration: "),
-        (["trace", "--src", "lib"], "--src; `src` is a key of the configuration: "),
-        (["fix", "--per-file-ignore", "x"], ": `distlint config per-file-ignores`"),
-        (["fix", "--max_file_size", "0"], ": `distlint config max-file-size`"),
+        (["check", "--world", "4"], "--world; `world` is a configuration key: "),
+        (["check", "--world=4"], "--world=4; `world` is a configuration key: "),
+        (["trace", "--src", "lib"], "--src; `src` is a configuration key: "),
+        (
+            ["fix", "--per-file-ignore", "x"],
+            "is a configuration key: see `distlint config per-file-ignores`",
+        ),
+        (
+            ["fix", "--max_file_size", "0"],
+            "is a configuration key: see `distlint config max-file-size`",
+        ),
         (["check", "--format", "json"], "; did you mean `--output-format`?"),
         (["check", "--version"], "; it is an option of `distlint`"),
     ],
@@ -70,8 +76,11 @@ def test_in_place_of_an_option(
     ("arguments", "hint"),
     [
         (["train"], "; did you mean `train.py`?"),
-        (["train.py::main"], "; only `distlint trace` takes a function, did you mean `train.py`?"),
-        (["--select", "DST101", "DST102", "train.py"], "; separate rules by commas: `--select "),
+        (
+            ["train.py::main"],
+            "; functions are supported by `distlint trace` only; did you mean `train.py`?",
+        ),
+        (["--select", "DST101", "DST102", "train.py"], "; separate rules with commas: `--select "),
         (["trial.py::main"], ""),
         (["gone"], ""),
     ],
@@ -81,7 +90,7 @@ def test_in_place_of_a_path(project: Path, distlint: Run, arguments: list[str], 
     (project / "train.py").write_text("")
     for command in ("check", "fix"):
         errors = distlint(command, *arguments).stderr
-        assert f"no such file or folder{hint}" in errors
+        assert f"no such file or directory{hint}" in errors
         assert (";" in errors) == bool(hint)
 
 
@@ -92,7 +101,7 @@ def test_a_key_of_the_configuration_is_never_taken_for_another_option(
     """It is an option of a command as well, or the message names the key."""
     errors = distlint("check", f"--{key}").stderr
     if "unrecognized arguments" in errors and "it is an option of" not in errors:
-        assert f"`{key}` is a key of the configuration: `distlint config {key}`" in errors
+        assert f"`{key}` is a configuration key: see `distlint config {key}`" in errors
         assert distlint("config", key).returncode == 0
 
 
@@ -123,5 +132,5 @@ def test_a_configuration_that_does_not_end(
     (project / "distlint.toml").write_text(toml)
     result = distlint("check")
     assert result.returncode == 2
-    assert "distlint.toml: is not valid TOML: " in result.stderr
-    assert result.stderr.endswith(f" (the statement begins at line {row})\n")
+    assert "distlint.toml: invalid TOML: " in result.stderr
+    assert result.stderr.endswith(f" (the statement starts at line {row})\n")

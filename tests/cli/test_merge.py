@@ -60,14 +60,14 @@ def test_the_parts_make_the_whole(tree: Path, distlint: Run, count: int) -> None
 def test_a_part_that_is_missing_is_no_clean_part(tree: Path, distlint: Run) -> None:
     names = sharded(distlint, 3)
     for given, message in (
-        (names[:1], "missing: the report of 2/3, 3/3"),
-        ([*names, names[0]], "the report of one part is there twice"),
+        (names[:1], "missing report of shard 2/3, 3/3"),
+        ([*names, names[0]], "the report of a shard is given twice"),
     ):
         result = distlint("merge", *given)
         assert result.returncode == 2
         assert message in result.stderr
     distlint("check", "--output-format", "report", "-o", "whole.json")
-    assert "not parts of one run" in distlint("merge", "whole.json", names[0]).stderr
+    assert "not shards of the same run" in distlint("merge", "whole.json", names[0]).stderr
 
 
 @pytest.mark.parametrize("name", formats.names())
@@ -117,18 +117,21 @@ def test_a_run_that_failed(tree: Path, distlint: Run) -> None:
     assert distlint("check", *arguments).returncode == 2
     result = distlint("merge", "r.json")
     assert result.returncode == 2
-    assert "missing.py: no such file or folder" in result.stderr
+    assert "missing.py: no such file or directory" in result.stderr
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (None, "r.json: cannot be read: No such file or directory"),
-        ("{", "r.json: is no JSON"),
-        ("[]", "r.json: is not what `--output-format report` writes"),
-        ('{"format": 0, "distlint": "9.9", "report": {}}', "written by another version (9.9)"),
-        (f'{{"format": "{SHAPE}", "report": {{"reported": 1}}}}', "r.json: is damaged"),
-        (f'{{"format": "{SHAPE}", "report": {{}}}}', "r.json: is damaged: KeyError"),
+        (None, "r.json: cannot read file: No such file or directory"),
+        ("{", "r.json: not JSON"),
+        ("[]", "r.json: not a report written by `--output-format report`"),
+        (
+            '{"format": 0, "distlint": "9.9", "report": {}}',
+            "written by another version of distlint (9.9)",
+        ),
+        (f'{{"format": "{SHAPE}", "report": {{"reported": 1}}}}', "r.json: corrupt report"),
+        (f'{{"format": "{SHAPE}", "report": {{}}}}', "r.json: corrupt report: KeyError"),
     ],
 )
 def test_mistakes(project: Path, distlint: Run, content: str | None, message: str) -> None:
@@ -143,4 +146,4 @@ def test_mistakes(project: Path, distlint: Run, content: str | None, message: st
 def test_parts_that_are_none(project: Path, distlint: Run, part: str) -> None:
     result = distlint("check", "--shard", part)
     assert result.returncode == 2
-    assert f"not a part such as 1/4: {part}" in result.stderr
+    assert f"invalid shard (expected, for example, 1/4): {part}" in result.stderr

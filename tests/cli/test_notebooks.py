@@ -35,8 +35,8 @@ def test_a_line_for_each_finding(path: Path, distlint: Run) -> None:
 
 def test_people_see_the_cell(path: Path, distlint: Run) -> None:
     shown = distlint("check", str(path)).stdout
-    assert "  1 | x = !ls\n" in shown
-    assert "all_reduce: dist.all_reduce(x)  cell 3, line 3\n" in shown
+    assert " --> train.ipynb:cell 3:2:1\n" in shown
+    assert "3 |     dist.all_reduce(x)\n  |     ------------------ rank 0 waits here\n" in shown
     assert "  cell 3\n  1   | x = !ls\n" in shown
     assert "2 - | if dist.get_rank() == 0:\n" in shown
 

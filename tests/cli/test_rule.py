@@ -19,9 +19,9 @@ def test_by_code_or_name(word: str, capsys: Captured) -> None:
     assert cli.main(["rule", word]) == 0
     page = capsys.readouterr().out
     assert page.startswith(
-        "# collective-in-rank-branch (DST101)\n\nA collective runs on some ranks"
+        "# collective-in-rank-branch (DST101)\n\nA collective is called on some ranks"
     )
-    for heading in ("What it finds", "Why it matters", "Severity", "Switching it off"):
+    for heading in ("What is reported", "Why is this bad?", "Severity", "How to suppress"):
         assert f"\n## {heading}\n" in page
 
 
@@ -29,12 +29,15 @@ def test_examples_are_shown_when_asked_for_and_last(capsys: Captured) -> None:
     assert cli.main(["rule", "DST101"]) == 0
     short = capsys.readouterr().out
     assert len(short.splitlines()) < 80
-    assert "## Reported" not in short
+    assert "## Examples that are reported" not in short
     assert "`distlint rule DST101 --examples`" in short
     assert cli.main(["rule", "DST101", "--examples"]) == 0
     page = capsys.readouterr().out
-    reported, silent = page.index("\n## Reported\n"), page.index("\n## Not reported\n")
-    assert page.index("\n## Switching it off\n") < reported < silent
+    reported, silent = (
+        page.index("\n## Examples that are reported\n"),
+        page.index("\n## Examples that are not reported\n"),
+    )
+    assert page.index("\n## How to suppress\n") < reported < silent
     assert "```python\nimport" in page
     assert "# expect:" not in page
     assert "--examples" not in page
@@ -60,7 +63,7 @@ def test_a_prefix_lists_its_rules(capsys: Captured) -> None:
     assert cli.main(["rule", "DST1"]) == 0
     listed = capsys.readouterr().out
     assert listed.startswith(
-        "  DST101  collective-in-rank-branch\n          A collective runs on some ranks"
+        "  DST101  collective-in-rank-branch\n          A collective is called on some ranks"
     )
     assert listed.count("DST1") == sum(code.startswith("DST1") for code in rules())
     assert cli.main(["rule", "ALL", "--output-format", "json"]) == 0

@@ -129,15 +129,15 @@ def test_without_torch(
 ) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     assert cli.main(["run", "train.py"]) == 2
-    assert "needs torch" in capsys.readouterr().err
+    assert "requires torch" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["-n", "0"], "not a number of processes: 0"),
-        (["--patience", "soon"], "not a number of seconds: soon"),
-        (["--timeout", "-1"], "not a number of seconds: -1"),
+        (["-n", "0"], "invalid number of processes: 0"),
+        (["--patience", "soon"], "invalid number of seconds: soon"),
+        (["--timeout", "-1"], "invalid number of seconds: -1"),
         (["--watch=loose"], "invalid choice: 'loose'"),
     ],
 )

@@ -27,9 +27,9 @@ def test_by_file_code_or_name(lab: Path, distlint: Run, word: str) -> None:
     assert result.returncode == 0, result.stderr
     assert result.stdout == (
         "LAB001 group-without-timeout\n"
-        "  good  Five minutes: silent\n"
-        "  bad   The default: reported in line 3; repaired\n"
-        "1 rule tested; all examples are as they should be.\n"
+        "  good  Five minutes: not reported\n"
+        "  bad   The default: reported on line 3; fixed\n"
+        "1 rule tested; all examples passed.\n"
     )
 
 
@@ -50,20 +50,26 @@ def test_a_rule_of_distlint(distlint: Run) -> None:
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        ((".absent:", ".absent and False:"), "line 3: LAB001 is expected"),
-        ((".absent:", ".absent or True:"), "line 5: LAB001 is reported: a process group"),
-        (('dist.init_process_group("gloo")  #', "dist.barrier()  #"), "line 3: LAB001 is expected"),
+        ((".absent:", ".absent and False:"), "line 3: LAB001 expected, but not reported"),
+        ((".absent:", ".absent or True:"), "line 5: unexpected LAB001: a process group"),
+        (
+            ('dist.init_process_group("gloo")  #', "dist.barrier()  #"),
+            "line 3: LAB001 expected, but not reported",
+        ),
         (
             ("dist.destroy_process_group()\n", "dist.init_process_group()\n"),
-            "line 4: LAB001 is not expected",
+            "line 4: unexpected LAB001",
         ),
-        (("    Safe:", "    Unsafe:"), "`## Fix` of the docstring should say: Safe"),
-        (('"timeout",\n ', '"store",\n '), "it would leave LAB001 in line 4"),
-        (("import torch.distributed as dist\n", "import as dist\n"), "it is no Python"),
+        (("    Safe:", "    Unsafe:"), "`## Fix safety` in the docstring should say: Safe"),
+        (('"timeout",\n ', '"store",\n '), "it would leave LAB001 (line 4)"),
+        (
+            ("import torch.distributed as dist\n", "import as dist\n"),
+            "the example is not valid Python",
+        ),
         (("if call.argument", "if call.nothing"), "raised AttributeError"),
         (
             ('words = ("init_process_group",)', 'words = ("nothing",)'),
-            "the prefilter skips the script: it holds none of the `words` of the rule",
+            "the prefilter skips the script: it contains none of the `words` of the rule",
         ),
     ],
 )
@@ -75,7 +81,7 @@ def test_what_is_wrong_is_told(
     assert result.returncode == 1
     assert complaint in result.stdout
     assert "FAILED" in result.stdout
-    assert result.stdout.endswith("1 rule tested; not as the examples say: LAB001.\n")
+    assert result.stdout.endswith("1 rule tested; failed: LAB001.\n")
 
 
 @pytest.mark.campaign
@@ -83,7 +89,7 @@ def test_what_is_wrong_is_told(
 def test_run_executes_the_examples(lab: Path, distlint: Run) -> None:
     result = distlint("test-rule", "tools/lab.py", "--run")
     assert result.returncode == 0, result.stdout
-    assert "Five minutes: silent; run: finishes" in result.stdout
+    assert "Five minutes: not reported; run: finishes" in result.stdout
 
 
 @pytest.mark.campaign
@@ -96,7 +102,7 @@ def test_run_reports_an_effect_that_differs(lab: Path, distlint: Run) -> None:
     (lab / "tools" / "lab.py").write_text(hang)
     result = distlint("test-rule", "tools/lab.py", "--run")
     assert result.returncode == 1
-    assert "after its fixes, on 2 processes: hang" in result.stdout
+    assert "run on 2 processes after its fixes: hang" in result.stdout
     (lab / "tools" / "lab.py").write_text(hang.replace('effect="hang"', 'effect="fail"'))
     assert "run on 2 processes: hang, not fail" in distlint("test-rule", "LAB001", "--run").stdout
 

@@ -33,7 +33,7 @@ def asked(project: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[object, 
             raise LookupError("no function `nothing`")
         step = Step("barrier()", Place(document.path, Span(1, 1, 1, 8)))
         found = Trace(document.path, function, ("every rank",), ((step,),), None)
-        return [replace(found, parting=0) if function == "stop" else found]
+        return [replace(found, divergence=0) if function == "stop" else found]
 
     monkeypatch.setattr(analysis, "trace", trace)
     return calls
@@ -45,7 +45,7 @@ def test_a_file_and_a_function(asked: list[tuple[object, ...]], capsys: Captured
     assert asked == [("train.py", None, None), ("train.py", "stop", (0, 1))]
     output = capsys.readouterr().out
     assert "train.py: all ranks issue the same collectives" in output
-    assert "train.py::stop: the ranks part ways" in output
+    assert "train.py::stop: ranks diverge" in output
 
 
 def test_json(asked: list[tuple[object, ...]], capsys: Captured) -> None:
@@ -60,17 +60,17 @@ def test_a_page(asked: list[tuple[object, ...]], capsys: Captured) -> None:
     assert capsys.readouterr().out == ""
     page = Path("t.html").read_text()
     assert page.startswith("<!doctype html>")
-    assert "they part here" in page
+    assert "divergence" in page
     assert cli.main(["trace", "train.py", "-o", "train.py/t.html"]) == 2  # that is no folder
 
 
 @pytest.mark.parametrize(
     ("target", "message"),
     [
-        ("missing.py", "distlint: missing.py: no such file or folder\n"),
+        ("missing.py", "distlint: missing.py: no such file or directory\n"),
         ("train.py::nothing", "distlint: train.py: no function `nothing`\n"),
-        ("train.py::", "distlint: `train.py::` is not of the form FILE::FUNCTION\n"),
-        ("bad.py", "distlint: bad.py:1:1: byte 0xff is not UTF-8\n"),
+        ("train.py::", "distlint: `train.py::` is not in the form FILE::FUNCTION\n"),
+        ("bad.py", "distlint: bad.py:1:1: byte 0xff is not valid UTF-8\n"),
         (".", "distlint: .: is a directory\n"),
     ],
 )
@@ -86,4 +86,4 @@ def test_ranks_that_are_none(asked: list[tuple[object, ...]], capsys: Captured) 
     with pytest.raises(SystemExit) as caught:
         cli.main(["trace", "train.py", "--ranks", "first"])
     assert caught.value.code == 2
-    assert "not a list of ranks such as 0,1: first" in capsys.readouterr().err
+    assert "invalid list of ranks (expected, for example, 0,1): first" in capsys.readouterr().err

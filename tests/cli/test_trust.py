@@ -44,8 +44,8 @@ def ran(lab: Path) -> bool:
 
 
 SAID = (
-    "distlint: running rules of the project: tools/lab.py; "
-    "--isolated or DISTLINT_NO_PROJECT_RULES=1 skips them\n"
+    "distlint: running custom rules of the project: tools/lab.py; "
+    "skip them with --isolated or DISTLINT_NO_PROJECT_RULES=1\n"
 )
 
 
@@ -84,7 +84,7 @@ def test_commands_that_run_rules_say_so(lab: Path, distlint: Run, command: tuple
 )
 def test_the_others_do_not(lab: Path, distlint: Run, command: tuple[str, ...]) -> None:
     result = distlint(*command)
-    assert "running rules" not in result.stderr
+    assert "running custom rules" not in result.stderr
     assert "internal error" not in result.stderr
     assert not ran(lab)
 
@@ -155,7 +155,10 @@ def test_a_user_may_switch_them_off(
     for _ in range(2):
         result = distlint(*command, **environment)
         assert result.returncode == 0
-        assert f"distlint: rules are not run: tools/lab.py ({why})\n" in result.stderr
+        assert (
+            f"distlint: custom rules of the project were not run: tools/lab.py ({why})\n"
+            in result.stderr
+        )
         assert "LAB001" not in result.stdout
     assert not ran(lab)
 
@@ -171,9 +174,9 @@ def test_comments_for_rules_that_are_not_run_stay(lab: Path, distlint: Run) -> N
     ("text", "why"),
     [
         ("run-project-rule = false", "unknown key `run-project-rule`"),
-        ('rules = ["x.py"]', "only `run-project-rules` may stand there"),
+        ('rules = ["x.py"]', "only `run-project-rules` is allowed"),
         ('run-project-rules = "no"', "must be true or false"),
-        ("run-project-rules = ", "is not valid TOML"),
+        ("run-project-rules = ", "invalid TOML"),
     ],
 )
 def test_a_broken_user_configuration_runs_nothing(
@@ -197,7 +200,7 @@ def test_rule_shows_what_a_file_declares(lab: Path, distlint: Run) -> None:
     missing = distlint("rule", "LAB999")
     assert missing.returncode == 2
     assert "unknown rule `LAB999`" in missing.stderr
-    assert "rules in tools/lab.py may declare it" in missing.stderr
+    assert "it may be defined in tools/lab.py" in missing.stderr
 
 
 @pytest.mark.parametrize(

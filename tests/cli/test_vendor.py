@@ -58,8 +58,8 @@ def test_notebooks_count_as_well(distlint: Run, project: Path) -> None:
 
 
 def test_everything_stays_everything(distlint: Run, project: Path) -> None:
-    assert distlint("vendor", "--all", "ranks.py").stdout == "ranks.py: everything (written)\n"
-    assert distlint("vendor", "ranks.py").stdout == "ranks.py: everything (unchanged)\n"
+    assert distlint("vendor", "--all", "ranks.py").stdout == "ranks.py: all utilities (written)\n"
+    assert distlint("vendor", "ranks.py").stdout == "ranks.py: all utilities (unchanged)\n"
 
 
 @pytest.mark.parametrize("name", sorted(public_names()))
@@ -79,7 +79,7 @@ def test_a_file_of_the_users_own_is_left_alone(distlint: Run, project: Path) -> 
     for options in (["--all"], ["--names", "any_rank"], []):
         result = distlint("vendor", "ranks.py", *options)
         assert result.returncode == 2
-        assert "was not written by `distlint vendor`, and is left as it is" in result.stderr
+        assert "was not written by `distlint vendor`; not overwritten" in result.stderr
     assert file.read_text() == "mine = 1\n"
 
 
@@ -92,12 +92,12 @@ def test_names_that_are_not_there(distlint: Run, project: Path) -> None:
 def test_a_project_that_uses_nothing(distlint: Run, project: Path) -> None:
     result = distlint("vendor", "ranks.py")
     assert result.returncode == 2
-    assert "say what to write with --names or --all" in result.stderr
+    assert "select utilities with --names or --all" in result.stderr
     assert not (project / "ranks.py").exists()
 
 
 def test_the_name_of_the_file(distlint: Run, project: Path) -> None:
-    assert "not the name of a Python file" in distlint("vendor", "--all", "ranks").stderr
+    assert "is not a .py file" in distlint("vendor", "--all", "ranks").stderr
 
 
 def test_vendoring_needs_no_torch(process: Run, project: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from tests.cli.conftest import BUGGY, CLEAN, Run
 
-WATCHING = "Watching; Ctrl-C ends it.\n"
+WATCHING = "Watching for changes. Press Ctrl-C to stop.\n"
 
 
 class Watched:
@@ -114,7 +114,7 @@ def test_what_does_not_go_together(project: Path, distlint: Run) -> None:
     for arguments in (["--fix"], ["-"]):
         result = distlint("check", "--watch", *arguments)
         assert result.returncode == 2
-        assert "--watch goes with files, and without --fix" in result.stderr
+        assert "--watch cannot be combined with --fix or standard input" in result.stderr
 
 
 @pytest.mark.parametrize("paths", [["missing.py"], [".", "missing"], ["a\0b.py"]])

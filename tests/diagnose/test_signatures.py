@@ -70,8 +70,8 @@ def test_what_it_points_to_exists(signature: Signature) -> None:
     assert set(signature.instead) <= signatures().keys()
     assert signature.title
     assert signature.meaning
-    assert signature.advice or signature.role == "invented"
-    wanted = set(re.findall(r"\{(\w+)\}", signature.meaning + signature.advice))
+    assert signature.help or signature.role == "invented"
+    wanted = set(re.findall(r"\{(\w+)\}", signature.meaning + signature.help))
     assert wanted <= signature.regex.groupindex.keys()
 
 

@@ -38,7 +38,7 @@ def test_one_rank_is_missing(logs: Logs) -> None:
     found = logs.read(text)
     assert found.cause is not None
     assert found.cause.ranks == (2,)
-    expected = "rank 2 did not come to ALLREDUCE number 88 (4 elements), where ranks 0, 1, 3 wait"
+    expected = "rank 2 never reached ALLREDUCE number 88 (4 elements), where ranks 0, 1, 3 wait"
     assert found.cause.title == expected
     assert found.doing[0].last is not None
     assert found.doing[0].last.text == "validation done"
@@ -162,7 +162,7 @@ def test_tasks_that_failed_because_another_one_ended(logs: Logs) -> None:
     text = "".join(f"0: {line}\n" for line in trace.splitlines())
     cause = logs.read(text + "srun: error: gpu-12: task 0: Exited with exit code 1\n").cause
     assert cause is not None
-    assert cause.title.startswith("another rank ended before ")
+    assert cause.title.startswith("another rank exited before ")
 
 
 def test_a_rank_that_ended_early(logs: Logs) -> None:
@@ -170,7 +170,7 @@ def test_a_rank_that_ended_early(logs: Logs) -> None:
     cause = logs.read(by(0, trace) + by(1, "done")).cause
     assert cause is not None
     assert cause.ranks == (1,)
-    assert "ended before" in cause.title
+    assert "exited before" in cause.title
     assert "DST113" in cause.rules
 
 
@@ -180,7 +180,7 @@ def test_a_rank_that_ended_early_and_wrote_nothing(logs: Logs) -> None:
     summary = SUMMARY.replace("rank      : 1 (local_rank: 1)", "rank      : 0 (local_rank: 0)")
     cause = logs.read(by(0, trace) + summary.partition("Failures:")[0] + _root_cause(summary)).cause
     assert cause is not None
-    assert cause.title.startswith("another rank ended before ")
+    assert cause.title.startswith("another rank exited before ")
     assert cause.title.endswith("where rank 0 waits")
     assert not cause.sure
     assert "DST113" in cause.rules
@@ -245,7 +245,7 @@ def test_only_the_summary(logs: Logs) -> None:
 def test_the_same_error_everywhere_is_one(logs: Logs) -> None:
     found = logs.read("".join(by(rank, TRACE) for rank in range(4)))
     assert found.cause is not None
-    assert found.cause.title == "every rank raised KeyError"
+    assert found.cause.title == "all ranks raised KeyError"
     assert not found.also
 
 
@@ -333,7 +333,7 @@ def test_watchdogs_of_older_versions_tell_no_number(logs: Logs) -> None:
     )
     cause = logs.read("\n".join(text.format(rank) for rank in (0, 1, 3))).cause
     assert cause is not None
-    assert cause.title == "rank 2 did not come to ALLREDUCE, where ranks 0, 1, 3 wait"
+    assert cause.title == "rank 2 never reached ALLREDUCE, where ranks 0, 1, 3 wait"
 
 
 def test_the_group_that_timed_out_first_is_told(logs: Logs) -> None:
@@ -344,7 +344,7 @@ def test_the_group_that_timed_out_first_is_told(logs: Logs) -> None:
     cause = logs.read(text).cause
     assert cause is not None
     assert cause.ranks == (5,)
-    assert cause.title.startswith("rank 5 did not come to ALLREDUCE number 880")
+    assert cause.title.startswith("rank 5 never reached ALLREDUCE number 880")
     assert "DST105" in cause.rules
 
 

@@ -51,7 +51,9 @@ def test_the_table_is_the_answer(prefix: str, logs: Logs) -> None:
     found = logs.read(text + "^Cdistlint: interrupted; all processes have ended\n")
     cause = found.cause
     assert cause is not None
-    assert cause.title.startswith("the watch found: different operations: rank 0 backward(SUM)")
+    assert cause.title.startswith(
+        "reported by the watch: different operations: rank 0 backward(SUM)"
+    )
     assert (cause.id, cause.ranks, cause.sure, found.level) == ("watch", (2,), True, "error")
     assert cause.quotes[0].line == 2
     assert found.size == 3
@@ -60,7 +62,7 @@ def test_the_table_is_the_answer(prefix: str, logs: Logs) -> None:
     assert (waiting[0, 1].place.file, waiting[0, 1].place.line) == ("/train.py", 3)
     assert waiting[2,].what == "`all_gather(SUM) float32[4]` (call 1)"
     assert [each.title for each in found.consequences] == [
-        "the job was ended by SIGINT: a person has pressed Ctrl-C"
+        "the job was stopped by SIGINT: Ctrl-C was pressed"
     ]
 
 

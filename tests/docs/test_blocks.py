@@ -143,8 +143,12 @@ def test_a_block_of_toml_is_what_its_reader_takes(block: Block, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("block", of("yaml"), ids=str)
-def test_a_block_of_yaml_is_a_configuration_of_pre_commit(block: Block) -> None:
+def test_a_block_of_yaml_is_for_pre_commit_or_a_workflow_to_copy(block: Block) -> None:
     content = yaml.safe_load(block.text)
+    if "jobs" in content:
+        workflow = (ROOT / "docs" / "ci" / "github.yml").read_text("utf-8")
+        assert block.text == re.sub(r"distlint@v[\d.]+", "distlint@VERSION", workflow)
+        return
     hooks = {hook["id"] for hook in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())}
     for repository in content["repos"]:
         assert {hook["id"] for hook in repository["hooks"]} <= hooks

@@ -14,10 +14,10 @@ README = ROOT / "README.md"
 
 
 def first_steps() -> list[Step]:
-    """The commands under "Use it" up to the first part about something else, and `vendor`."""
+    """The commands under "Use"."""
     text = README.read_text("utf-8")
-    start = text.count("\n", 0, text.index("\n## Use it\n"))
-    end = text.count("\n", 0, text.index("\n### Watch it run\n"))
+    start = text.count("\n", 0, text.index("\n## Use\n"))
+    end = text.count("\n", 0, text.index("\n## Where it runs\n"))
     return [
         step
         for block in blocks(README)

@@ -93,24 +93,24 @@ def test_the_toolkit_of_another_version(tmp_path: Path) -> None:
     machine = Described(root=tmp_path, packages=packages, build={"cuda": "13.0"})
     rows = checks.versions(machine)
     assert rows[1].verdict == "warning"
-    assert "toolkit 12.4, torch 13.0" in rows[1].found
+    assert "toolkit 12.4, torch built with 13.0" in rows[1].found
 
 
 @pytest.mark.parametrize(
     ("environment", "found"),
     [
         ({}, []),
-        ({"LOCAL_WORLD_SIZE": "4"}, ["LOCAL_WORLD_SIZE is 4, and 2 GPUs are visible"]),
-        ({"LOCAL_RANK": "2"}, ["LOCAL_RANK is 2, and 2 GPUs are visible"]),
+        ({"LOCAL_WORLD_SIZE": "4"}, ["LOCAL_WORLD_SIZE is 4, but the number of visible GPUs is 2"]),
+        ({"LOCAL_RANK": "2"}, ["LOCAL_RANK is 2, but the number of visible GPUs is 2"]),
         ({"LOCAL_RANK": "1"}, []),
         (
             {"LOCAL_RANK": "1", "CUDA_VISIBLE_DEVICES": "1"},
-            ["LOCAL_RANK is 1, and 1 GPUs are visible"],
+            ["LOCAL_RANK is 1, but the number of visible GPUs is 1"],
         ),
-        ({"CUDA_VISIBLE_DEVICES": "0,5"}, ["it names GPU 5; there are 2"]),
+        ({"CUDA_VISIBLE_DEVICES": "0,5"}, ["GPU 5 does not exist; this machine has 2"]),
         (
             {"LOCAL_RANK": "0", "CUDA_VISIBLE_DEVICES": "-1"},
-            ["LOCAL_RANK is 0, and 0 GPUs are visible"],
+            ["LOCAL_RANK is 0, but the number of visible GPUs is 0"],
         ),
         ({"LOCAL_RANK": "1", "CUDA_VISIBLE_DEVICES": "GPU-8a1b,GPU-9c2d"}, []),
     ],
@@ -153,7 +153,7 @@ def test_a_gpu_that_is_hot() -> None:
     hot = "0, NVIDIA H100, 81559, 0, 700.00, 0x0000000000000048"
     (row,) = checks.throttle(Described(programs=smi(hot)))
     assert row.verdict == "warning"
-    assert row.found == "GPU 0: slowed down by the hardware, hot (hardware)"
+    assert row.found == "GPU 0: hardware slowdown, hardware thermal slowdown"
 
 
 def test_old_drivers_have_another_name_for_it() -> None:
@@ -171,7 +171,7 @@ def test_the_topology() -> None:
     rows = [GPU.format(n, 0) for n in range(3)]
     (row,) = checks.topology(Described(programs=smi(*rows) | {"nvidia-smi topo": topology}))
     assert row.verdict == "info"
-    assert row.found.startswith("1 pairs by NV18, 2 pairs by SYS")
+    assert row.found.startswith("1 pairs via NV18, 2 pairs via SYS")
 
 
 @pytest.mark.parametrize(
@@ -201,12 +201,12 @@ GOOD = {
     ("change", "problem"),
     [
         ({}, None),
-        ({"RANK": "4"}, "RANK is not below WORLD_SIZE"),
-        ({"LOCAL_RANK": "2"}, "LOCAL_RANK is not below LOCAL_WORLD_SIZE"),
+        ({"RANK": "4"}, "RANK is not less than WORLD_SIZE"),
+        ({"LOCAL_RANK": "2"}, "LOCAL_RANK is not less than LOCAL_WORLD_SIZE"),
         ({"WORLD_SIZE": "four"}, "WORLD_SIZE is not a number"),
         ({"MASTER_PORT": None}, "MASTER_PORT not set"),
-        ({"MASTER_PORT": "99999"}, "MASTER_PORT is not in 1 to 65535"),
-        ({"MASTER_ADDR": "localhost"}, "several nodes"),
+        ({"MASTER_PORT": "99999"}, "MASTER_PORT is not between 1 and 65535"),
+        ({"MASTER_ADDR": "localhost"}, "MASTER_ADDR is localhost"),
         ({"MASTER_ADDR": "localhost", "LOCAL_WORLD_SIZE": "4"}, None),
     ],
 )
@@ -276,7 +276,7 @@ def test_connections_are_made_only_where_told() -> None:
         server.bind(("127.0.0.1", 0))
         target = f"127.0.0.1:{server.getsockname()[1]}"
         (row,) = network.connections([target])
-        assert (row.verdict, row.found.partition(":")[0]) == ("error", "refused")
+        assert (row.verdict, row.found.partition(":")[0]) == ("error", "connection refused")
         server.listen()
         assert verdicts(network.connections([target])) == [("network", "ok")]
     assert verdicts(network.connections(["nonsense"])) == [("network", "error")]

@@ -67,7 +67,7 @@ def test_a_rank_that_does_not_come() -> None:
         port = str(free.getsockname()[1])
     job = {"WORLD_SIZE": "3", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
     (row,) = jobs.ranks(Machine({**os.environ, **job, "RANK": "0"}), limit=2) or ()
-    assert (row.verdict, row.found) == ("error", "no answer from ranks 1, 2")
+    assert (row.verdict, row.found) == ("error", "no response from ranks 1, 2")
 
 
 @needs_torch

@@ -19,7 +19,7 @@ class Limit:
 class GroupWithoutTimeout(ScriptRule):
     """A process group is set up without a timeout of its own.
 
-    ## Fix
+    ## Fix safety
 
     Safe: the timeout decides only how long a job hangs before it is ended.
     """
@@ -60,7 +60,7 @@ dist.destroy_process_group()
                     call,
                     "a process group without a timeout of its own",
                     effect="a job that hangs holds its nodes for half an hour",
-                    advice="Pass timeout=timedelta(minutes=5).",
+                    help="Pass timeout=timedelta(minutes=5).",
                     fix=call.with_keyword(
                         "timeout",
                         f"timedelta(minutes={Limit().minutes})",

@@ -91,7 +91,7 @@ class TestSelection:
         write(project, {"a.py": ""})
         report = run(layer=Layer(select=("empty-cache-in-loop", "DST3")))
         assert lines(report) == [
-            "warning: -: DST306 (empty-cache-in-loop) is not part of this version yet"
+            "warning: -: DST306 (empty-cache-in-loop) is not implemented in this version"
         ]
 
     def test_the_same_branch_and_collective_from_two_files_is_one_finding(
@@ -136,8 +136,8 @@ class TestBadInput:
             (b"import torch; barrier()\nx = '\n", 2, "unterminated string literal"),
             (b"print 'Python 2'\n", 1, "Missing parentheses in call to 'print'"),
             (b"if x:\nbarrier()\n", 2, "expected an indented block"),
-            (b"import torch\nbarrier('\xe4')\n", 2, "byte 0xe4 is not UTF-8"),
-            (b"\x7fELF\0\0torch barrier", 1, "a NUL byte: this is a binary file"),
+            (b"import torch\nbarrier('\xe4')\n", 2, "byte 0xe4 is not valid UTF-8"),
+            (b"\x7fELF\0\0torch barrier", 1, "binary file (it contains a NUL byte)"),
         ],
     )
     def test_a_file_that_is_no_python(
@@ -221,7 +221,7 @@ class TestBadInput:
             "prompts.yml": "prompt: {% y %}",
         }
         write(project, files)
-        assert lines(run()) == ["skipped: ds_config.json: a template: not checked"]
+        assert lines(run()) == ["skipped: ds_config.json: not checked: the file is a template"]
 
     def test_a_large_file_is_skipped(self, project: Path) -> None:
         write(project, {"a.py": "x = 1\n" * 20, "b.py": "", "distlint.toml": "max-file-size = 100"})
@@ -244,7 +244,7 @@ class TestBadInput:
 
         monkeypatch.setattr(Path, "read_bytes", refuse)
         report = run()
-        assert lines(report) == ["failed: a.py: cannot be read: permission denied"]
+        assert lines(report) == ["failed: a.py: cannot read file: permission denied"]
         assert report.failed
         assert codes(report) == [("b.py", 1, "DST000")]
 
@@ -252,8 +252,8 @@ class TestBadInput:
         write(project, {"notes.md": "# x", "run": "#!/usr/bin/env python3\ndef", "data": "\0"})
         report = run("notes.md", "run", "data")
         assert lines(report) == [
-            "nothing: data: nothing to check: not a kind of file that distlint knows",
-            "nothing: notes.md: nothing to check: not a kind of file that distlint knows",
+            "nothing: data: nothing to check: unsupported file type",
+            "nothing: notes.md: nothing to check: unsupported file type",
         ]
         assert codes(report) == [("run", 2, "DST000")]
         assert not report.failed
@@ -422,7 +422,7 @@ class TestWorkers:
         for number in range(8):
             write(project, {f"m{number}.py": "BUG"})
         report = run(jobs=2)
-        message = "internal error: the process that analysed this file died"
+        message = "internal error: the process that analysed this file was killed"
         assert lines(report) == [f"failed: m5.py: {message}"]
         assert len(report.findings) == 7
 

@@ -102,8 +102,8 @@ def test_a_gitignore_with_lines_that_git_passes_over(project: Path) -> None:
 
 def test_paths_that_do_not_exist(project: Path) -> None:
     assert notices("no.py", "no/where") == [
-        "failed no.py: no such file or folder",
-        "failed no/where: no such file or folder",
+        "failed no.py: no such file or directory",
+        "failed no/where: no such file or directory",
     ]
 
 
@@ -120,10 +120,10 @@ def test_links(project: Path) -> None:
     assert found(".") == ["a.py", "sub/b.py"]
     assert found("sub/up") == ["a.py", "sub/b.py"] or found("sub/up")
     assert notices(".") == [
-        "skipped broken.py: a broken symbolic link",
-        "skipped self.py: a symbolic link that leads back to itself",
+        "skipped broken.py: broken symbolic link",
+        "skipped self.py: circular symbolic link",
     ]
-    assert notices("self.py") == ["failed self.py: a symbolic link that leads back to itself"]
+    assert notices("self.py") == ["failed self.py: circular symbolic link"]
 
 
 def test_what_is_neither_file_nor_folder(project: Path) -> None:
@@ -145,7 +145,7 @@ def test_a_folder_that_cannot_be_read(project: Path, monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(discovery.os, "scandir", refuse)
     assert found(".") == ["a.py"]
-    assert notices(".") == ["failed locked: the folder cannot be read: permission denied"]
+    assert notices(".") == ["failed locked: cannot read directory: permission denied"]
 
 
 def test_strange_names(project: Path) -> None:

@@ -96,10 +96,10 @@ def test_only_shown(analysis: Analysis, project: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("BUG = 2", "it would leave DST101 in line 2"),
-        ("BUG2 = 2", "it would bring DST102 in line 2"),
-        ("fine = (", "the result would be no valid Python"),
-        ("nonlocal fine", "the result would be no valid Python"),
+        ("BUG = 2", "it would leave DST101 (line 2)"),
+        ("BUG2 = 2", "it would introduce DST102 (line 2)"),
+        ("fine = (", "the result is not valid Python"),
+        ("nonlocal fine", "the result is not valid Python"),
     ],
 )
 def test_what_does_not_prove_right_is_taken_back(
@@ -114,7 +114,7 @@ def test_what_does_not_prove_right_is_taken_back(
     path.write_text("BUG = 'first'\nBUG = 1\n")
     repairs = run(path)
     assert path.read_text() == "fine = 1\nBUG = 1\n"
-    message = f"the fix of DST101 in line 2 was not applied: {problem}"
+    message = f"fix of DST101 (line 2) not applied: {problem}"
     assert [notice.message for notice in repairs.notices] == [message]
 
 
@@ -141,7 +141,7 @@ def test_what_cannot_be_written_in_the_encoding(analysis: Analysis, project: Pat
     path = project / "a.py"
     path.write_bytes("# coding: latin-1\nBUG = 'é'\n".encode("latin-1"))
     (notice,) = run(path).notices
-    assert notice.message.endswith("'€' cannot be written in iso-8859-1")
+    assert notice.message.endswith("'€' cannot be encoded as iso-8859-1")
     assert path.read_bytes() == "# coding: latin-1\nBUG = 'é'\n".encode("latin-1")
 
 
@@ -222,4 +222,4 @@ def test_a_fix_that_harms_an_importer_is_taken_back(analysis: Analysis, project:
     assert [fixed.path.name for fixed in repairs.files] == ["other.py"]
     assert (project / "library.py").read_text() == "BUG = 1\n"
     (notice,) = repairs.notices
-    assert notice.message == "not fixed: it would bring DST102 to train.py line 1"
+    assert notice.message == "not fixed: it would introduce DST102 in train.py, line 1"

@@ -89,7 +89,9 @@ class TestChecking:
         write(project, {"a.ipynb": notebook("x <- 1", language="R")})
         assert lines(run()) == []
         assert run().checked == 0
-        assert lines(run("a.ipynb")) == ["nothing: a.ipynb: nothing to check: a notebook in r"]
+        assert lines(run("a.ipynb")) == [
+            "nothing: a.ipynb: nothing to check: notebook language is r"
+        ]
 
     def test_no_notebook(self, project: Path) -> None:
         write(project, {"a.ipynb": '{"cells": []}', "b.ipynb": "{'cells': []}"})

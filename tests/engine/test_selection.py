@@ -19,8 +19,8 @@ def test_a_code_a_name_a_prefix_and_all() -> None:
 @pytest.mark.parametrize(
     ("selector", "hint"),
     [
-        ("DST999", "`distlint rule ALL` lists them"),
-        ("E501", "`distlint rule ALL` lists them"),
+        ("DST999", "list all rules with `distlint rule ALL`"),
+        ("E501", "list all rules with `distlint rule ALL`"),
         ("collective_in_rank_branch", "did you mean `collective-in-rank-branch`?"),
         ("DSt101", "did you mean `DST101`?"),
         ("all", "did you mean `ALL`?"),

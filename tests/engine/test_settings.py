@@ -120,7 +120,7 @@ def test_everything_that_may_be_configured(project: Path) -> None:
         ('per-file-ignores = ["x"]', "`per-file-ignores` must be a table"),
         ('per-file-ignores = {"x" = ["DST999"]}', "`per-file-ignores`: unknown rule `DST999`"),
         ("world = [2]", "`world` must be [nodes, processes per node], not [2]"),
-        ("world = [1, 1]", "`world` must be 2 to 64 ranks in all, not 1"),
+        ("world = [1, 1]", "`world` must be between 2 and 64 ranks in total, not 1"),
         ("world = [true, 2]", "`world` must be [nodes, processes per node]"),
         ("max-file-size = -1", "`max-file-size` must be a number of bytes"),
         ("max-file-size = true", "`max-file-size` must be a number of bytes"),
@@ -129,10 +129,10 @@ def test_everything_that_may_be_configured(project: Path) -> None:
         ('catalogue = ["no.toml"]', "`catalogue`: no such file: no.toml"),
         ('rules = ["no.py"]', "`rules`: no such file: no.py"),
         ('extend = "no.toml"', "`extend`: no such file: no.toml"),
-        ('extend = "distlint.toml"', "`extend` leads back to itself"),
+        ('extend = "distlint.toml"', "`extend` is circular"),
         ('exclude = ["!"]', "distlint.toml: `exclude`: `!` is not a pattern"),
-        ('exclude = ["!a"]', "`exclude`: `!a` cannot bring back"),
-        ("select = [", "distlint.toml: is not valid TOML: "),
+        ('exclude = ["!a"]', "`exclude`: `!a` cannot re-include"),
+        ("select = [", "distlint.toml: invalid TOML: "),
         ('[[collective]]\nkind = "barrier"', "distlint.toml: [tool.distlint]: [[collective]]"),
     ],
 )
@@ -191,7 +191,7 @@ def test_a_broken_pyproject_matters_only_if_it_may_be_ours(project: Path) -> Non
     write(project, {"pyproject.toml": "[tool.other\n"})
     assert settings(project).config is None
     write(project, {"pyproject.toml": "[tool.distlint\n"})
-    assert "pyproject.toml: is not valid TOML" in error(project, "")
+    assert "pyproject.toml: invalid TOML" in error(project, "")
     write(project, {"pyproject.toml": "[tool]\ndistlint = 1\n"})
     assert "`tool.distlint` must be a table" in error(project, "")
 
@@ -234,7 +234,7 @@ def test_rules_of_the_users_own_have_codes_that_select_them(project: Path) -> No
     assert "ACME001" in found.selection.codes
     write(project, {"tools/two.py": rule.replace("ACME001", "DST101")})
     refused = error(project, 'rules = ["tools/two.py"]', runs_rules=True)
-    assert "codes with DST are distlint's own" in refused
+    assert "codes that begin with DST are reserved for distlint" in refused
     write(project, {"tools/three.py": "import nothing_there"})
     assert "three.py:1: ModuleNotFoundError" in error(
         project, 'rules = ["tools/three.py"]', runs_rules=True

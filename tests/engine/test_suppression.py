@@ -141,11 +141,11 @@ def test_not_suppressed(project: Path, text: str) -> None:
         ),
         (
             "BUG  # distlint: disable=DST101\n",
-            "unknown directive `disable`; write `ignore[...]` or `file-ignore[...]`",
+            "unknown directive `disable`; use `ignore[...]` or `file-ignore[...]`",
             None,
         ),
-        ("BUG  # distlint: ignore\n", "`ignore` names no rule; write", None),
-        ("BUG  # distlint: file-ignore[\n", "`file-ignore` names no rule; write", None),
+        ("BUG  # distlint: ignore\n", "`ignore` without a rule; write", None),
+        ("BUG  # distlint: file-ignore[\n", "`file-ignore` without a rule; write", None),
         ("BUG  # noqa: DST999\n", "unknown rule `DST999`", None),
     ],
 )

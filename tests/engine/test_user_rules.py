@@ -143,7 +143,7 @@ class Ours(WitnessRule):
     def message(self, witness: Witness) -> str:
         return "ask the cluster team"
 
-    def advice(self, witness: Witness) -> str:
+    def help(self, witness: Witness) -> str:
         return "Ask."
 '''
 HANG = """\
@@ -178,19 +178,23 @@ class TestMistakes:
     @pytest.mark.parametrize(
         ("before", "after", "message"),
         [
-            ('"LAB001"', '"DST101"', "codes with DST are distlint's own"),
-            ('"LAB001"', '"lab-1"', "'lab-1': a code is capital letters and three or four digits"),
-            ('"LAB001"', '"L1"', "'L1': a code is"),
-            ('"LAB001"', "7", "7: a code is"),
+            ('"LAB001"', '"DST101"', "codes that begin with DST are reserved for distlint"),
+            ('"LAB001"', '"lab-1"', "'lab-1': a code has capital letters and three or four digits"),
+            ('"LAB001"', '"L1"', "'L1': a code has"),
+            ('"LAB001"', "7", "7: a code has"),
             (
                 "group-without-timeout",
                 "unsynced-break",
-                "the name unsynced-break is that of a rule",
+                "distlint has a rule with the name unsynced-break",
             ),
-            ("group-without-timeout", "Group Timeout", "a name is lower-case words with hyphens"),
+            (
+                "group-without-timeout",
+                "Group Timeout",
+                "a name has lower-case words separated by hyphens",
+            ),
             ('name = "group-without-timeout"', "", "lacks a name"),
             ("# expect: LAB001", "", "'The default' marks no line"),
-            ("class GroupWithoutTimeout(ScriptRule)", "class G(Script)", "holds no rule"),
+            ("class GroupWithoutTimeout(ScriptRule)", "class G(Script)", "contains no rule"),
             ("from dataclasses", "from nowhere", "lab.py:4: ModuleNotFoundError: No module named"),
             ("@dataclass\n", "1 / 0\n", "lab.py:9: ZeroDivisionError: division by zero"),
             ("@dataclass\n", "raise SystemExit(0)\n", "lab.py:9: SystemExit: 0"),
@@ -218,7 +222,7 @@ class TestMistakes:
             project, {"lab.py": "open('ran', 'w')", "mine/distlint.toml": 'rules = ["../lab.py"]'}
         )
         write(project, {"mine/train.py": ""})
-        with pytest.raises(ConfigError, match=r"mine/distlint.toml: `rules`: lab.py lies outside"):
+        with pytest.raises(ConfigError, match=r"mine/distlint.toml: `rules`: lab.py is outside"):
             run()
         assert not (project / "ran").exists()
 
@@ -276,7 +280,7 @@ class TestMistakes:
         report = check_paths([Path()], found)
         repairs = repair(report, found, unsafe=True, write=True)
         assert (project / "a.py").read_text() == SCRIPT
-        assert "could not be analysed to the end" in repairs.notices[0].message
+        assert "could not be fully analysed" in repairs.notices[0].message
 
 
 class TestPackages:
@@ -306,5 +310,5 @@ class TestPackages:
 
     def test_a_name_that_no_package_offers(self, project: Path, installed: None) -> None:
         error = refused(FILE, 'rules = ["labb"]')
-        assert "no installed package offers rules as `labb`; there are: broken, lab, one" in error
+        assert "no installed package offers rules as `labb`; available: broken, lab, one" in error
         assert "entry point `broken`: ModuleNotFoundError" in refused(FILE, 'rules = ["broken"]')

@@ -59,7 +59,7 @@ def test_mode_and_link_stay(tmp_path: Path) -> None:
 def test_a_changed_file_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "train.py"
     path.write_bytes(b"edited meanwhile")
-    with pytest.raises(NotWritten, match="changed since it was read"):
+    with pytest.raises(NotWritten, match="modified in the meantime"):
         replace(path, b"old", b"new")
     assert path.read_bytes() == b"edited meanwhile"
     assert os.listdir(tmp_path) == ["train.py"]
@@ -89,7 +89,7 @@ def test_a_read_only_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(
         "distlint.engine.writing.os.access", lambda *_: False
     )  # root may write anything
-    with pytest.raises(NotWritten, match="it is read-only"):
+    with pytest.raises(NotWritten, match="file is read-only"):
         replace(path, b"old", b"new")
     assert path.read_bytes() == b"old"
 
@@ -101,7 +101,7 @@ def test_a_read_only_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     path = tmp_path / "train.py"
     path.write_bytes(b"old")
     monkeypatch.setattr("distlint.engine.writing.tempfile.mkstemp", refuse)
-    with pytest.raises(NotWritten, match=f"its folder {tmp_path} is read-only"):
+    with pytest.raises(NotWritten, match=f"the directory {tmp_path} is read-only"):
         replace(path, b"old", b"new")
 
 

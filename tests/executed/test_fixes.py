@@ -31,7 +31,8 @@ def fixable() -> list[Case]:
     return [
         case
         for case in examples("bad") + of_folder("bugs")
-        if case.code == "bugs" or "\n## Fix\n\nNone: " not in rules()[case.code].documentation()
+        if case.code == "bugs"
+        or "\n## Fix safety\n\nNone: " not in rules()[case.code].documentation()
     ]
 
 

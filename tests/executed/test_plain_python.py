@@ -13,7 +13,7 @@ from tests.executed.cases import Case, examples
 
 pytestmark = pytest.mark.campaign
 
-HERE = "an interpreter of its own"
+HERE = "a fresh interpreter"
 ALONE = {
     "RANK": "0",
     "LOCAL_RANK": "0",

@@ -159,7 +159,7 @@ class TestAction:
     @pytest.mark.parametrize(
         ("inputs", "message"),
         [
-            ({"paths": "gone.py"}, "error: gone.py: no such file or folder"),
+            ({"paths": "gone.py"}, "error: gone.py: no such file or directory"),
             ({"arguments": "--selct X"}, "unrecognized arguments: --selct"),
             ({"config": "gone.toml"}, "--config: no such file: gone.toml"),
         ],

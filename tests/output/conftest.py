@@ -38,21 +38,24 @@ def place(path: Path, row: int, column: int = 1, length: int = 3) -> Place:
 
 def reported(path: Path) -> Reported:
     explanation = Explanation(
-        common=Step("dist.init_process_group()", place(path, 3)),
+        common=Step("init: dist.init_process_group()", place(path, 3), True),
         lanes=(
-            Lane("rank 0", (Step("dist.all_reduce(loss)", place(path, 5)), Step("returns"))),
-            Lane("ranks 1-3", (Step("dist.barrier()", place(path.with_name("utils.py"), 12)),)),
+            Lane("rank 0", (Step("all_reduce: dist.all_reduce(loss)", place(path, 5), True),)),
+            Lane(
+                "ranks 1-3",
+                (Step("barrier: dist.barrier()", place(path.with_name("utils.py"), 12), True),),
+            ),
         ),
         decisions=(
             Decision(
                 "dist.get_rank() == 0",
-                "rank 0: true, others: false",
+                "true on rank 0, false on the other ranks",
                 "rank predicate",
-                place(path, 4),
+                place(path, 4, 4, 20),
             ),
         ),
         effect="rank 0 waits in all_reduce until the timeout",
-        advice="Call the collective on all ranks and keep only the use of its result under the "
+        help="Call the collective on all ranks and keep only the use of its result under the "
         "test, or move it out of the branch.",
     )
     finding = Finding(

@@ -233,15 +233,14 @@ class TestSarif:
             ]
 
         common = [
-            ("all ranks: dist.init_process_group()", "train.py", 3),
-            ("dist.get_rank() == 0 (rank 0: true, others: false)", "train.py", 4),
+            ("all ranks: init: dist.init_process_group()", "train.py", 3),
+            ("dist.get_rank() == 0 (true on rank 0, false on the other ranks)", "train.py", 4),
         ]
         assert told(first) == [
             *common,
-            ("dist.all_reduce(loss)", "train.py", 5),
-            ("returns", "train.py", 4),
+            ("all_reduce: dist.all_reduce(loss)", "train.py", 5),
         ]
-        assert told(second) == [*common, ("dist.barrier()", "utils.py", 12)]
+        assert told(second) == [*common, ("barrier: dist.barrier()", "utils.py", 12)]
 
     def test_the_rest(self, item: Reported) -> None:
         notices = (Notice("skipped", "too large", item.finding.place.path),)

@@ -5,16 +5,22 @@ from __future__ import annotations
 import io
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
 from distlint.output import summary
 from distlint.output.formats import concise, full
-from distlint.output.style import Coloured, Plain, printer, wrapped
+from distlint.output.style import Coloured, Plain, printer, width_of, wrapped
 from distlint.output.table import Row, table
-from distlint.source.finding import Place, Severity, Span
+from distlint.source.finding import Fix, Lane, Place, Related, Severity, Span, Step
 from distlint.source.report import Frame, Notice, Reported
-from tests.output.conftest import Stream, report, reported
+from tests.output.conftest import SOURCE, Stream, report, reported
+
+
+def alone(item: Reported) -> Reported:
+    """The finding without other places and words."""
+    return replace(item, finding=replace(item.finding, related=(), explanation=None, fix=None))
 
 
 def in_full(item: Reported, width: int = 100, encoding: str = "utf-8") -> str:
@@ -24,49 +30,155 @@ def in_full(item: Reported, width: int = 100, encoding: str = "utf-8") -> str:
 
 
 def test_the_whole_story(path: Path) -> None:
-    assert in_full(reported(path)) == (
+    path.with_name("utils.py").write_text("\n" * 11 + "dist.barrier()\n")
+    path.write_text(SOURCE)
+    assert in_full(reported(path), 80) == (
         """\
-train.py:4:4: error[DST101] collective-in-rank-branch: `all_reduce` on rank 0 only
-    |
-  2 |
-  3 | dist.init_process_group()
-  4 | if dist.get_rank() == 0:
-    |    ^^^^^^^^^^^^^^^^^^^^
-  5 |     dist.all_reduce(loss)
-  6 | print("done")
-    |
-  last in common  dist.init_process_group()   line 3
-  rank 0          dist.all_reduce(loss)       line 5
-                  returns
-  ranks 1-3       dist.barrier()              utils.py:12
-  because         dist.get_rank() == 0        line 4
-                    rank 0: true, others: false [rank predicate]
-  see also        written on some ranks only  line 1
-  effect          rank 0 waits in all_reduce until the timeout
-  advice          Call the collective on all ranks and keep only the use of its result under the
-                  test, or move it out of the branch.
-  fix             Hoist the call (unsafe)
+error[DST101]: `all_reduce` on rank 0 only [!]
+  --> train.py:4:4
+   |
+ 1 | import torch.distributed as dist
+   | --- written on some ranks only
+...
+ 4 | if dist.get_rank() == 0:
+   |    ^^^^^^^^^^^^^^^^^^^^ true on rank 0, false on the other ranks
+ 5 |     dist.all_reduce(loss)
+   | --- rank 0 waits here
+   |
+  ::: utils.py:12:1
+   |
+12 | dist.barrier()
+   | --- ranks 1-3 wait here
+   |
+   = note: last matching collective: init (line 3)
+   = help: Call the collective on all ranks and keep only the use of its result
+           under the test, or move it out of the branch.
+   = fix: Hoist the call (unsafe)
 
 """
     )
 
 
-@pytest.mark.parametrize("width", [20, 40, 60, 80, 140])
+def test_it_is_whole_on_a_narrow_terminal(path: Path) -> None:
+    path.write_text(SOURCE)
+    assert in_full(reported(path), 44) == (
+        """\
+error[DST101]: `all_reduce` on rank 0 only
+               [!]
+  --> train.py:4:4
+   |
+ 1 | import torch.distributed as dist
+   | --- written on some ranks only
+...
+ 4 | if dist.get_rank() == 0:
+   |    ^^^^^^^^^^^^^^^^^^^^
+   | true on rank 0, false on the other
+   | ranks
+ 5 |     dist.all_reduce(loss)
+   | --- rank 0 waits here
+   |
+  ::: utils.py:12:1
+   = ranks 1-3 wait here
+   = note: last matching collective: init
+           (line 3)
+   = help: Call the collective on all ranks
+           and keep only the use of its
+           result under the test, or move it
+           out of the branch.
+   = fix: Hoist the call (unsafe)
+
+"""
+    )
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120, 200])
 def test_it_fits_the_terminal(path: Path, width: int) -> None:
-    body = in_full(reported(path), width).splitlines()[1:]
-    assert max(map(len, body)) <= max(width, 60)
-    words = " ".join(" ".join(body).split())
+    path.write_text(SOURCE)
+    text = in_full(reported(path), width)
+    assert max(map(len, text.splitlines())) <= width
+    words = " ".join(text.split())
     assert "utils.py:12" in words
-    assert "move it out of the branch" in words or width < 60
+    assert "move it out of the branch" in words.replace("move it = ", "")
+
+
+def test_a_finding_without_other_places_shows_what_is_around_it(path: Path) -> None:
+    item = reported(path)
+    finding = replace(item.finding, related=(), explanation=None, fix=None)
+    assert in_full(replace(item, finding=finding)) == (
+        """\
+error[DST101]: `all_reduce` on rank 0 only
+ --> train.py:4:4
+  |
+2 |
+3 | dist.init_process_group()
+4 | if dist.get_rank() == 0:
+  |    ^^^^^^^^^^^^^^^^^^^^
+5 |     dist.all_reduce(loss)
+6 | print("done")
+  |
+
+"""
+    )
+
+
+def test_two_places_in_one_row_have_a_line_each(path: Path) -> None:
+    item = reported(path)
+    one = Related("first", Place(path, Span(4, 9, 4, 17)))
+    finding = replace(item.finding, related=(one,), explanation=None)
+    rows = in_full(replace(item, finding=finding)).splitlines()
+    assert rows[3:6] == [
+        "4 | if dist.get_rank() == 0:",
+        "  |         -------- first",
+        "  |    ^^^^^^^^^^^^^^^^^^^^",
+    ]
+
+
+def test_two_sides_that_wait_in_one_call_are_all_ranks(path: Path) -> None:
+    item = reported(path)
+    explanation = item.finding.explanation
+    assert explanation is not None
+    step = Step("all_reduce: dist.all_reduce(loss)", Place(path, Span(5, 5, 5, 26)), True)
+    both = replace(explanation, lanes=(Lane("rank 0", (step,)), Lane("rank 1", (step,))))
+    text = in_full(replace(item, finding=replace(item.finding, explanation=both)))
+    assert "--------------------- all ranks wait here\n" in text
+
+
+def test_a_long_fix_is_not_shown(path: Path) -> None:
+    item = reported(path)
+    short = tuple(f"+line {number}\n" for number in range(6))
+    assert "line 5" in in_full(replace(item, proposed=("@@ -1 +1 @@", *short)))
+    text = in_full(replace(item, proposed=("@@ -1 +1 @@", *short, "+line 6\n")))
+    assert "line 5" not in text
+    assert "= fix: Hoist the call (unsafe); `distlint fix --diff` shows it" in text
+
+
+@pytest.mark.parametrize(
+    ("applicability", "unsafe", "mark"),
+    [
+        ("safe", False, " [*]"),
+        ("unsafe", False, " [!]"),
+        ("unsafe", True, " [*]"),
+        ("displayonly", True, ""),
+    ],
+)
+def test_a_mark_says_that_a_finding_can_be_fixed(
+    path: Path, applicability: Literal["safe", "unsafe", "displayonly"], unsafe: bool, mark: str
+) -> None:
+    item = reported(path)
+    fix = Fix(applicability, "Do it", ())
+    stream = io.StringIO()
+    fixable = replace(item, finding=replace(item.finding, fix=fix))
+    concise.render(fixable, Plain(stream), unsafe=unsafe)
+    assert stream.getvalue() == (f"train.py:4:4: error[DST101] `all_reduce` on rank 0 only{mark}\n")
 
 
 def test_a_long_line_of_source_is_cut_around_the_place(path: Path) -> None:
     item = reported(path)
     line = "x = [" + "1, " * 300 + "BUG" + ", 2" * 300 + "]"
     column = line.index("BUG") + 1
-    finding = replace(item.finding, place=Place(path, Span(1, column, 1, column + 3)))
-    rows = in_full(replace(item, finding=finding, frame=Frame(1, (line,))), 60).splitlines()[2:4]
-    assert len(rows[0]) <= 62
+    finding = replace(alone(item).finding, place=Place(path, Span(1, column, 1, column + 3)))
+    rows = in_full(replace(item, finding=finding, frame=Frame(1, (line,))), 60).splitlines()[3:5]
+    assert len(rows[0]) <= 60
     assert rows[0][rows[1].index("^") : rows[1].rindex("^") + 1] == "BUG"
 
 
@@ -84,35 +196,27 @@ def test_the_marks_stand_below_the_place(
     path: Path, line: str, start: int, end: int, shown: str, marks: str
 ) -> None:
     item = reported(path)
-    finding = replace(item.finding, place=Place(path, Span(1, start, 1, end)))
+    finding = replace(alone(item).finding, place=Place(path, Span(1, start, 1, end)))
     rows = in_full(replace(item, finding=finding, frame=Frame(1, (line,)))).splitlines()
-    assert rows[2] == f"  1 | {shown}"
-    assert rows[3] == f"    | {marks}"
+    assert rows[3] == f"1 | {shown}"
+    assert rows[4] == f"  | {marks}"
 
 
 def test_a_place_of_several_rows(path: Path) -> None:
     item = reported(path)
-    finding = replace(item.finding, place=Place(path, Span(1, 4, 3, 2)))
+    finding = replace(alone(item).finding, place=Place(path, Span(1, 4, 3, 2)))
     frame = Frame(1, ("if f(", "    x,", "):"))
-    rows = in_full(replace(item, finding=finding, frame=frame)).splitlines()[1:9]
+    rows = in_full(replace(item, finding=finding, frame=frame)).splitlines()[2:10]
     assert rows == [
-        "    |",
-        "  1 | if f(",
-        "    |    ^^",
-        "  2 |     x,",
-        "    |     ^^",
-        "  3 | ):",
-        "    | ^",
-        "    |",
+        "  |",
+        "1 | if f(",
+        "  |    ^^",
+        "2 |     x,",
+        "  |     ^^",
+        "3 | ):",
+        "  | ^",
+        "  |",
     ]
-
-
-def test_one_line(path: Path) -> None:
-    stream = io.StringIO()
-    concise.render(reported(path), Plain(stream))
-    assert stream.getvalue() == (
-        "train.py:4:4: error[DST101] collective-in-rank-branch: `all_reduce` on rank 0 only\n"
-    )
 
 
 def test_a_name_with_a_newline_stays_on_its_line(path: Path) -> None:
@@ -177,7 +281,7 @@ def test_statistics(path: Path) -> None:
         "1  DST101  collective-in-rank-branch\n"
         "\n"
         "3 files checked, 1 skipped\n"
-        "1,500 entry points rehearsed, 4 over budget\n"
+        "1,500 entry points analysed, 4 over budget\n"
         "2 findings suppressed by comments\n"
     )
 
@@ -214,3 +318,14 @@ def test_a_place_keeps_its_distance_from_a_long_word() -> None:
     (line,) = table([Row("because", word, "trainer.py:449")], width=60)
     text = "".join(part if isinstance(part, str) else part[0] for part in line)
     assert text.endswith(f"{word}  trainer.py:449")
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+@pytest.mark.parametrize("line", ["\tx = [" + "1, " * 90 + "]", "模型 = " + "数" * 90, "x" * 300])
+def test_no_line_is_wider_than_the_terminal(path: Path, line: str, width: int) -> None:
+    path.write_text(f"{line}\n" * 12, encoding="utf-8")
+    item = reported(path)
+    proposed = ("@@ -4 +4 @@", f"-{line}\n", f"+{line}\n")
+    text = in_full(replace(item, frame=None, proposed=proposed), width)
+    assert max(map(width_of, text.splitlines())) <= width
+    assert "..." in text

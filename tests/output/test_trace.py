@@ -28,7 +28,7 @@ def example(path: Path) -> Trace:
             (Step("all_reduce(loss)", place(path, 5)), Step("barrier()", place(path, 9))),
             (Step("barrier()", place(path, 9)), None),
         ),
-        parting=1,
+        divergence=1,
         decisions=(
             Decision("rank == 0", "rank 0: true, others: false", "rank predicate", place(path, 4)),
         ),
@@ -45,18 +45,18 @@ def shown(trace: Trace, width: int = 64, encoding: str = "ascii") -> str:
 def test_side_by_side(path: Path) -> None:
     assert shown(example(path)) == (
         """\
-train.py::train: the ranks part ways
+train.py::train: ranks diverge
 
   rank 0                          ranks 1-3
   -----------------------------   -----------------------------
   init_process_group()   line 3   init_process_group()   line 3
-  x they part here --------------------------------------------
+  x divergence ------------------------------------------------
   all_reduce(loss)       line 5   barrier()              line 9
   barrier()              line 9
 
-  because  rank == 0             line 4
-             rank 0: true, others: false [rank predicate]
-  effect   rank 0 waits in all_reduce, the others in barrier
+  diverges at  rank == 0             line 4
+                 rank 0: true, others: false [rank predicate]
+  effect       rank 0 waits in all_reduce, the others in barrier
 
 """
     )
@@ -70,17 +70,17 @@ def test_below_each_other_where_columns_do_not_fit(path: Path) -> None:
 
 
 def test_better_characters_where_the_stream_has_them(path: Path) -> None:
-    assert "\N{MULTIPLICATION X} they part here \N{BOX DRAWINGS LIGHT HORIZONTAL}" in shown(
+    assert "\N{MULTIPLICATION X} divergence \N{BOX DRAWINGS LIGHT HORIZONTAL}" in shown(
         example(path), encoding="utf-8"
     )
 
 
 def test_aligned(path: Path) -> None:
-    trace = replace(example(path), function=None, parting=None, decisions=(), effect="")
+    trace = replace(example(path), function=None, divergence=None, decisions=(), effect="")
     text = shown(replace(trace, incomplete=(Reason.BUDGET,)))
     assert text.startswith("train.py: all ranks issue the same collectives\n")
     assert "they part here" not in text
-    assert "the analysis is incomplete: there are too many paths" in " ".join(text.split())
+    assert "the analysis is incomplete: too many execution paths" in " ".join(text.split())
 
 
 @pytest.mark.parametrize("lanes", [0, 1, 4])
@@ -112,7 +112,7 @@ def test_json(path: Path) -> None:
         "filename": str(path),
         "function": "train",
         "incomplete": [],
-        "parting": 1,
+        "divergence": 1,
         "ranks": ["rank 0", "ranks 1-3"],
         "rows": [
             [{"text": "init_process_group()", **first}] * 2,
@@ -137,4 +137,15 @@ def test_json_says_why_an_analysis_is_incomplete(path: Path) -> None:
     (found,) = json.loads(render_json([trace]))
     assert not found["complete"]
     assert [each["reason"] for each in found["incomplete"]] == ["budget", "calls"]
-    assert "too many paths" in found["incomplete"][0]["message"]
+    assert "too many execution paths" in found["incomplete"][0]["message"]
+
+
+def test_rows_that_repeat_are_one(path: Path) -> None:
+    step = Step("loss.backward()", place(path, 7))
+    other = Step("all_reduce(loss)", place(path, 9))
+    rows = ((step, step), (step, step), (step, step), (other, other))
+    trace = Trace(path, None, ("rank 0", "rank 1"), rows, None)
+    text = shown(trace)
+    assert text.count("loss.backward()") == 2
+    assert text.count("loss.backward() x3") == 2
+    assert "all_reduce(loss) x" not in text

@@ -1,4 +1,4 @@
-"""The page of a trace: lanes, bars, the parting, and the source beside them."""
+"""The page of a trace: lanes, bars, the divergence, and the source beside them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def trace(path: Path) -> Trace:
             (some, None, some, None),
             (step("barrier()", 50), step("barrier()", 60), Step("ends"), step("a < b & c", 60)),
         ),
-        parting=2,
+        divergence=2,
         decisions=(
             Decision("rank == 0", "rank 0: true, others: false", "rank predicate", place(path, 48)),
             Decision("assumed", "so", "assumed"),
@@ -69,7 +69,7 @@ def test_bars_span_the_lanes_that_meet(trace: Trace) -> None:
     assert [columns(each) for each in some] == ["1 / 4", "1 / 2", "3 / 4"]
 
 
-def test_where_they_part(trace: Trace) -> None:
+def test_where_they_diverge(trace: Trace) -> None:
     page = render([trace])
     (stuck,) = by_class(page, "stuck")
     assert [said(box) for box in stuck] == [
@@ -83,7 +83,7 @@ def test_where_they_part(trace: Trace) -> None:
     assert (first.tag, second.tag) == ("a", "span")
     (effect,) = by_class(page, "effect")
     assert said(effect) == "rank 0 waits in barrier"
-    assert [said(each) for each in by_class(page, "verdict")] == ["the ranks part ways"]
+    assert [said(each) for each in by_class(page, "verdict")] == ["ranks diverge"]
 
 
 def test_every_bar_leads_to_its_line(trace: Trace) -> None:
@@ -99,8 +99,8 @@ def test_every_bar_leads_to_its_line(trace: Trace) -> None:
         3: "line step",
         40: "line step",
         48: "line why-line",
-        50: "line parted",
-        60: "line parted",
+        50: "line diverged",
+        60: "line diverged",
         70: "line",
     }
     assert said(targets["f0-60"]).endswith("rank 1; rank 3")
@@ -122,10 +122,10 @@ def test_source_is_coloured_and_stays_text(trace: Trace) -> None:
 
 
 def test_aligned_and_incomplete(trace: Trace) -> None:
-    aligned = replace(trace, rows=trace.rows[:2], parting=None, decisions=(), effect="")
+    aligned = replace(trace, rows=trace.rows[:2], divergence=None, decisions=(), effect="")
     page = render([replace(aligned, incomplete=(Reason.BUDGET,), function=None)])
     assert "all ranks issue the same collectives" in page
-    assert "The analysis is incomplete: there are too many paths" in page
+    assert "The analysis is incomplete: too many execution paths" in page
     assert not by_class(page, "stuck")
 
 
@@ -158,5 +158,5 @@ def test_a_browser_opens_it(trace: Trace) -> None:
     file = trace.path.with_name("trace.html")
     file.write_text(render([trace]))
     page = opened(file)
-    assert "they part here" in page
+    assert "divergence" in page
     assert "<script" not in page

@@ -226,12 +226,13 @@ def test_an_option_that_resembles_none_gets_no_suggestion() -> None:
     assert sheet is not None
     (finding,) = find_in(sheet, {}, ()).findings
     assert finding.fix is None
-    assert "did you mean" not in finding.message
+    assert finding.explanation is not None
+    assert finding.explanation.help == "Put options of the script after the script"
 
 
 def test_accelerate_refuses_a_file_of_two_documents() -> None:
     text = "compute_environment: LOCAL_MACHINE\ndistributed_type: 'NO'\n---\nnum_processes: 1\n"
-    with pytest.raises(DocumentError, match="second document") as caught:
+    with pytest.raises(DocumentError, match="second one starts here") as caught:
         read(Document.from_bytes(text.encode(), Path("accelerate.yaml")))
     assert (caught.value.row, caught.value.column) == (4, 1)
 
@@ -240,9 +241,9 @@ def test_accelerate_refuses_a_file_of_two_documents() -> None:
     ("setting", "effect"),
     [
         ("TORCH_CPP_LOG_LEVEL=0", None),
-        ("TORCH_CPP_LOG_LEVEL=LOUD", "the default counts instead"),
-        ("ACCELERATE_DEBUG_MODE=maybe", "the job ends at the start with an error"),
-        ("NCCL_DEBUG=LOUD", "NCCL makes something else of it, without a word"),
+        ("TORCH_CPP_LOG_LEVEL=LOUD", "the default is used instead"),
+        ("ACCELERATE_DEBUG_MODE=maybe", "the job fails at startup"),
+        ("NCCL_DEBUG=LOUD", "NCCL silently reads another value"),
     ],
 )
 def test_what_becomes_of_a_value_that_is_not_taken(setting: str, effect: str | None) -> None:

@@ -85,5 +85,5 @@ def test_a_loader_that_may_keep_its_last_batch_is_left_alone() -> None:
         "for batch in train:\n"
         "    model(batch).backward()\n"
     )
-    (shown,) = [fix for fix in fixes(source) if "last batch" in fix.message]
+    (shown,) = [fix for fix in fixes(source) if "drop_last" in fix.message]
     assert shown.applicability == "displayonly"

@@ -25,19 +25,19 @@ from distlint.rules.api import Example, ScriptRule
 class ThreadsSet(ScriptRule):
     """The number of threads is set.
 
-    ## What it finds
-
-    A call of `torch.set_num_threads`.
-
-    ## Why it matters
-
-    It does not.
-
-    ## What to do
+    ## Use instead
 
     Nothing.
 
-    ## Fix
+    ## Why is this bad?
+
+    It does not.
+
+    ## What is reported
+
+    A call of `torch.set_num_threads`.
+
+    ## Fix safety
 
     None: there is nothing to fix.
     """
@@ -54,7 +54,7 @@ class ThreadsSet(ScriptRule):
 
     def findings(self, script):
         for call in script.calls_to("torch.set_num_threads"):
-            yield self.report(call, "found", effect="none", advice="None.")
+            yield self.report(call, "found", effect="none", help="None.")
 '''
 
 
@@ -91,7 +91,7 @@ def test_a_rule_is_asked_for_the_words_that_it_declares(site: Path) -> None:
     rule.write_text(RULE)
     shown = run(site, *test_rule)
     assert "line 3: DST299 is expected" in shown
-    assert "the prefilter skips the script: the script holds neither" in shown
+    assert "the prefilter skips the script: the script contains neither" in shown
 
     rule.write_text(RULE.replace("    good =", '    words = ("set_num_threads",)\n    good ='))
     shown = run(site, *test_rule)
@@ -99,7 +99,7 @@ def test_a_rule_is_asked_for_the_words_that_it_declares(site: Path) -> None:
 
     words = run(site, "-c", "from scripts.generate_words import text; print(text(), end='')")
     (site / "distlint" / "rules" / "words.py").write_text(words)
-    assert "A call: reported in line 3" in run(site, *test_rule)
+    assert "A call: reported on line 3" in run(site, *test_rule)
 
     (site / "train.py").write_text("import torch\n\ntorch.set_num_threads(1)\n")
     check = ("-m", "distlint", "check", "train.py", "--no-cache", "--output-format", "concise")

@@ -25,6 +25,37 @@ def test_the_index_lists_every_code_and_links_the_rules_there_are() -> None:
         assert f"| {code} | {link} |" in text
 
 
+SECTIONS = (
+    "What to do",
+    "Use instead",
+    "Why is this bad?",
+    "What is reported",
+    "Where it is shown",
+    "What is not reported",
+    "Fix safety",
+    "References",
+)
+ABOUT_THE_RUN = {"DST000", "DST001", "DST002"}
+"""Rules about distlint itself: no code of the reader is bad."""
+
+LONGEST_SNIPPET = 8
+"""Lines: a snippet is what a reader sees first, not a program."""
+
+
+@pytest.mark.parametrize("rule", rules().values(), ids=lambda rule: rule.code)
+def test_a_page_shows_the_bad_and_the_good_before_it_explains(rule: type[Rule]) -> None:
+    summary, *sections = re.split(r"^## (.+)\n", rule.documentation(), flags=re.MULTILINE)
+    headings, texts = sections[::2], sections[1::2]
+    assert headings == [heading for heading in SECTIONS if heading in headings]
+    assert {"Why is this bad?", "What is reported"} <= set(headings)
+    if rule.code not in ABOUT_THE_RUN:
+        assert headings[0] == "Use instead"
+        for text in (summary, texts[0]):
+            snippet = re.search(r"^```\w+\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+            assert snippet, "a snippet of the bad code, and one of the good"
+            assert len(snippet[1].splitlines()) <= LONGEST_SNIPPET
+
+
 @pytest.mark.parametrize("rule", rules().values(), ids=lambda rule: rule.code)
 def test_the_examples_of_a_page_are_what_their_fence_says(rule: type[Rule]) -> None:
     blocks = re.findall(r"```(\w+)\n(.*?)```", page(rule), re.DOTALL)

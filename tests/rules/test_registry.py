@@ -23,12 +23,10 @@ def test_codes_and_names_are_unique_and_well_formed() -> None:
 
 
 @pytest.mark.parametrize("rule", rules().values(), ids=lambda rule: rule.code)
-def test_a_rule_says_what_it_finds_why_it_matters_and_what_to_do(rule: type[Rule]) -> None:
+def test_a_rule_has_a_name_a_summary_and_whole_examples(rule: type[Rule]) -> None:
     assert not rule.name.startswith(CURES)
     assert rule.summary().endswith(".")
     assert len(rule.summary()) <= 100
-    headings = re.findall(r"^## (.+)$", rule.documentation(), re.MULTILINE)
-    assert headings[:3] == ["What it finds", "Why it matters", "What to do"]
     for example in (*rule.good, *rule.bad):
         assert example.effect != "static" or example.why_static
         assert example.code.endswith("\n")
@@ -58,7 +56,7 @@ def make(**attributes: object) -> type[Rule]:
 @pytest.mark.parametrize(
     ("attributes", "message"),
     [
-        ({"__doc__": None}, "lacks a docstring of its own"),
+        ({"__doc__": None}, "lacks a docstring"),
         ({"name": ""}, "lacks a name"),
         ({"good": (), "bad": ()}, "lacks a good example, a bad example"),
         ({"bad": (Example(title="t", code="x\n"),)}, "'t' marks no line with # expect"),

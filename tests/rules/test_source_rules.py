@@ -73,7 +73,7 @@ def test_the_line_that_takes_the_model_out_is_related(tmp_path: Path) -> None:
     (tmp_path / "helpers.py").write_text(f"def without_ddp(models):\n    return {taken}\n")
     (found,) = asked(UNWRAPPED, "DST613", tmp_path / "script.py")
     assert found.place.span.row == 12
-    assert [r.place.span.row for r in found.related if "taken out" in r.message] == [9]
+    assert [r.place.span.row for r in found.related if "unwrapped" in r.message] == [9]
 
 
 @pytest.mark.parametrize(
@@ -149,8 +149,8 @@ EPOCHS = STEPS.replace("    try:\n        batch = next(turns)\n", "").replace(
 @pytest.mark.parametrize(
     ("source", "said", "related"),
     [
-        (STEPS, "each pass that the loop in line 9 begins", "the loop over steps"),
-        (EPOCHS, "each turn of the loop in line 9 has", "the loop over epochs"),
+        (STEPS, "every pass has the same order", "loop over steps"),
+        (EPOCHS, "every epoch has the same order", "loop over epochs"),
     ],
 )
 def test_a_loop_over_steps_is_not_called_one_over_epochs(
@@ -191,7 +191,7 @@ def test_a_gpu_by_its_number_leaves_the_first_one_to_what_has_none() -> None:
     assert "barrier()" in found.explanation.effect
     (found,) = asked(source.replace("to(rank)", "cuda()"), "DST502")
     assert found.explanation is not None
-    assert "duplicate" in found.explanation.effect
+    assert "Duplicate GPU" in found.explanation.effect
 
 
 def test_a_gpu_by_its_number_may_be_written_in_two_parts() -> None:

@@ -123,7 +123,7 @@ if victim:
         rt.save_checkpoint(path, torch.nn.Linear(1, 1), timeout=0.5)
     time.sleep(0.5 if rank == 0 else 0)
 else:
-    assert "its owner has probably died" in str(caught.value)
+    assert "the process that hosts it probably exited" in str(caught.value)
 """,
         3,
         init=False,

@@ -117,17 +117,17 @@ def test_models_are_looked_at() -> None:
 
     def warnings(model: torch.nn.Module) -> str:
         result = validate_model(model)
-        assert result["compatible"] == ("DDP refuses" not in str(result["warnings"]))
+        assert result["compatible"] == ("is an error in DDP" not in str(result["warnings"]))
         return " | ".join(result["warnings"])
 
-    assert "BatchNorm sees one rank's samples only: 1" in warnings(
+    assert "BatchNorm uses the samples of one rank only: 1" in warnings(
         torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.BatchNorm1d(2))
     )
     tied = torch.nn.Sequential(torch.nn.Linear(2, 2, bias=False), torch.nn.Linear(2, 2, bias=False))
     tied[1].weight = tied[0].weight
     assert "shared under several names: 1.weight" in warnings(tied)
     assert "float16 parameters: weight, bias" in warnings(torch.nn.Linear(2, 2).half())
-    assert "DDP refuses" in warnings(torch.nn.Linear(2, 2).requires_grad_(False))
+    assert "is an error in DDP" in warnings(torch.nn.Linear(2, 2).requires_grad_(False))
     assert warnings(torch.nn.DataParallel(torch.nn.Linear(2, 2))) == ""
     empty = validate_model(torch.nn.LazyLinear(3))
     assert not empty["compatible"]

@@ -185,7 +185,7 @@ def test_a_subgroup_can_only_fail_together(ranks: Ranks) -> None:
         if rank < 2:
             assert find(train, 8, factor=0.5, group=mine)(who=[]) == 2
         else:
-            with raises(rt.StaleGroupError, match="the group given as group="):
+            with raises(rt.StaleGroupError, match="the group passed as group="):
                 find(train, 8, factor=0.5, group=mine)(who=[2])
         """,
         4,
@@ -364,7 +364,7 @@ def test_drop_in_for_accelerate(ranks: Ranks) -> None:
         assert train("net", scale=10) == (20, "net")
         assert train.__name__ == "train"
         assert rt.find_executable_batch_size(lambda size: size)() == 128
-        with raises(TypeError, match="The batch size is passed by the decorator"):
+        with raises(TypeError, match="The decorator passes the batch size"):
             train(5, "net", 1)
         with raises(ValueError, match="mine"):
             rt.find_executable_batch_size(lambda size: (_ for _ in ()).throw(ValueError("mine")))()

@@ -164,7 +164,7 @@ def test_a_barrier_names_who_is_missing(ranks: Ranks, source: str) -> None:
         with raises(rt.MissingRanksError) as caught:
             rt.named_barrier("epoch end", timeout=1)
         assert caught.value.missing == (1, 3)
-        assert "named_barrier('epoch end'): ranks 1, 3 did not come" in str(caught.value)
+        assert "named_barrier('epoch end'): ranks 1, 3 did not arrive" in str(caught.value)
         assert f"[rank {rank}] at " in str(caught.value)
         """,
         4,

@@ -41,7 +41,10 @@ def test_without_torch_only_use_fails_and_says_why() -> None:
         "from distlint.runtime import any_rank\n"
     )
     done = python(code)
-    assert "ImportError: distlint.runtime.any_rank needs torch, which is missing" in done.stderr
+    assert (
+        "ImportError: distlint.runtime.any_rank requires torch, which is not installed"
+        in done.stderr
+    )
     assert "pip install 'torch>=2.4'" in done.stderr
 
 

@@ -135,7 +135,7 @@ def test_a_rank_without_a_device_is_refused(ranks: Ranks) -> None:
         import types
         torch.fake = types.SimpleNamespace(device_count=lambda: 2, set_device=lambda index: None)
         os.environ["LOCAL_RANK"] = "5"
-        with raises(rt.DeviceError, match="local rank 5 has no device: there are 2"):
+        with raises(rt.DeviceError, match="local rank 5 has no device: only 2"):
             with rt.distributed(device="fake"):
                 pass
         assert not dist.is_initialized()
@@ -153,7 +153,7 @@ def test_two_ranks_on_one_gpu_are_refused_everywhere(ranks: Ranks) -> None:
         from distlint.runtime import setup
         gpu = "GPU-7" if rank in (1, 3) else f"GPU-{rank}"
         torch.cuda.get_device_properties = lambda device: types.SimpleNamespace(uuid=gpu)
-        with raises(rt.DeviceError, match="ranks 1 and 3 are on the same GPU GPU-7"):
+        with raises(rt.DeviceError, match="ranks 1 and 3 use the same GPU GPU-7"):
             setup._refuse_shared_devices(torch.device("cuda", 0))
         gpu = f"GPU-{rank}"
         setup._refuse_shared_devices(torch.device("cuda", 0))

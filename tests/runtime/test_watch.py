@@ -21,18 +21,18 @@ from tests.support import ROOT
 
 EXAMPLES = ROOT / "examples"
 CHOSEN = {
-    "missing": ("one call of three alike is skipped",),
+    "missing": ("one of three identical calls is skipped",),
     "early exit": ("rank 1 is killed",),
-    "exception": ("rank 0 raises, which may hold the store",),
-    "infinite loop": ("rank 1 loops for ever",),
+    "exception": ("rank 0 raises, and may host the store",),
+    "infinite loop": ("rank 1 loops indefinitely",),
     "swapped": (
         "different shapes in opposite order",
         "same shapes in opposite order, through a helper",
         "one rank of four in opposite order",
     ),
     "reduce op": ("SUM on rank 0, MAX on rank 1",),
-    "root": ("broadcast from oneself",),
-    "dtype": ("int32 and float32, of one size, so that nothing hangs",),
+    "root": ("broadcast with each rank as root",),
+    "dtype": ("int32 and float32 of the same size, so nothing hangs",),
     "shape": ("the last batch of one rank is smaller",),
     "group": ("two groups of the same ranks in opposite order", "new_group on its members only"),
     "sub-group": ("different operations within a sub-group",),
@@ -122,7 +122,7 @@ dist.barrier()
     assert outcome.effect == "finishes", str(outcome)
     (table,) = all_tables(outcome)
     assert "rank 0 did not reach call 1" in table
-    assert "not in a collective since" in table
+    assert "not in a collective for" in table
     assert "see `distlint rule DST121` (long-rank0-work)" in table
     assert [rank.values["sum"] for rank in outcome.ranks] == [["8.0"]] * 2
 
@@ -541,7 +541,7 @@ def test_ctrl_c_shows_where_the_ranks_are(tmp_path: Path) -> None:
     (table,) = tables(err)
     assert "rank 1 did not reach call 1" in table
     assert "rank 0: in barrier (call 1)" in table
-    assert re.search(rf"rank 1: not in a collective since .* s, at {script.name}:7", table)
+    assert re.search(rf"rank 1: not in a collective for .* s, at {script.name}:7", table)
     lines = said_by_distlint(err.replace(table, ""))
     assert lines == ["distlint: interrupted; all processes have ended"]
 

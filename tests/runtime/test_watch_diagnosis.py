@@ -20,7 +20,7 @@ from distlint.runtime.collective_watch.sites import Site
 from distlint.runtime.collective_watch.table import KnownFinding, table
 
 WORLD = (0, 1)
-KILLED = "was killed (process 7 is gone)"
+KILLED = "was killed (process 7 no longer exists)"
 
 
 def call(op: str = "all_reduce", line: int = 1, passed: str = "t", **more: str) -> Call:
@@ -97,7 +97,7 @@ def test_a_skipped_call_is_found_by_what_follows() -> None:
     short = report(1, *lines[:2], *lines[3:], left="exited")
     found = certain(diagnose([long, short]))
     assert (found.kind, found.seq) == ("skipped", 3)
-    assert "rank 1 has skipped all_reduce" in found.what
+    assert "rank 1 skipped all_reduce" in found.what
 
 
 def test_a_rank_that_is_merely_late_is_not_certain() -> None:
@@ -117,7 +117,7 @@ def test_ranks_that_wait_for_each_other_are_certain() -> None:
             RankReport(1, stuck="B", now=inside(1, "B"), groups=two),
         ]
     )
-    assert "the ranks wait for one another" in certain(found).what
+    assert "the ranks wait for each other" in certain(found).what
 
 
 def test_a_circle_of_three() -> None:
@@ -133,7 +133,7 @@ def test_a_circle_of_three() -> None:
         )
         for rank, name in enumerate("ABC")
     ]
-    assert "the ranks wait for one another" in certain(diagnose(reports)).what
+    assert "the ranks wait for each other" in certain(diagnose(reports)).what
 
 
 def test_a_group_whose_trouble_is_known_is_left_out() -> None:
@@ -185,10 +185,10 @@ def test_a_rank_that_was_killed_may_have_gone_further_than_it_had_published() ->
     assert found.what == "rank 1 left after call 1 and before the end of call 4"
     assert (found.seq, found.common_seq) == (4, 1)
     text = table(found, [waiting, lost(call(line=1))], [], rank=0)
-    assert "last collective known to be common: call 1\n" in text
+    assert "last collective known to match: call 1\n" in text
     assert "first difference: call 4\n" in text
     assert "  rank 1: is not known to have reached it\n" in text
-    assert f"  rank 1: {KILLED}; it may have gone further than call 1, all_reduce at" in text
+    assert f"  rank 1: {KILLED}; last known collective: call 1, all_reduce at" in text
     assert "has not reached" not in text
 
 
@@ -226,15 +226,15 @@ def test_the_table_of_many_ranks_has_one_line_for_those_that_do_the_same() -> No
     assert len(text.splitlines()) < 14
     assert "group 0 (ranks 0-63)" in text
     assert "  ranks 0-63: all_reduce(SUM) float32[4] at /train.py:1 in step" in text
-    assert "  ranks 1-63: in all_reduce(SUM) float32[4] (call 2) since 5.0 to 5.6 s" in text
+    assert "  ranks 1-63: in all_reduce(SUM) float32[4] (call 2) for 5.0 to 5.6 s" in text
 
 
 def test_ranks_that_do_different_things_have_a_line_each() -> None:
     reports = [report(r, call(line=r), left=f"raised {r}", ranks=(0, 1, 2)) for r in (0, 1)]
     reports.append(report(2, call(), call(), ranks=(0, 1, 2), stuck="0", now=inside(2)))
     text = table(certain(diagnose(reports)), reports, [], rank=2)
-    assert "  rank 0: raised 0; its last collective was call 1" in text
-    assert "  rank 1: raised 1; its last collective was call 1" in text
+    assert "  rank 0: raised 0; last collective: call 1" in text
+    assert "  rank 1: raised 1; last collective: call 1" in text
     assert "  ranks 0, 1: have not reached it\n" in text
 
 
@@ -246,7 +246,7 @@ A, B = call(passed="a"), call(passed="b")
 @pytest.mark.parametrize(
     ("calls", "more", "codes"),
     [
-        (((STEP, STEP), (STEP,)), {1: {"left": "ended"}}, ["DST113"]),
+        (((STEP, STEP), (STEP,)), {1: {"left": "finished"}}, ["DST113"]),
         (((call(), call()), (call(),)), {1: {"left": "left the watch"}}, ["DST109"]),
         (((STEP, STEP), (STEP, AFTER)), {}, ["DST113"]),
         (((STEP, AFTER), (STEP, STEP)), {}, ["DST101", "DST113"]),

@@ -186,6 +186,6 @@ def test_an_exit_is_told_with_what_led_to_it() -> None:
             return how_it_ended(error)
 
     here = r"at \S*test_watch_parts.py:\d+ in ended"
-    wanted = rf"exited with status 3 {here}, after it had raised ValueError: bad sample {here}"
+    wanted = rf"exited with status 3 {here}, after it raised ValueError: bad sample {here}"
     assert re.fullmatch(wanted, ended(3))
     assert re.fullmatch(rf"exited with status 0 {here}", ended(0))

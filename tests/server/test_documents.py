@@ -48,7 +48,7 @@ def test_the_quick_fix_changes_nothing_else(tmp_path: Path) -> None:
     with Editor(tmp_path) as editor:
         editor.open(path, LAUNCH, language="shellscript")
         first = editor.diagnostics(path)[:1]
-        fix = quick_fix(editor.actions(path, first), "Write `TORCH_NCCL")
+        fix = quick_fix(editor.actions(path, first), "Rename to `TORCH_NCCL")
         (change,) = fix["edit"]["documentChanges"]  # type: ignore[index]
         renamed = LAUNCH.replace("export NCCL_ASYNC", "export TORCH_NCCL_ASYNC")
         assert edited(LAUNCH, change["edits"]) == renamed

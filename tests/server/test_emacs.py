@@ -62,5 +62,5 @@ def test_eglot_shows_the_finding_and_applies_the_fix(tmp_path: Path) -> None:
         pytest.skip("eglot is not installed")
     assert result.returncode == 0, result.stderr
     assert "ROW 4 " in result.stderr
-    assert "parts the ranks" in json.dumps(result.stderr)
+    assert "ranks diverge on" in json.dumps(result.stderr)
     assert script.read_text() == CLEAN

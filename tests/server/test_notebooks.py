@@ -106,7 +106,7 @@ def test_the_quick_fix_and_the_comment_are_edits_of_the_cell(path: Path) -> None
         _, _, bug = editor.open_notebook(path, TITLE, SETUP, BUG)
         diagnostics = editor.cell_diagnostics(3)[bug]
         actions = editor.actions(bug, diagnostics)
-        edits = changes(quick_fix(actions, "Call barrier")["edit"])
+        edits = changes(quick_fix(actions, "Call `barrier`")["edit"])
         assert set(edits) == {bug}
         assert edited(BUG, edits[bug]) == "%matplotlib inline\ndist.barrier()"
         (ignored,) = changes(quick_fix(actions, "Ignore")["edit"]).items()

@@ -61,7 +61,7 @@ def test_findings_are_shown_with_the_path_of_the_other_ranks(script: Path) -> No
         assert found["severity"] == 1
         assert found["range"]["start"] == {"line": ROW, "character": COLUMN}
         told = {each["message"]: each["location"] for each in found["relatedInformation"]}
-        assert any(text.startswith("every other rank: ") for text in told)
+        assert any(text.startswith("the other ranks: ") for text in told)
         assert told["rank 0: barrier: dist.barrier()"]["uri"] == script.as_uri()
         assert told["rank 0: barrier: dist.barrier()"]["range"]["start"]["line"] == ROW + 1
 
@@ -208,7 +208,7 @@ def test_hover_explains_a_finding_and_an_ignore_comment(script: Path) -> None:
         editor.open(script)
         shown = editor.hover(script, ROW, COLUMN)
         assert "rank 0: barrier: dist.barrier()" in shown
-        assert "## What it finds" in shown
+        assert "## What is reported" in shown
         editor.change(script, "x = 1  # distlint: ignore[unsynced-break]\n")
         assert "unsynced-break (DST102)" in editor.hover(script, 0, 30)
         assert editor.hover(script, 0, 0) == ""
@@ -221,7 +221,7 @@ def test_hover_on_a_collective_tells_which_ranks_reach_it(script: Path) -> None:
         editor.change(script, CLEAN)
         assert "reached by **all ranks**" in editor.hover(script, ROW, 8)
         editor.change(script, f"{CLEAN}\ndef unused():\n    dist.all_reduce(1)\n")
-        assert "reached by **all ranks** as `unused`" in editor.hover(script, ROW + 4, 12)
+        assert "reached by **all ranks** (trace of `unused`)" in editor.hover(script, ROW + 4, 12)
 
 
 def test_inlay_hints_are_there_when_asked_for(script: Path) -> None:
@@ -379,7 +379,7 @@ def test_columns_are_in_the_units_that_were_agreed_on(script: Path, encoding: st
         wide = {"utf-8": line.encode(), "utf-16": line.encode("utf-16-le")}.get(encoding)
         units = len(line) if wide is None else len(wide) // {"utf-8": 1, "utf-16": 2}[encoding]
         assert found["range"]["end"]["character"] == units
-        assert "## What it finds" in editor.hover(script, ROW, units - 1)
+        assert "## What is reported" in editor.hover(script, ROW, units - 1)
         assert editor.hover(script, ROW, units + 1) == ""
 
 
@@ -479,7 +479,7 @@ def test_rules_of_a_project_can_be_switched_off(
         editor.open(script)
         assert codes(editor.diagnostics(script)) == ["DST101"]
         (said,) = editor.messages
-        assert "rules are not run: " in said
+        assert "custom rules of the project were not run: " in said
 
 
 def test_rules_of_the_projects_own_are_asked_and_watched(tmp_path: Path) -> None:
@@ -495,7 +495,7 @@ def test_rules_of_the_projects_own_are_asked_and_watched(tmp_path: Path) -> None
         (found,) = editor.diagnostics(script)
         assert found["code"] == "LAB001"
         (said,) = editor.messages
-        assert "running rules of the project: " in said
+        assert "running custom rules of the project: " in said
         assert "lab.py" in said
         assert "holds its nodes" in editor.hover(script, 2, 1)
         rule.write_text(FILE.replace("LAB001", "LAB0042"))

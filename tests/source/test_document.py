@@ -35,19 +35,19 @@ def test_encodings_that_python_reads(data: bytes, text: str | None, encoding: st
 @pytest.mark.parametrize(
     ("data", "message", "row", "column"),
     [
-        (b"x = 1\ny = '\xe4'\n", "byte 0xe4 is not UTF-8", 2, 6),
-        ("ä = 'ä'".encode() + b"\xff", "byte 0xff is not UTF-8", 1, 8),
-        (b"# coding: ascii\r\nx = '\xe4'", "byte 0xe4 is not ascii", 2, 6),
+        (b"x = 1\ny = '\xe4'\n", "byte 0xe4 is not valid UTF-8", 2, 6),
+        ("ä = 'ä'".encode() + b"\xff", "byte 0xff is not valid UTF-8", 1, 8),
+        (b"# coding: ascii\r\nx = '\xe4'", "byte 0xe4 is not valid ascii", 2, 6),
         (b"# coding: klingon\n", "unknown encoding: klingon", 1, 1),
         (b"#!python\n# coding: klingon\n", "unknown encoding: klingon", 2, 1),
         (b"\xef\xbb\xbf# coding: latin-1\n", "encoding problem: utf-8", 1, 1),
         (b"# coding: rot13\n", "cannot decode as rot13", 1, 1),
-        (b"# coding: idna\n\xff", "byte 0xff is not idna", 2, 1),
+        (b"# coding: idna\n\xff", "byte 0xff is not valid idna", 2, 1),
         (b"# coding: undefined\n", "cannot decode as undefined", 1, 1),
-        (b"x = 1\n\0\1\2", "a NUL byte: this is a binary file", 2, 1),
-        (b"\x7fELF\xff\0", "a NUL byte: this is a binary file", 1, 6),
-        ("x = 1".encode("utf-16"), "the file is UTF-16", 1, 1),
-        ("x = 1".encode("utf-32"), "the file is UTF-32", 1, 1),
+        (b"x = 1\n\0\1\2", "binary file (it contains a NUL byte)", 2, 1),
+        (b"\x7fELF\xff\0", "binary file (it contains a NUL byte)", 1, 6),
+        ("x = 1".encode("utf-16"), "file is encoded as UTF-16", 1, 1),
+        ("x = 1".encode("utf-32"), "file is encoded as UTF-32", 1, 1),
     ],
 )
 def test_other_bytes_are_refused_with_their_place(

@@ -82,7 +82,7 @@ def test_all_of_a_finding_moves_but_its_fix() -> None:
             lanes=(Lane("rank 0", (Step("broadcast", place(5)), Step("ends"))),),
             decisions=(Decision("rank == 0", "true", "rank predicate", place(4)),),
             effect="a hang",
-            advice="none",
+            help="none",
         ),
         fix=Fix("safe", "mend", (Edit(Span(3, 1, 3, 2), "x"),)),
     )
@@ -95,7 +95,7 @@ def test_all_of_a_finding_moves_but_its_fix() -> None:
         lanes=(Lane("rank 0", (Step("broadcast", place(6)), Step("ends"))),),
         decisions=(Decision("rank == 0", "true", "rank predicate", place(5)),),
         effect="a hang",
-        advice="none",
+        help="none",
     )
     assert found.fix is None
 

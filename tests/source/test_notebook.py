@@ -86,7 +86,7 @@ class TestReading:
             ("{}", 1, "not a notebook: it has no cells"),
             ('{"nbformat": 2}', 1, "not a notebook: it has no cells"),
             ('{"cells": 3}', 1, "not a notebook: it has no cells"),
-            ("[" * 100_000, 1, "not a notebook: it cannot be read as JSON"),
+            ("[" * 100_000, 1, "not a notebook: invalid JSON"),
         ],
     )
     def test_what_is_no_notebook(self, text: str, row: int, message: str) -> None:
@@ -95,7 +95,7 @@ class TestReading:
         assert (caught.value.message, caught.value.row) == (message, row)
 
     def test_bytes_that_are_no_text(self) -> None:
-        with pytest.raises(DocumentError, match="byte 0xff is not UTF-8") as caught:
+        with pytest.raises(DocumentError, match="byte 0xff is not valid UTF-8") as caught:
             Notebook.from_bytes(b"{\n\xff}", PATH)
         assert caught.value.row == 2
 
@@ -196,9 +196,9 @@ class TestEdits:
         ("wrong", "why"),
         [
             (edit(2, 1, 4, 1, ""), "another cell"),
-            (edit(4, 1, 4, 1, "import re\n"), "above the magic"),
-            (edit(6, 1, 6, 6, "ls()"), "no Python"),
-            (edit(5, 1, 7, 1, "\n"), "no Python"),
+            (edit(4, 1, 4, 1, "import re\n"), "above the cell magic"),
+            (edit(6, 1, 6, 6, "ls()"), "not Python"),
+            (edit(5, 1, 7, 1, "\n"), "not Python"),
             (edit(2, 1, 3, 1, "x"), "join two cells"),
         ],
     )

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from distlint.output import summary
+from distlint.output import headline, summary
 from distlint.output.formats import Page
-from distlint.output.headline import headline
 from distlint.output.style import Printer, printer
 from distlint.source.report import Report, Reported
 
@@ -12,9 +11,9 @@ from distlint.source.report import Report, Reported
 def write(report: Report, page: Page) -> None:
     out = printer(page.stream, color=page.color)
     for item in report.reported:
-        render(item, out)
+        render(item, out, unsafe=page.unsafe)
     summary.close(report, out, page)
 
 
-def render(item: Reported, out: Printer) -> None:
-    out.line(*headline(item.finding))
+def render(item: Reported, out: Printer, *, unsafe: bool = False) -> None:
+    out.line(*headline.line(item.finding, unsafe=unsafe))

@@ -1,67 +1,92 @@
-"""Findings with their source and the whole story: who does what, why, and what to do about it."""
+"""Findings in their source: where ranks wait, what separated them, and what to do about it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
 
-from distlint.output import summary
+from distlint.output import headline, summary
 from distlint.output.diff import numbered
 from distlint.output.formats import Page
-from distlint.output.frame import framed
-from distlint.output.headline import STYLES, headline
-from distlint.output.style import Printer, printer
-from distlint.output.table import INDENT, Row, decision_rows, once, table, where
-from distlint.source.finding import Explanation, Finding, Place
+from distlint.output.labels import labels_of, notes_of
+from distlint.output.snippet import GUTTER, Lines, snippet
+from distlint.output.style import Part, Printer, printer, visible, wrapped
 from distlint.source.report import Report, Reported
+
+MOST_CHANGED = 6
+"""Lines of a fix that are shown below its finding; ``distlint fix --diff`` shows all."""
+
+_APPLICABILITY = {"safe": "", "unsafe": " (unsafe)", "displayonly": " (not applied)"}
 
 
 def write(report: Report, page: Page) -> None:
     out = printer(page.stream, color=page.color)
     for item in report.reported:
-        render(item, out, page.width)
+        render(item, out, page.width, unsafe=page.unsafe)
     summary.close(report, out, page)
 
 
-def render(item: Reported, out: Printer, width: int) -> None:
-    """One finding: headline, source, explanation."""
+def render(item: Reported, out: Printer, width: int, *, unsafe: bool = False) -> None:
+    """One finding: headline, labelled source, notes, and the fix if it is short."""
     finding = item.finding
-    style = STYLES[finding.severity]
-    out.line(*headline(finding))
-    if item.frame is not None:
-        for parts in framed(item.frame, finding.place.span, style, width):
-            out.line(INDENT, *parts)
-    for parts in table(list(_rows(finding)), width):
+    for parts in _headline(item, width, unsafe=unsafe):
         out.line(*parts)
-    for parts in numbered(item.proposed):
-        out.line(INDENT, *parts)
+    labels = labels_of(finding)
+    for parts in snippet(labels, _lines(item), headline.STYLES[finding.severity], width):
+        out.line(*parts)
+    digits = len(str(max(label.place.span.row for label in labels)))
+    for parts in _notes(item, digits, width):
+        out.line(*parts)
+    if _changed(item) <= MOST_CHANGED:
+        for parts in numbered(item.proposed, width - 2):
+            out.line("  ", *parts)
     out.line()
 
 
-def _rows(finding: Finding) -> Iterator[Row]:
-    shown: set[Place | None] = {finding.place}
-    path = finding.place.path
-    if finding.explanation is not None:
-        yield from _explained(finding.explanation, path, shown)
-    rest = [related for related in finding.related if related.place not in shown]
-    for label, related in zip(once("see also", len(rest)), rest, strict=True):
-        yield Row(label, related.message, where(related.place, path))
-    if finding.explanation is not None:
-        yield Row("effect", finding.explanation.effect)
-        yield Row("advice", finding.explanation.advice)
-    if finding.fix is not None:
-        unsafe = {"safe": "", "unsafe": " (unsafe)", "displayonly": " (not applied)"}
-        yield Row("fix", finding.fix.message + unsafe[finding.fix.applicability])
+def _headline(item: Reported, width: int, *, unsafe: bool) -> Iterator[list[Part]]:
+    finding = item.finding
+    kind = headline.kind(finding)
+    indent = len(kind[0]) + 2
+    fix = headline.mark(finding, unsafe=unsafe)
+    text = f"{headline.message(finding)} {fix}".rstrip()
+    first, *rest = wrapped(text, max(20, width - indent))
+    yield [kind, (f": {first}", "bold")]
+    for line in rest:
+        yield [" " * indent, (line, "bold")]
 
 
-def _explained(explanation: Explanation, path: Path, shown: set[Place | None]) -> Iterator[Row]:
-    steps = []
-    if explanation.common is not None:
-        steps.append(("last in common", explanation.common))
-    for lane in explanation.lanes:
-        steps += zip(once(lane.ranks, len(lane.steps)), lane.steps, strict=True)
-    for label, step in steps:
-        yield Row(label, step.text, where(step.place, path))
-    yield from decision_rows(explanation.decisions, path)
-    shown.update(step.place for _, step in steps)
-    shown.update(decision.place for decision in explanation.decisions)
+def _lines(item: Reported) -> Lines:
+    """The rows of files, those around the finding as they were when it was checked."""
+    from distlint.output.places import source_lines  # loads json, which a clean file does not need
+
+    here = item.finding.place
+
+    def line(path: Path, cell: int, row: int) -> str | None:
+        frame = item.frame
+        if frame is not None and (path, cell) == (here.path, here.cell):
+            index = row - frame.first_row
+            if 0 <= index < len(frame.lines):
+                return frame.lines[index]
+        lines = source_lines(path, cell)
+        return lines[row - 1] if 0 < row <= len(lines) else None
+
+    return line
+
+
+def _notes(item: Reported, digits: int, width: int) -> Iterator[list[Part]]:
+    notes = list(notes_of(item.finding))
+    fix = item.finding.fix
+    if fix is not None:
+        shown = "" if _changed(item) <= MOST_CHANGED else "; `distlint fix --diff` shows it"
+        notes.append(("fix", f"{fix.message}{_APPLICABILITY[fix.applicability]}{shown}"))
+    for label, text in notes:
+        start = f"{'':>{digits}} = "
+        indent = len(start) + len(label) + 2
+        first, *rest = wrapped(visible(text), max(20, width - indent))
+        yield [(start, GUTTER), (f"{label}: ", "bold"), first]
+        for line in rest:
+            yield [" " * indent, line]
+
+
+def _changed(item: Reported) -> int:
+    return sum(line[:1] in ("+", "-") for line in item.proposed)

@@ -43,7 +43,7 @@ def _message(finding: Finding) -> str:
     where = f"{display(place.path)}:{place_name(place)}"
     lines = [f"{where}: {finding.code} {finding.message}"]
     if finding.explanation is not None:
-        lines += [finding.explanation.effect, finding.explanation.advice]
+        lines += [finding.explanation.effect, finding.explanation.help]
     return "\n".join(line for line in lines if line)
 
 

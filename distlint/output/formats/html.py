@@ -8,8 +8,8 @@ from itertools import groupby
 
 from distlint.output import web
 from distlint.output.formats import Page
-from distlint.output.frame import columns
 from distlint.output.places import in_repository
+from distlint.output.snippet import columns
 from distlint.output.summary import closing, incomplete
 from distlint.output.table import where
 from distlint.output.web import inline, text
@@ -202,8 +202,8 @@ def _facts(finding: Finding) -> Iterator[str]:
     explanation = finding.explanation
     rows = []
     if explanation is not None:
-        rows += [("because", _decision(each, finding)) for each in explanation.decisions]
-        rows += [("effect", inline(explanation.effect)), ("advice", inline(explanation.advice))]
+        rows += [("diverges at", _decision(each, finding)) for each in explanation.decisions]
+        rows += [("effect", inline(explanation.effect)), ("help", inline(explanation.help))]
     if not (explanation and explanation.lanes):
         path = finding.place.path
         rows += [

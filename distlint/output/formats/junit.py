@@ -84,7 +84,7 @@ def _text(finding: Finding, name: str) -> str:
     cell = f"cell {place.cell}:" if place.cell else ""
     lines = [f"{name}:{cell}{place.span.row}: {finding.message}"]
     if finding.explanation is not None:
-        lines += [finding.explanation.effect, finding.explanation.advice]
+        lines += [finding.explanation.effect, finding.explanation.help]
     return "\n".join(line for line in lines if line)
 
 

@@ -94,7 +94,7 @@ def _message(finding: Finding) -> str:
     where = f"{place_name(finding.place)}: " if finding.place.cell else ""
     parts = [where + finding.message]
     if finding.explanation is not None:
-        parts += [finding.explanation.effect, finding.explanation.advice]
+        parts += [finding.explanation.effect, finding.explanation.help]
     return "\n\n".join(part for part in parts if part)
 
 

@@ -103,7 +103,7 @@ def on_rank_0_only(site: CallSite, draft: Draft, opened: bool = False) -> Fix:
             raise Doubt("more is done while the file is open")
         statement = block
     statements.wrap(draft, f"if {_is_rank_0(draft, call)}:", statement)
-    return draft.fix("unsafe", "Do this on rank 0 only")
+    return draft.fix("unsafe", "Run this on rank 0 only")
 
 
 def _is_rank_0(draft: Draft, at: cst.CSTNode) -> str:
@@ -119,7 +119,7 @@ def _is_rank_0(draft: Draft, at: cst.CSTNode) -> str:
     if helper is not None and not _is_made_behind(draft, helper, at):
         return f"{helper}.is_main_process"
     if ranks.joins_later(draft, statements.statement_of(draft, at)):
-        raise Doubt("the processes do not know each other yet")
+        raise Doubt("the process group does not exist yet")
     first = f"{imports.imported(draft, 'torch.distributed', 'get_rank', at)}() == 0"
     if ranks.joined_before(draft, at):
         return first

@@ -9,7 +9,7 @@ from distlint.analyzer.static.names import calls_of, placed
 from distlint.analyzer.static.objects import objects_of
 from distlint.rules.base import Example, SourceRule, WitnessRule
 from distlint.rules.collectives._repair import hoisted
-from distlint.rules.collectives._wording import condition, contrast, kinds, proviso
+from distlint.rules.collectives._wording import kinds, proviso
 from distlint.source.finding import Finding, Severity
 
 if TYPE_CHECKING:
@@ -31,44 +31,63 @@ _SAVES = frozenset({"checkpoint", "state_dict", "fsdp_state_dict", "fsdp_optim_s
 class CollectiveSaveInRankBranch(WitnessRule, SourceRule):
     """A checkpoint call that needs all ranks is made on some ranks only.
 
-    ## What it finds
-
-    Saving or collecting state that is spread over the ranks, on one side of a rank test: the
-    `state_dict()` of an FSDP model, `ZeroRedundancyOptimizer.consolidate_state_dict`, functions of
-    `torch.distributed.checkpoint`, DeepSpeed's `save_checkpoint`, Accelerate's `get_state_dict`,
-    `save_model` and `save_state` under FSDP or DeepSpeed, Lightning's `trainer.save_checkpoint`.
-
-    ## Why it matters
-
-    `if rank == 0: torch.save(...)` is right for DDP and found in every tutorial. With sharded state
-    the same test keeps the owners of the shards away, and rank 0 waits for them. It shows at the
-    first checkpoint, which may be hours into the run.
-
-    ## What to do
-
-    Collect on all ranks, write on one:
-
     ```python
-    state = accelerator.get_state_dict(model)
-    if accelerator.is_main_process:
-        torch.save(state, path)
+    model = FSDP(model)
+    train(model, loader)
+    if dist.get_rank() == 0:
+        torch.save(model.state_dict(), "model.pt")  # state_dict() communicates with all ranks
+    dist.barrier()
     ```
 
-    `engine.save_checkpoint`, `accelerator.save_state` and `trainer.save_checkpoint` know by
-    themselves who writes what: call them on all ranks.
+    ## Use instead
 
-    ## Fix
+    ```python
+    model = FSDP(model)
+    train(model, loader)
+    state = model.state_dict()  # on all ranks
+    if dist.get_rank() == 0:
+        torch.save(state, "model.pt")
+    dist.barrier()
+    ```
 
-    Unsafe: the call moves out of the branch, so that all ranks make it; only the writing of a
-    collected state stays under the test. Memory for a full state is then needed where the framework
-    gathers it.
+    With Accelerate, call `accelerator.get_state_dict(model)` on all ranks.
+    `engine.save_checkpoint`, `accelerator.save_state` and `trainer.save_checkpoint` decide
+    themselves which rank writes what: call them on all ranks, too.
 
-    ## When it is silent
+    ## Why is this bad?
 
-    - The state is plain: `torch.save(model.module.state_dict(), path)` of a DDP model.
-    - All ranks collect, and only `torch.save` is under the test.
-    - The call communicates only under a strategy that the script rules out. If the strategy is
-      not known, the finding is information and names the strategy.
+    `if rank == 0: torch.save(...)` is right for DDP and appears in every tutorial. With sharded
+    state, the same check keeps the ranks that hold the other shards out of the collective, and rank
+    0 hangs. This shows only at the first checkpoint, which may be hours into the run.
+
+    ## What is reported
+
+    Saving or gathering sharded state on one side of a rank check: the `state_dict()` of an FSDP
+    model, `ZeroRedundancyOptimizer.consolidate_state_dict`, functions of
+    `torch.distributed.checkpoint`, DeepSpeed's `save_checkpoint`, Accelerate's `get_state_dict`,
+    `save_model` and `save_state` with FSDP or DeepSpeed, and Lightning's `trainer.save_checkpoint`.
+    Also the `state_dict()` of a `ZeroRedundancyOptimizer` in a file that never calls
+    `consolidate_state_dict`.
+
+    ## What is not reported
+
+    - State that is not sharded, such as `torch.save(model.module.state_dict(), path)` of a DDP
+      model.
+    - All ranks gather the state, and only `torch.save` is inside the rank check.
+    - Calls that communicate only with a strategy that the script does not use. If the strategy is
+      unknown, the finding has severity info and names the strategy.
+
+    ## Fix safety
+
+    Unsafe: the call moves out of the branch, so that all ranks make it; only the write of the
+    gathered state stays inside. This needs memory for the full state where the framework gathers
+    it.
+
+    ## References
+
+    - [FullyShardedDataParallel](https://docs.pytorch.org/docs/stable/fsdp.html)
+    - [Distributed checkpoint](https://docs.pytorch.org/docs/stable/distributed.checkpoint.html)
+    - [DeepSpeed: model checkpointing](https://deepspeed.readthedocs.io/en/latest/model-checkpointing.html)
     """
 
     code = "DST407"
@@ -77,7 +96,7 @@ class CollectiveSaveInRankBranch(WitnessRule, SourceRule):
 
     good = (
         Example(
-            title="A DDP model, saved by rank 0",
+            title="A DDP model saved by rank 0",
             code="""\
 import os
 import tempfile
@@ -95,7 +114,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="A sharded model: collected by all, written by one",
+            title="A sharded model: all ranks gather, rank 0 writes",
             code="""\
 import os
 import tempfile
@@ -113,7 +132,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="A full state dict by the checkpoint API",
+            title="A full state dict with the checkpoint API",
             code="""\
 import os
 import tempfile
@@ -151,7 +170,7 @@ accelerator.wait_for_everyone()
 """,
         ),
         Example(
-            title="An optimizer that is consolidated by all",
+            title="An optimizer consolidated on all ranks",
             code="""\
 import os
 import tempfile
@@ -175,7 +194,7 @@ dist.destroy_process_group()
 
     bad = (
         Example(
-            title="The state dict of a sharded model on rank 0",
+            title="The state dict of a sharded model on rank 0 only",
             effect="hang",
             code="""\
 import os
@@ -192,7 +211,7 @@ dist.barrier()
 """,
         ),
         Example(
-            title="An optimizer consolidated by its reader",
+            title="An optimizer consolidated on rank 0 only",
             effect="hang",
             code="""\
 import torch
@@ -211,7 +230,7 @@ dist.barrier()
 """,
         ),
         Example(
-            title="A distributed checkpoint from one rank",
+            title="A distributed checkpoint saved by one rank",
             effect="hang",
             code="""\
 import tempfile
@@ -232,7 +251,7 @@ dist.barrier()
 """,
         ),
         Example(
-            title="Lightning's checkpoint under is_global_zero",
+            title="Lightning's save_checkpoint under is_global_zero",
             effect="hang",
             needs=("lightning",),
             code="""\
@@ -264,7 +283,7 @@ total = trainer.strategy.reduce(torch.ones(1))
 """,
         ),
         Example(
-            title="save_state with automatic names on the main process",
+            title="save_state with automatic naming on the main process",
             effect="hang",
             needs=("accelerate",),
             code="""\
@@ -283,7 +302,7 @@ accelerator.wait_for_everyone()
 """,
         ),
         Example(
-            title="A DeepSpeed engine that is saved by rank 0",
+            title="A DeepSpeed engine saved by rank 0",
             effect="static",
             needs=("deepspeed",),
             why_static="needs deepspeed and a GPU; save_checkpoint has a barrier on all ranks",
@@ -307,7 +326,7 @@ for step in range(100):
 """,
         ),
         Example(
-            title="save_state on the main process under FSDP",
+            title="save_state on the main process with FSDP",
             effect="static",
             needs=("accelerate",),
             why_static="Accelerate's FSDP plugin wants an accelerator device; plain DDP is silent",
@@ -335,13 +354,12 @@ for step in range(10):
         return witness.cause.kind == "rank" and bool(_SAVES & kinds(witness))
 
     def message(self, witness: Witness) -> str:
-        return (
-            f"a save that needs all ranks is on one side of {condition(witness)}: "
-            f"{contrast(witness)}{proviso(witness)}"
-        )
+        events = (witness.subject, witness.first, witness.second)
+        call = next((each.op for each in events if each and each.kind in _SAVES), "this save")
+        return f"`{call}` must be called on all ranks{proviso(witness)}"
 
-    def advice(self, witness: Witness) -> str:
-        return "Call it on all ranks; keep only the writing of a collected state under the test."
+    def help(self, witness: Witness) -> str:
+        return "Call it on all ranks, and keep only the write of the gathered state on one rank"
 
     def fix(self, witness: Witness, draft: Draft) -> Fix | None:
         return hoisted(witness, draft)
@@ -365,10 +383,9 @@ for step in range(10):
 
     def _unconsolidated(self, call: ir.Call, module: Module, locators: Locators) -> Finding:
         return self.finding(
-            message="the state of this ZeroRedundancyOptimizer lies on all ranks, and nothing here "
-            "calls `consolidate_state_dict`",
+            message="sharded optimizer state is never consolidated",
             severity=Severity.WARNING,
             place=locators.of(module.key).place(call.site),
-            effect="state_dict() raises a RuntimeError",
-            advice="Call consolidate_state_dict(to=0) on all ranks, state_dict() on rank 0.",
+            effect="`state_dict()` raises a `RuntimeError`",
+            help="Call `consolidate_state_dict(to=0)` on all ranks, then `state_dict()` on rank 0",
         )

@@ -40,42 +40,62 @@ _LOADERS = re.compile(r"(?:^|_)(?:load(?!er)|reload|resum|restor|restart)", re.I
 
 
 class DdpPrefixSave(SourceRule):
-    """The state dict of a wrapped model is saved with the wrapper's prefix.
+    """The state dict of a wrapped model is saved, with the wrapper's prefix in each key.
 
-    ## What it finds
+    ```python
+    model = DDP(Net().to(device), device_ids=[local_rank])
+    train(model, loader)
+    if dist.get_rank() == 0:
+        torch.save(model.state_dict(), "model.pt")  # keys are "module.fc.weight", ...
+    ```
 
-    `torch.save` of `model.state_dict()` (alone or in a dict) where `model` is a
-    `DistributedDataParallel`, a `DataParallel`, what `torch.compile` returned, or what
-    `accelerator.prepare` made of a model.
+    ## Use instead
 
-    ## Why it matters
+    ```python
+    model = DDP(Net().to(device), device_ids=[local_rank])
+    train(model, loader)
+    if dist.get_rank() == 0:
+        torch.save(model.module.state_dict(), "model.pt")  # keys are "fc.weight", ...
+    ```
 
-    The wrapper holds the model as `module` (a compiled one as `_orig_mod`), so that each name in
-    the file begins with `module.`. The bare model then refuses the file, or, with `strict=False`,
-    takes nothing from it without a word and starts from random weights.
-
-    ## What to do
-
-    Save the model inside: `model.module.state_dict()`, `accelerator.unwrap_model(model)`, for a
-    compiled model `model._orig_mod` or the name that it had before. Files that exist already are
-    mended at loading, with `torch.nn.modules.utils.consume_prefix_in_state_dict_if_present` or
+    With Accelerate, save `accelerator.unwrap_model(model).state_dict()`; for a compiled model, save
+    `model._orig_mod.state_dict()` or keep a reference to the model from before `torch.compile`. To
+    load files that already have the prefix, use
+    `torch.nn.modules.utils.consume_prefix_in_state_dict_if_present` or
     `distlint.runtime.strip_prefixes`.
 
-    ## Fix
+    ## Why is this bad?
 
-    Unsafe: the state dict is taken from the model inside. Files that exist already, and code
-    elsewhere that loads them into the wrapper, still have the prefix. Offered where the model is
-    wrapped for certain.
+    The wrapper holds the model as `module` (`torch.compile` as `_orig_mod`), so each key in the
+    file begins with `module.`. The unwrapped model cannot load this file: it raises an error or,
+    with `strict=False`, silently loads nothing and starts from random weights.
 
-    ## When it is silent
+    ## What is reported
 
-    - The file is loaded into the wrapper again, or its prefix is taken off, in the same module;
-      also when the wrapper is handed to a function that is called `load_...`, `resume_...` or
-      `restore_...`, or a script beside it loads a file of this name into a wrapper.
-    - The model is taken out first, also by `hasattr(model, "module")` or a function for it, or in
-      the other arm of a test: `model.module` where it is wrapped, `model` where it is not.
-    - FSDP models and DeepSpeed engines: their names have no such prefix.
-    - It is not known whether the model is wrapped.
+    `torch.save` of `model.state_dict()`, alone or in a dict, where `model` is a
+    `DistributedDataParallel`, a `DataParallel`, the result of `torch.compile`, or a model returned
+    by `accelerator.prepare`.
+
+    ## What is not reported
+
+    - The same module loads the file into the wrapper again, or removes the prefix. This includes
+      passing the wrapper to a function named `load_...`, `resume_...` or `restore_...`, and a
+      script in the same directory that loads a file of this name into a wrapper.
+    - The model is unwrapped first, also with `hasattr(model, "module")`, by a function, or in the
+      other branch of a condition: `model.module` if it is wrapped, `model` if not.
+    - FSDP models and DeepSpeed engines: their keys have no such prefix.
+    - Models of unknown origin, which may or may not be wrapped.
+
+    ## Fix safety
+
+    Unsafe: the state dict of the model inside is saved. Existing files, and code elsewhere that
+    loads them into the wrapper, still use the prefix. Offered only if the model is wrapped on every
+    path that leads to the save.
+
+    ## References
+
+    - [DistributedDataParallel](https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html)
+    - [Saving and loading models](https://docs.pytorch.org/tutorials/beginner/saving_loading_models.html)
     """
 
     code = "DST401"
@@ -84,7 +104,7 @@ class DdpPrefixSave(SourceRule):
 
     good = (
         Example(
-            title="The model inside",
+            title="The state dict of the model inside",
             code="""\
 import torch
 import torch.distributed as dist
@@ -119,7 +139,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Resumed into the wrapper by a function of the project",
+            title="Resumed into the wrapper by a helper function",
             code="""\
 import os
 import torch
@@ -144,7 +164,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Taken out where there is a wrapper",
+            title="Unwrapped if there is a wrapper",
             code="""\
 import torch
 import torch.distributed as dist
@@ -163,7 +183,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Each arm as the model is there",
+            title="One branch for each case",
             code="""\
 import torch
 import torch.distributed as dist
@@ -185,7 +205,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Another name for the compiled model",
+            title="A separate name for the compiled model",
             code="""\
 import torch
 
@@ -197,7 +217,7 @@ torch.save(net.state_dict(), "model.pt")
             ranks=1,
         ),
         Example(
-            title="unwrap_model",
+            title="Unwrapped with unwrap_model",
             needs=("accelerate",),
             code="""\
 import torch
@@ -213,7 +233,7 @@ accelerator.wait_for_everyone()
 
     bad = (
         Example(
-            title="The names do not fit the bare model",
+            title="The keys do not match the unwrapped model",
             effect="fail",
             code="""\
 import torch
@@ -230,7 +250,7 @@ fresh.load_state_dict(torch.load("model.pt", map_location="cpu", weights_only=Tr
 """,
         ),
         Example(
-            title="In a dict, kept by a trainer",
+            title="In a dict, saved by a trainer class",
             effect="fail",
             code="""\
 import torch
@@ -256,7 +276,7 @@ torch.nn.Linear(2, 2).load_state_dict(state["model"])
 """,
         ),
         Example(
-            title="Put into a dict later",
+            title="Added to a dict later",
             effect="fail",
             code="""\
 import torch
@@ -288,7 +308,7 @@ torch.nn.Linear(2, 2).load_state_dict(torch.load("model.pt", weights_only=True))
             ranks=1,
         ),
         Example(
-            title="A compiled model inside the wrapper",
+            title="A compiled model inside DDP",
             effect="fail",
             code="""\
 import torch
@@ -306,7 +326,7 @@ fresh.load_state_dict(torch.load("model.pt", map_location="cpu", weights_only=Tr
 """,
         ),
         Example(
-            title="A prepared model",
+            title="A model prepared by Accelerate",
             effect="fail",
             needs=("accelerate",),
             code="""\
@@ -358,20 +378,21 @@ torch.nn.Linear(2, 2).load_state_dict(state)
         locator = locators.of(module.key)
         related: tuple[Related, ...] = ()
         if wrapper.made is not None:
-            related = (Related("the model is wrapped", locator.place(wrapper.made.site)),)
+            related = (Related("wrapped here", locator.place(wrapper.made.site)),)
         inner = {
             "torch.compile": "model._orig_mod.state_dict()",
             "Accelerator.prepare": "accelerator.unwrap_model(model).state_dict()",
         }
         return self.finding(
-            message=f"the names in this checkpoint begin with `{wrapper.prefix}`: the state dict "
-            f"is that of {wrapper.what}, not of the model",
+            message=f"checkpoint keys are prefixed with `{wrapper.prefix}`",
             severity=Severity.WARNING,
             place=locator.place(state.call.site),
             related=related,
-            effect="the bare model refuses the file, or takes nothing from it with strict=False",
+            effect="loading into an unwrapped model fails, or with `strict=False` silently loads "
+            "nothing",
             fix=partial(_fix, state, wrapper, draft),
-            advice=f"save {inner.get(wrapper.what, 'model.module.state_dict()')}",
+            help=f"Save `{inner.get(wrapper.what, 'model.module.state_dict()')}`, the state dict "
+            f"of the model inside `{wrapper.what}`",
         )
 
 
@@ -391,7 +412,7 @@ def _fix(state: CallSite, wrapper: Wrapper, draft: Draft) -> Fix:
         draft.replace(func.value, f"{prepare.value.value}.unwrap_model({model})")
     else:
         draft.replace(func.value, f"{model}.{wrapper.prefix.rstrip('.')}")
-    return draft.fix("unsafe", "Save the model inside the wrapper")
+    return draft.fix("unsafe", "Save the state dict of the model inside")
 
 
 def _states(objects: Objects, node: ir.Expr, point: Point) -> Iterator[CallSite]:

@@ -52,45 +52,62 @@ _FORGIVING = frozenset(
 
 
 class DeleteOnAllRanks(SourceRule):
-    """Every rank deletes the same files.
+    """All ranks delete the same files.
 
-    ## What it finds
+    ```python
+    directories = sorted(os.listdir("checkpoints"))
+    for directory in directories[:-3]:
+        shutil.rmtree(os.path.join("checkpoints", directory))
+    ```
 
-    `shutil.rmtree`, `os.remove` and their kind that all ranks come to, with a path in which nothing
-    tells the ranks apart: the rotation of old checkpoints, an `--overwrite` option. Also in a
-    region that the ranks go through in turn, such as `with accelerator.main_process_first():`,
-    where nothing but the existence of the file is asked before; and a temporary file whose name is
-    sent to the other ranks, that ends with its `with` right behind their reads. In preview, as
-    advice: what the first process of each node deletes.
-
-    ## Why it matters
-
-    Each rank lists the files and goes through them. The first deletes; the others fail with
-    `FileNotFoundError` or `Directory not empty`, now and then, and a rank that comes late deletes
-    what rank 0 has already written anew: so it is, too, where all go through one after another.
-    Where a block is entered by "the main process, or all under DeepSpeed", what sits in it besides
-    the save needs a test of its own.
-
-    ## What to do
+    ## Use instead
 
     ```python
     if dist.get_rank() == 0:
-        shutil.rmtree(old)
-    dist.barrier()  # before anybody writes there
+        directories = sorted(os.listdir("checkpoints"))
+        for directory in directories[:-3]:
+            shutil.rmtree(os.path.join("checkpoints", directory))
+    dist.barrier()  # before any rank writes there again
     ```
 
-    ## Fix
+    ## Why is this bad?
 
-    Unsafe: the statement goes under a test of the rank. Whether others have to wait for it is for
-    you to say, and a script that runs without a process group has no rank to ask for. Not offered
-    where all ranks go on with the path, as by making it anew, before they meet.
+    Each rank lists the files and deletes them. The first rank succeeds; the others fail now and
+    then with `FileNotFoundError` or `Directory not empty`. A late rank deletes what rank 0 has
+    already written again, also if the ranks go through the block one at a time. All ranks also
+    enter a block for "the main process, or DeepSpeed" if they run DeepSpeed: everything in it but
+    the save needs its own rank check.
 
-    ## When it is silent
+    ## What is reported
 
-    - A test of the rank around the call, before it, or in the callers.
-    - The path has the rank in it, or is a temporary one.
-    - A missing file is no error: `ignore_errors=True`, `missing_ok=True`, a handler, `suppress`.
-    - Nothing in the file shows that several processes come there.
+    - `shutil.rmtree`, `os.remove` and similar calls that all ranks make on a path that is the same
+      on all ranks, such as the rotation of old checkpoints or an `--overwrite` option.
+    - The same in a region that the ranks go through one at a time, such as
+      `with accelerator.main_process_first():`, if the code checks only that the file exists.
+    - A temporary file whose name is sent to the other ranks, if its `with` block ends right after
+      they read it.
+    - In preview, with severity info: what the first process of each node deletes, and, in a script
+      whose other processes are started only by Lightning's `Trainer`, paths that are checked for
+      existence first.
+
+    ## What is not reported
+
+    - A rank check around the call, before it, or in the callers.
+    - The path contains the rank, or is temporary.
+    - A missing file is no error: `ignore_errors=True`, `missing_ok=True`, an exception handler, or
+      `suppress`.
+    - Nothing in the file shows that several processes run this code.
+
+    ## Fix safety
+
+    Unsafe: the statement moves into a rank check. It may need a barrier afterwards, and a script
+    without a process group has no rank to check. Not offered if all ranks use the path afterwards,
+    for example to create it again, without a collective in between.
+
+    ## References
+
+    - [shutil.rmtree](https://docs.python.org/3/library/shutil.html#shutil.rmtree)
+    - [torch.distributed.barrier](https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.barrier)
     """
 
     code = "DST413"
@@ -99,7 +116,7 @@ class DeleteOnAllRanks(SourceRule):
 
     good = (
         Example(
-            title="A temporary file that all have read",
+            title="A barrier before the temporary file is deleted",
             code="""\
 import tempfile
 import torch
@@ -124,7 +141,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Rank 0 deletes, then all go on",
+            title="Rank 0 deletes, then a barrier",
             code="""\
 import os
 import shutil
@@ -139,7 +156,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Files of the rank's own",
+            title="One file per rank",
             code="""\
 import os
 import torch.distributed as dist
@@ -152,7 +169,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="What is out of date goes, one rank after another",
+            title="An outdated cache, one rank at a time",
             effect="static",
             why_static="accelerate's region, without a launcher",
             code="""\
@@ -168,7 +185,7 @@ def prepared(accelerator, source, cache):
 """,
         ),
         Example(
-            title="A missing folder is no error",
+            title="A missing directory is no error",
             code="""\
 import shutil
 import torch.distributed as dist
@@ -183,7 +200,7 @@ dist.destroy_process_group()
 
     bad = (
         Example(
-            title="A temporary file that is gone before all have read it",
+            title="A temporary file deleted before all ranks have read it",
             effect="fail",
             code="""\
 import tempfile
@@ -230,7 +247,7 @@ def tidy(checkpoints, best):
 """,
         ),
         Example(
-            title="One rank after another",
+            title="One rank at a time",
             effect="fail",
             code="""\
 import contextlib
@@ -264,7 +281,7 @@ assert os.path.exists("notes.txt"), "it is gone again"
 """,
         ),
         Example(
-            title="All ranks rotate the checkpoints",
+            title="All ranks rotate checkpoints",
             effect="fail",
             code="""\
 import os
@@ -290,7 +307,7 @@ rotate("run", 1)
 """,
         ),
         Example(
-            title="Every rank starts from an empty folder",
+            title="All ranks empty the output directory",
             effect="fail",
             code="""\
 import os
@@ -326,14 +343,13 @@ dist.barrier()
                 continue
             if guards.is_own(path, site.point):
                 continue
-            when = "" if _or_under_deepspeed(site.point) is None else " under DeepSpeed"
+            when = "" if _or_under_deepspeed(site.point) is None else " with DeepSpeed"
             finding = self.finding(
-                message=f"every rank comes to this `{called.rpartition('.')[2]}` of the same "
-                f"path{when}",
+                message=f"all ranks call `{called.rpartition('.')[2]}` on the same path{when}",
                 severity=Severity.WARNING,
                 place=locators.of(module.key).place(site.call.site),
-                effect="the first rank deletes, and the others fail or delete what is new",
-                advice="delete on rank 0 only, and let the ranks meet in a barrier afterwards",
+                effect="the first rank deletes, and the others fail or delete new files",
+                help="Delete on rank 0 only, and call a barrier afterwards",
                 fix=partial(
                     _fix,
                     guards,
@@ -347,18 +363,17 @@ dist.barrier()
                     finding,
                     preview=True,
                     severity=Severity.INFO,
-                    message="every process that no other one starts comes to this "
-                    f"`{called.rpartition('.')[2]}` of the same path",
+                    message="each launched process calls "
+                    f"`{called.rpartition('.')[2]}` on the same path",
                 )
             yield finding
         for site in _one_after_another(module, catalogue):
             yield self.finding(
-                message=f"the ranks come to this `{site.name}` one after another, each behind the "
-                "first, and delete the same path",
+                message=f"ranks call `{site.name}` on the same path one at a time",
                 severity=Severity.WARNING,
                 place=locators.of(module.key).place(site.call.site),
-                effect="a rank that comes later deletes what the first one has made anew",
-                advice="delete on the first rank only, inside of the region",
+                effect="a later rank deletes what the first rank has written again",
+                help="Delete on the first rank only, inside the region",
             )
 
     def _on_each_node(
@@ -372,13 +387,12 @@ dist.barrier()
             if guards.objects.called(site) in _DELETERS:
                 if not guards.is_own(path, site.point):
                     finding = self.finding(
-                        message=f"one process of each node comes to this `{site.name}` of a path "
-                        "that the nodes may share",
+                        message=f"each node calls `{site.name}` on a possibly shared path",
                         severity=Severity.INFO,
                         place=locators.of(module.key).place(site.call.site),
-                        effect="on a shared file system one deletes, and the others fail or delete "
-                        "what is new",
-                        advice="delete on global rank 0, or keep the path local to the node",
+                        effect="on a shared file system, one node deletes and the others fail or "
+                        "delete new files",
+                        help="Delete on global rank 0, or use a node-local path",
                     )
                     yield replace(finding, preview=True)
 
@@ -398,19 +412,18 @@ dist.barrier()
                 read = _read_last(statement)
                 if read is not None:
                     yield self.finding(
-                        message="this rank deletes the temporary file while others may still read "
-                        "it",
+                        message="temporary file may be deleted before other ranks read it",
                         severity=Severity.WARNING,
                         place=locator.place(statement.site),
-                        related=(Related("read here", locator.place(read)),),
-                        effect="a rank that is late finds no file",
-                        advice="let the ranks meet in a barrier before the with ends",
+                        related=(Related("other ranks read it here", locator.place(read)),),
+                        effect="a late rank does not find the file",
+                        help="Call a barrier before the end of the `with` block",
                     )
 
 
 def _fix(guards: Guards, site: CallSite, path: ir.Expr, draft: Draft) -> Fix:
     if _is_used_behind(guards, site, path):
-        raise Doubt("the others would use it while it is deleted")
+        raise Doubt("other ranks would use it while it is deleted")
     return on_rank_0_only(site, draft)
 
 

@@ -49,54 +49,67 @@ _FILE_LOCKS = frozenset(
 
 
 class DownloadOnAllRanks(SourceRule):
-    """Every rank downloads the same data to the same place.
-
-    ## What it finds
-
-    A data set of torchvision or torchaudio made with `download=True`, `urlretrieve` and
-    `torch.hub.download_url_to_file`, which all ranks of a node come to at the same time. In
-    preview, as information: data that are looked for first, in a script whose only other processes
-    are those that Lightning's `Trainer` starts.
-
-    ## Why it matters
-
-    Nothing locks the file. On the first run the ranks write into one archive together, or one
-    unpacks what another is still fetching: a broken data set, or an error that is gone the next
-    time because the files are there by then. `VOCDetection` and its kind unpack the archive on
-    every run, while other ranks read the files.
-
-    Lightning starts the other processes of a node when the first one comes to `fit`, and they find
-    the data there; those of other nodes, and of a launcher such as `srun`, do not wait for it.
-
-    ## What to do
-
-    Let one rank of each node fetch, and the others wait:
+    """All ranks download the same data to the same path.
 
     ```python
-    if int(os.environ["LOCAL_RANK"]) == 0:
-        CIFAR10(root, download=True)
-    dist.barrier()
-    dataset = CIFAR10(root)
+    dist.init_process_group("nccl")
+    dataset = CIFAR10("data", download=True)
+    sampler = DistributedSampler(dataset)
     ```
 
-    ## Fix
+    ## Use instead
 
-    Unsafe: the statement goes under `with main_process_first("node"):`, with Accelerate under that
-    of the accelerator. One rank of each node then fetches, and the others, which wait for it, find
-    the data. A plain fetch has to look for the file first, for it would write it again. Not offered
-    in front of `init_process_group` (also where the function is called in front of it), or where
-    Lightning joins the processes later.
+    ```python
+    dist.init_process_group("nccl")
+    if int(os.environ["LOCAL_RANK"]) == 0:
+        CIFAR10("data", download=True)  # one rank of each node
+    dist.barrier()
+    dataset = CIFAR10("data")
+    sampler = DistributedSampler(dataset)
+    ```
 
-    ## When it is silent
+    With Accelerate, use `with accelerator.local_main_process_first():`.
 
-    - A test of the rank, a context such as `main_process_first()`, or a split barrier around it.
+    ## Why is this bad?
+
+    Nothing locks the file. On the first run, the ranks write to one archive at the same time, or
+    one rank unpacks what another is still downloading: the dataset is broken, or an error is gone
+    on the next run because the files are there by then. `VOCDetection` and similar datasets unpack
+    the archive on every run, while other ranks read the files.
+
+    Lightning starts the other processes of a node when the first one calls `fit`, so they find the
+    data. Processes on other nodes, or started by a launcher such as `srun`, do not wait for it.
+
+    ## What is reported
+
+    Datasets of torchvision, torchaudio or torchtext with `download=True`, and calls of
+    `urlretrieve` or `torch.hub.download_url_to_file`, if all ranks of a node reach them at the same
+    time. In preview, with severity info: downloads that first check for the file, in a script whose
+    other processes are started only by Lightning's `Trainer`.
+
+    ## What is not reported
+
+    - A rank check, a context manager such as `main_process_first()`, or a split barrier around it.
     - `download` depends on the rank.
-    - The folder has the rank in it.
+    - The directory name contains the rank.
     - Libraries that lock their files: `datasets`, `huggingface_hub`.
-    - A lock in a file is held meanwhile: `with FileLock(path):`.
-    - The run has one process by its own words: `Fabric(devices=1)`.
-    - The file is a test: the data lies there already.
-    - A notebook: one process runs its cells, and forks the others for `fit` alone.
+    - Downloads under a file lock: `with FileLock(path):`.
+    - The script runs as one process: `Fabric(devices=1)`.
+    - Tests: the data already exists.
+    - Notebooks: one process runs the cells and forks the others only for `fit`.
+
+    ## Fix safety
+
+    Unsafe: the statement moves into `with main_process_first("node"):` or, with Accelerate, into
+    `with accelerator.local_main_process_first():`. One rank of each node then downloads; the others
+    wait and find the data. A plain download must check for the file first, because it would
+    overwrite it otherwise. Not offered before `init_process_group` (also if the function is called
+    before it), or if Lightning creates the process group later.
+
+    ## References
+
+    - [torchvision datasets](https://docs.pytorch.org/vision/stable/datasets.html)
+    - [Accelerate: deferring execution](https://huggingface.co/docs/accelerate/concept_guides/deferring_execution)
     """
 
     code = "DST415"
@@ -105,7 +118,7 @@ class DownloadOnAllRanks(SourceRule):
 
     good = (
         Example(
-            title="One rank of the node fetches, then all read",
+            title="One rank per node downloads, then all ranks read",
             needs=("torchvision",),
             effect="static",
             why_static="needs the network",
@@ -123,7 +136,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="One after the other, by a lock in a file",
+            title="One rank at a time, with a file lock",
             needs=("torchvision", "filelock"),
             effect="static",
             why_static="needs the network",
@@ -139,7 +152,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="One process by its own words",
+            title="A script that runs as one process",
             needs=("torchvision", "lightning"),
             effect="static",
             why_static="needs the network",
@@ -155,7 +168,7 @@ if fabric.is_global_zero:
 """,
         ),
         Example(
-            title="The others wait for the first",
+            title="The other ranks wait for rank 0",
             needs=("torchvision",),
             effect="static",
             why_static="needs the network",
@@ -177,7 +190,7 @@ dist.destroy_process_group()
 
     bad = (
         Example(
-            title="All ranks fetch one file",
+            title="All ranks download one file",
             effect="wrong data",
             code="""\
 import os
@@ -201,7 +214,7 @@ dist.barrier()
 """,
         ),
         Example(
-            title="All ranks look for the file at the same time",
+            title="All ranks check for the file at the same time",
             effect="wrong data",
             code="""\
 import os
@@ -226,7 +239,7 @@ dist.barrier()
 """,
         ),
         Example(
-            title="In front of the processes that Lightning starts",
+            title="Before Lightning starts the other processes",
             needs=("torchvision", "lightning"),
             effect="static",
             why_static="needs the network",
@@ -242,7 +255,7 @@ def train(module, loader):
 """,
         ),
         Example(
-            title="download=True on every rank",
+            title="download=True on all ranks",
             needs=("torchvision",),
             effect="static",
             why_static="needs the network",
@@ -285,13 +298,13 @@ def worker(rank, world):
                 continue
             again = _UNPACKS.search(called) is not None
             finding = self.finding(
-                message="every rank downloads to the same place, and nothing locks it",
+                message="all ranks download to the same path without a lock",
                 severity=Severity.WARNING,
                 place=locators.of(module.key).place(site.call.site),
-                effect="the ranks unpack over each other's files, on each run"
+                effect="ranks overwrite each other's unpacked files on every run"
                 if again
-                else "on the first run the ranks write into one file together",
-                advice="download on one rank of each node, then let all meet in a barrier",
+                else "ranks write to the same file at the same time on the first run",
+                help="Download on one rank of each node, then call a barrier on all ranks",
                 fix=partial(
                     _fix,
                     site,
@@ -308,8 +321,7 @@ def worker(rank, world):
                     finding,
                     preview=True,
                     severity=Severity.INFO,
-                    message="every process that no other one starts downloads to the same place, "
-                    "and nothing locks it",
+                    message="each launched process downloads to the same path",
                 )
             yield finding
 
@@ -332,13 +344,13 @@ def _fix(site: CallSite, fetches: bool, roots: frozenset[str], draft: Draft) -> 
     call = draft.node(site.call.site, cst.Call)
     statement = statements.statement_of(draft, call)
     if isinstance(statement, cst.BaseCompoundStatement):
-        raise Doubt("the statement does more than to download")
+        raise Doubt("the statement does more than download")
     if fetches:
         statement = _asking_first(draft, call, statement)
     ranks.require_all(draft, statement)
     helper = agree.accelerator_at(draft, statement)
     if helper is None and (_STARTED_LATER & roots or ranks.joins_later(draft, statement)):
-        raise Doubt("the processes do not know each other yet")
+        raise Doubt("the process group does not exist yet")
     if helper is not None:
         statements.wrap(draft, f"with {helper}.local_main_process_first():", statement)
     else:
@@ -356,7 +368,7 @@ def _asking_first(draft: Draft, call: cst.Call, statement: Statement) -> Stateme
             name.value for name in names.inside(around.test) if isinstance(name, cst.Name)
         }:
             return around
-    raise Doubt("each rank would fetch it again")
+    raise Doubt("each rank would download it again")
 
 
 _STARTED_LATER = frozenset({"lightning", "pytorch_lightning", "lightning_fabric"})

@@ -23,29 +23,47 @@ _LOADS = frozenset({"torch.load", "safetensors.torch.load_file"})
 
 
 class GlobInLoadPath(SourceRule):
-    """A checkpoint is loaded by a path with a `*` in it.
+    """A checkpoint is loaded from a path with a `*` in it.
 
-    ## What it finds
+    ```python
+    path = "checkpoints/step_*/model.pt"
+    state = torch.load(path, map_location="cpu")
+    model.load_state_dict(state)
+    ```
 
-    `torch.load("checkpoint_*/model.pt")`: a `*` in what is written down of the path.
+    ## Use instead
 
-    ## Why it matters
+    ```python
+    paths = glob.glob("checkpoints/step_*/model.pt")
+    state = torch.load(max(paths, key=os.path.getmtime), map_location="cpu")
+    model.load_state_dict(state)
+    ```
 
-    Nothing expands the pattern; a shell does that, `torch.load` does not. It raises
-    `FileNotFoundError` when the run resumes.
+    `sorted(paths)[-1]` is the last one by name. The newest checkpoint of DeepSpeed is named in the
+    file `latest` next to it.
 
-    ## What to do
+    ## Why is this bad?
 
-    `sorted(glob.glob(pattern))`, and choose one of them. The newest checkpoint of DeepSpeed is
-    named in the file `latest` beside it.
+    A shell expands the pattern; `torch.load` does not. It raises `FileNotFoundError` when the run
+    resumes.
 
-    ## Fix
+    ## What is reported
 
-    None: which of the files is meant is for you to say.
+    `torch.load("checkpoint_*/model.pt")` or safetensors' `load_file`: a `*` in the constant part of
+    the path.
 
-    ## When it is silent
+    ## What is not reported
 
-    - The pattern goes through `glob` first.
+    - The pattern is passed to `glob` first.
+
+    ## Fix safety
+
+    None: only you know which of the files is meant.
+
+    ## References
+
+    - [glob](https://docs.python.org/3/library/glob.html)
+    - [torch.load](https://docs.pytorch.org/docs/stable/generated/torch.load.html)
     """
 
     code = "DST412"
@@ -55,7 +73,7 @@ class GlobInLoadPath(SourceRule):
 
     good = (
         Example(
-            title="Through glob",
+            title="Expanded with glob",
             code="""\
 import glob
 import torch
@@ -71,7 +89,7 @@ other = torch.load(sorted(glob.glob("checkpoint_*.pt"))[0], weights_only=True)
 
     bad = (
         Example(
-            title="A pattern of file names",
+            title="A pattern as the path",
             effect="fail",
             code="""\
 import torch
@@ -82,7 +100,7 @@ state = torch.load("checkpoint_*.pt", weights_only=True)  # expect: DST412
             ranks=1,
         ),
         Example(
-            title="Joined to a folder",
+            title="A pattern joined to a directory",
             effect="fail",
             code="""\
 import os
@@ -105,11 +123,11 @@ state = torch.load(path, map_location="cpu", weights_only=True)  # expect: DST41
         for site in objects.calls({"load", "load_file"}):
             if objects.called(site) in _LOADS and site.call.args and _is_pattern(objects, site):
                 yield self.finding(
-                    message="nothing expands the `*` in this path",
+                    message="`*` in this path is not expanded",
                     severity=Severity.ERROR,
                     place=locators.of(module.key).place(site.call.site),
-                    effect="it raises FileNotFoundError",
-                    advice="choose a file from sorted(glob.glob(pattern))",
+                    effect="loading fails with `FileNotFoundError`",
+                    help="Choose a file from `sorted(glob.glob(pattern))`",
                 )
 
 

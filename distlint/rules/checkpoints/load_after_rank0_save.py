@@ -50,41 +50,60 @@ _NAMES = frozenset(
 
 
 class LoadAfterRank0Save(SourceRule):
-    """All ranks use a file or folder that rank 0 has only begun to write.
+    """All ranks use a file or directory that one rank may not have written yet.
 
-    ## What it finds
+    ```python
+    if dist.get_rank() == 0:
+        torch.save(model.state_dict(), "best.pt")
+    state = torch.load("best.pt", map_location="cpu")  # the other ranks do not wait for rank 0
+    model.load_state_dict(state)
+    ```
 
-    A file that is written under a test of the rank and read behind it by all ranks, or a folder
-    that one rank makes and all write into, with nothing in between in which the ranks meet.
+    ## Use instead
 
-    ## Why it matters
+    ```python
+    if dist.get_rank() == 0:
+        torch.save(model.state_dict(), "best.pt")
+    dist.barrier()
+    state = torch.load("best.pt", map_location="cpu")
+    model.load_state_dict(state)
+    ```
 
-    The other ranks pass the test at once and come to the file while rank 0 is still at it. They
-    fail with `FileNotFoundError`, or read a half-written file, or, on the second run, that of the
-    run before. On one machine it mostly goes well.
+    With Accelerate, call `accelerator.wait_for_everyone()`. A directory can be created on all ranks
+    with `exist_ok=True`. A small value is better broadcast than written to a file.
 
-    ## What to do
+    ## Why is this bad?
 
-    A barrier behind the write: `dist.barrier()`, `accelerator.wait_for_everyone()`. A folder can be
-    made on all ranks with `exist_ok=True`. A small value is better broadcast than written.
+    The other ranks skip the branch and open the file while rank 0 is still writing it. They fail
+    with `FileNotFoundError`, or read a half-written file or, on the second run, the file of the run
+    before. On one machine this usually works.
 
-    ## Fix
+    ## What is reported
 
-    Unsafe: a barrier behind the branch that writes: `dist.barrier()` where the process group was
-    made in front of it for certain, `accelerator.wait_for_everyone()` with Accelerate, otherwise
+    A file that is written inside a rank check and read after it by all ranks, or a directory that
+    one rank creates and all ranks write to, with no synchronization in between.
+
+    ## What is not reported
+
+    - The ranks synchronize in between: a barrier, any other collective, wrapping a model.
+    - Only the rank that wrote the file reads it.
+    - Each rank creates the directory, or one inside it, with `os.makedirs` before it writes there.
+    - A rank check around both, or around all calls of the function: only the writer gets there.
+    - The ranks wait until the file exists, or catch the failure, sleep and try again.
+    - The paths are written differently in the source.
+    - The file is used in a function that is only defined after the check: its calls are not
+      followed.
+
+    ## Fix safety
+
+    Unsafe: a barrier is added after the branch that writes: `dist.barrier()` if the process group
+    certainly exists by then, `accelerator.wait_for_everyone()` with Accelerate, otherwise
     `named_barrier("...")`, which does nothing in a run of one process.
 
-    ## When it is silent
+    ## References
 
-    - The ranks meet in between: a barrier, any other collective, the wrapping of a model.
-    - Only the writer reads it again.
-    - Every rank makes the folder, or one in it, by `os.makedirs` before it writes there.
-    - A test of the rank around both, or around all calls of the function: the writer is alone.
-    - The ranks look for the file themselves, and wait until it is there, or try again after a
-      while where the use fails.
-    - The paths are not written alike.
-    - It is used in a function that is only defined behind the test; where it is called is not
-      looked for.
+    - [DDP tutorial: save and load checkpoints](https://docs.pytorch.org/tutorials/intermediate/ddp_tutorial.html)
+    - [torch.distributed.barrier](https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.barrier)
     """
 
     code = "DST408"
@@ -107,7 +126,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="A folder that every rank makes",
+            title="A directory that all ranks create",
             code="""\
 import os
 import torch
@@ -123,7 +142,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="A function that adds to the writer's file",
+            title="A function that appends to the file of rank 0",
             code="""\
 import torch.distributed as dist
 
@@ -145,7 +164,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Rank 0 alone evaluates",
+            title="Only rank 0 evaluates",
             code="""\
 import os
 import torch.distributed as dist
@@ -166,7 +185,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Only rank 0 reads it again",
+            title="Only rank 0 reads the file",
             code="""\
 import torch
 import torch.distributed as dist
@@ -184,7 +203,7 @@ dist.destroy_process_group()
 
     bad = (
         Example(
-            title="Read before it is written",
+            title="All ranks read before rank 0 has written",
             effect="fail",
             code="""\
 import time
@@ -200,7 +219,7 @@ dist.barrier()
 """,
         ),
         Example(
-            title="What is in the file is read by all",
+            title="All ranks read metadata that rank 0 writes",
             effect="fail",
             code="""\
 import json
@@ -223,7 +242,7 @@ dist.barrier()
 """,
         ),
         Example(
-            title="A folder that is not there yet",
+            title="A directory that does not exist yet",
             effect="fail",
             code="""\
 import os
@@ -265,15 +284,14 @@ dist.barrier()
             told.add(use.site)
             locator = locators.of(module.key)
             draft = Draft(locator, module, catalogue)
-            what = "folder" if guards.objects.called(write) in _MAKES else "file"
+            what = "directory" if guards.objects.called(write) in _MAKES else "file"
             yield self.finding(
-                message=f"all ranks come here, and the {what} is written on one rank with nothing "
-                "that they wait for in between",
+                message=f"other ranks may use this {what} before it is written",
                 severity=Severity.WARNING,
                 place=locator.place(use.site),
-                related=(Related("written on one rank", locator.place(write.call.site)),),
-                effect=f"the {what} is missing or half written on the other ranks",
-                advice="let the ranks meet in a barrier behind the write",
+                related=(Related("written on one rank only", locator.place(write.call.site)),),
+                effect=f"the {what} may be missing or incomplete when other ranks use it",
+                help="Call a barrier after the write",
                 fix=partial(_fix, block, what, draft),
             )
 
@@ -308,7 +326,7 @@ def _fix(around: tuple[Around, ...], what: str, draft: Draft) -> Fix:
         barrier = imports.imported(draft, draft.catalogue.runtime, "named_barrier", branch)
         meet = f'{barrier}("the {what} is written")'
     statements.insert_after(draft, branch, meet)
-    return draft.fix("unsafe", "Let all ranks wait until it is written")
+    return draft.fix("unsafe", "Add a barrier after the write")
 
 
 def _guarded_writes(guards: Guards) -> Iterator[tuple[CallSite, tuple[Around, ...]]]:

@@ -38,40 +38,55 @@ _MAKERS = frozenset({"os.makedirs", "os.mkdir"})
 
 
 class MkdirOnAllRanks(SourceRule):
-    """Every rank makes the same folder without `exist_ok=True`.
+    """All ranks create the same directory without `exist_ok=True`.
 
-    ## What it finds
+    ```python
+    if not os.path.exists("checkpoints"):
+        os.makedirs("checkpoints")
+    ```
 
-    `os.makedirs` without `exist_ok=True`, or `os.mkdir`, that all ranks come to, also behind a test
-    that the folder does not exist yet. In preview, as information: behind such a test in a script
-    whose only other processes are those that Lightning's `Trainer` starts.
+    ## Use instead
 
-    ## Why it matters
+    ```python
+    os.makedirs("checkpoints", exist_ok=True)
+    ```
 
-    All ranks start together. Each sees that the folder is missing and makes it; one succeeds and
-    the others end with `FileExistsError`, at the start of the run, now and then, and more often on
-    a file system that is shared by many nodes. Lightning starts the other processes of a node when
-    the first one comes to `fit`, and they find the folder there; those of other nodes, and of a
-    launcher such as `srun`, do not wait for it.
+    This is safe on any number of ranks.
 
-    ## What to do
+    ## Why is this bad?
 
-    `os.makedirs(path, exist_ok=True)`: safe on any number of ranks, and shorter than the test.
+    All ranks start together. Each sees that the directory is missing and creates it; one succeeds,
+    and the others fail with `FileExistsError`. This happens now and then, at the start of the run,
+    and more often on a file system that many nodes share.
 
-    ## Fix
+    Lightning starts the other processes of a node when the first one calls `fit`, so they find the
+    directory. Processes on other nodes, or started by a launcher such as `srun`, do not wait for
+    it.
 
-    Safe: `exist_ok=True` where the folder was looked for first.
+    ## What is reported
 
-    Unsafe: the same where it was not: a folder that is there already is no error any more.
+    `os.makedirs` without `exist_ok=True`, or `os.mkdir`, that all ranks call, also after a check
+    that the directory does not exist. In preview, with severity info: after such a check in a
+    script whose other processes are started only by Lightning's `Trainer`.
 
-    ## When it is silent
+    ## What is not reported
 
     - `exist_ok=True`, or a handler for the error.
-    - A test of the rank around the call, before it, or in the callers.
-    - It is looked for, and every rank has made it, or a folder in it, before: by `makedirs` or a
-      `SummaryWriter`.
-    - The path has the rank in it, or is a temporary one.
-    - Nothing in the file shows that several processes come there.
+    - A rank check around the call, before it, or in the callers.
+    - There is a check, and each rank has created the directory, or one inside it, before: with
+      `makedirs` or a `SummaryWriter`.
+    - The path contains the rank, or is temporary.
+    - Nothing in the file shows that several processes run this code.
+
+    ## Fix safety
+
+    Safe: `exist_ok=True` is added after a check that the directory does not exist.
+
+    Unsafe: the same without such a check: an existing directory is then no longer an error.
+
+    ## References
+
+    - [os.makedirs](https://docs.python.org/3/library/os.html#os.makedirs)
     """
 
     code = "DST414"
@@ -92,7 +107,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Rank 0 makes it",
+            title="Only rank 0 creates it",
             code="""\
 import os
 import torch.distributed as dist
@@ -123,7 +138,7 @@ dist.destroy_process_group()
 
     bad = (
         Example(
-            title="Before Lightning starts the others",
+            title="Before Lightning starts the other processes",
             effect="static",
             why_static="it takes a launcher that starts all processes at once",
             code="""\
@@ -140,7 +155,7 @@ def train(module, loader, folder):
 """,
         ),
         Example(
-            title="In a hook, which all ranks run at once",
+            title="In a Lightning hook, which all ranks run",
             effect="static",
             why_static="it needs Lightning",
             code="""\
@@ -162,7 +177,7 @@ def train(loader):
 """,
         ),
         Example(
-            title="Behind a test on every rank",
+            title="After a check on all ranks",
             effect="fail",
             code="""\
 import os
@@ -182,7 +197,7 @@ dist.barrier()
 """,
         ),
         Example(
-            title="A folder that each rank finds missing",
+            title="A check that all ranks make at the same time",
             effect="fail",
             code="""\
 import os
@@ -197,7 +212,7 @@ dist.barrier()
 """,
         ),
         Example(
-            title="Made where the options are read",
+            title="Next to the command-line options",
             effect="fail",
             code="""\
 import argparse
@@ -240,11 +255,11 @@ args = parse()
                 if _is_there_already(guards, site, path) or is_done_first(guards, site):
                     continue
             finding = self.finding(
-                message="every rank makes this folder, and only the first one can",
+                message="all ranks create this directory without `exist_ok=True`",
                 severity=Severity.WARNING,
                 place=locators.of(module.key).place(site.call.site),
-                effect="the others end with FileExistsError when they come at the same time",
-                advice="use os.makedirs(..., exist_ok=True)",
+                effect="all but the first rank may fail with `FileExistsError`",
+                help="Use `os.makedirs(..., exist_ok=True)`",
                 fix=partial(_fix, site, Draft(locators.of(module.key), module, catalogue)),
             )
             if is_looked_for(site) and is_before_others(guards, site):
@@ -252,8 +267,7 @@ args = parse()
                     finding,
                     preview=True,
                     severity=Severity.INFO,
-                    message="every process that no other one starts makes this folder, and only "
-                    "the first one can",
+                    message="each launched process creates this directory",
                 )
             yield finding
 
@@ -310,4 +324,4 @@ def _fix(site: CallSite, draft: Draft) -> Fix:
             raise Doubt("makedirs would have to be imported")
         draft.replace(last, "makedirs")
     calls.set_keyword(draft, call, "exist_ok", "True", 2)
-    return draft.fix("safe" if is_looked_for(site) else "unsafe", "Pass exist_ok=True")
+    return draft.fix("safe" if is_looked_for(site) else "unsafe", "Pass `exist_ok=True`")

@@ -58,49 +58,67 @@ _RESTORES = frozenset({"load_state_dict", _SETS_GENERATOR, "set_model_state_dict
 
 
 class NoMapLocation(SourceRule):
-    """A checkpoint is loaded on every rank without `map_location`.
+    """A checkpoint is loaded on all ranks without `map_location`.
 
-    ## What it finds
+    ```python
+    model = Net().to(local_rank)
+    checkpoint = torch.load("last.pt")  # onto the GPU of rank 0, which saved it
+    model.load_state_dict(checkpoint["model"])
+    model = DDP(model, device_ids=[local_rank])
+    ```
 
-    `torch.load` without `map_location` in a script for several GPUs, where what it returns goes
-    into `load_state_dict`; Lightning's `load_from_checkpoint` beside a `Trainer` for several. In
-    preview, as information: a `torch.nn.Module` that loads its own weights so, also by
-    `load_checkpoint` of mmengine and mmcv, in a file that need not say how many GPUs there are.
+    ## Use instead
 
-    ## Why it matters
+    ```python
+    model = Net().to(local_rank)
+    checkpoint = torch.load("last.pt", map_location="cpu")
+    model.load_state_dict(checkpoint["model"])  # copies to the device of the model
+    model = DDP(model, device_ids=[local_rank])
+    ```
+
+    ## Why is this bad?
 
     `torch.load` puts each tensor on the device that it was saved from. Checkpoints are written by
-    rank 0, so that all ranks of a node load them onto GPU 0: it holds as many copies as there are
-    ranks, and runs out of memory at the resume of a run that trained well before.
+    rank 0, so all ranks of a node load them onto GPU 0. GPU 0 then holds one copy per rank and may
+    run out of memory when a run resumes that trained without problems before.
 
-    ## What to do
+    ## What is reported
 
-    `torch.load(path, map_location="cpu")`; `load_state_dict` copies to the right device.
+    `torch.load` without `map_location` in a script for several GPUs, if its result is passed to
+    `load_state_dict`; and Lightning's `load_from_checkpoint` next to a `Trainer` for several GPUs.
+    In preview, with severity info: a `torch.nn.Module` that loads its own weights this way, also
+    with `load_checkpoint` of mmengine or mmcv, even if nothing in the file says how many GPUs there
+    are. (Of 4 such models in 58 repositories, 2 are trained on several GPUs and 2 are for
+    inference.)
 
-    ## Fix
+    ## What is not reported
 
-    Safe: `map_location="cpu"` where the result goes straight into `load_state_dict`, which copies
+    - `map_location` is passed, also by position, or `mmap` is passed. A `torch.load` with unknown
+      `**kwargs` is not reported either; a `load_from_checkpoint` is.
+    - Each function of the file that saves moves the tensors to the CPU first.
+    - The file name contains the rank: each rank saved its own file.
+    - Only one rank loads, or the call is in a branch for runs of one process, or the file uses
+      `DataParallel` unconditionally.
+    - What is loaded is not the state of a model or optimizer: data, a vocabulary, the counters of a
+      scheduler, the options to build the model with, RNG states.
+    - FSDP's full optimizer state, which is on the CPU when it is saved.
+    - The class overrides `load_from_checkpoint` without calling the method of Lightning.
+    - The file is an in-memory buffer, or the script uses no GPU: nothing in it refers to one, or it
+      uses gloo and each device is `cpu`.
+    - Lightning before 2.0, as far as the requirements or the script show: it loads onto the CPU.
+
+    ## Fix safety
+
+    Safe: `map_location="cpu"` if the result is passed directly to `load_state_dict`, which copies
     to the device of the model.
 
-    Unsafe: the same where the result is kept; other parts of it may be used where they are.
+    Unsafe: the same if the result is stored: other parts of it may be used on the device where they
+    are now.
 
-    ## When it is silent
+    ## References
 
-    - `map_location` is given, also by position or in `**kwargs`.
-    - All functions of the file that save say `cpu`: what they write is on no GPU.
-    - The rank is in the name of the file: each has saved its own.
-    - One rank loads, or the call stands in a branch for runs of one process, or beside an
-      unconditional `DataParallel`.
-    - What is loaded is no state of a model or optimizer: data, vocabularies, a scheduler's numbers,
-      the options by which the model is made, states of random generators.
-    - It is FSDP's full optimizer state, which is on the CPU when it is saved.
-    - The class has a `load_from_checkpoint` of its own, which does not end in Lightning's.
-    - The file is a buffer, or the script uses no GPU, by its words or by gloo and its devices.
-    - Lightning is older than 2.0, by the requirements or by what the script calls: that loads onto
-      the CPU.
-
-    Of 4 models in 58 repositories that load their own weights so, 2 are trained on several GPUs;
-    the other 2 are for inference.
+    - [torch.load](https://docs.pytorch.org/docs/stable/generated/torch.load.html)
+    - [DDP tutorial: save and load checkpoints](https://docs.pytorch.org/tutorials/intermediate/ddp_tutorial.html)
     """
 
     code = "DST404"
@@ -110,7 +128,7 @@ class NoMapLocation(SourceRule):
 
     good = (
         Example(
-            title="What is saved is on the CPU",
+            title="Saved from the CPU",
             ranks=1,
             code="""\
 import torch
@@ -130,7 +148,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="To the CPU",
+            title="Loaded onto the CPU",
             code="""\
 import torch
 import torch.distributed as dist
@@ -146,7 +164,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Rank 0 loads, and the wrapper sends it to the others",
+            title="Rank 0 loads, and DDP broadcasts to the other ranks",
             code="""\
 import os
 import torch
@@ -163,7 +181,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="No weights, but a list of words",
+            title="A list of words instead of weights",
             code="""\
 import torch
 import torch.distributed as dist
@@ -200,7 +218,7 @@ class Encoder(nn.Module):
 """,
         ),
         Example(
-            title="By a loader of OpenMMLab",
+            title="With a loader of OpenMMLab",
             effect="static",
             why_static="it needs mmengine",
             code="""\
@@ -214,7 +232,7 @@ class Neck(BaseModule):
 """,
         ),
         Example(
-            title="The other arm alone says where",
+            title="map_location in one branch only",
             effect="static",
             why_static="on CPU all ranks share one device; with GPUs all copies land on GPU 0",
             code="""\
@@ -236,7 +254,7 @@ def main(args):
 """,
         ),
         Example(
-            title="A snapshot that each rank resumes from",
+            title="All ranks resume from one snapshot",
             effect="static",
             why_static="on CPU all ranks share one device; with GPUs all copies land on GPU 0",
             code="""\
@@ -266,7 +284,7 @@ Trainer(torch.nn.Linear(2, 2), "snapshot.pt")
 """,
         ),
         Example(
-            title="A file of a GPU that is not here",
+            title="A file saved from a GPU that does not exist here",
             effect="fail",
             code="""\
 import torch
@@ -284,7 +302,7 @@ dist.barrier()
 """,
         ),
         Example(
-            title="Straight into the model",
+            title="Passed directly to load_state_dict",
             effect="static",
             why_static="on CPU all ranks share one device; with GPUs all copies land on GPU 0",
             code="""\
@@ -348,11 +366,11 @@ def main(rank, path):
     ) -> Finding:
         locator = locators.of(module.key)
         return self.finding(
-            message="each rank loads this checkpoint onto the GPU that it was saved from",
+            message="checkpoint is loaded onto the GPU it was saved from",
             severity=Severity.WARNING,
             place=locator.place(site.call.site),
-            effect="GPU 0 holds a copy for every rank of the node and may run out of memory",
-            advice='pass map_location="cpu"',
+            effect="GPU 0 holds one copy per rank of the node and may run out of memory",
+            help='Pass `map_location="cpu"`',
             fix=partial(_fix, site, position, Draft(locator, module, catalogue)),
         )
 
@@ -378,8 +396,7 @@ def main(rank, path):
                 finding,
                 preview=True,
                 severity=Severity.INFO,
-                message="in a run on several GPUs each rank that makes this model loads its "
-                "weights onto the GPU that they were saved from",
+                message="model loads its weights onto the GPU they were saved from",
             )
 
     def _loads(self, module: Module, catalogue: Catalogue, locators: Locators) -> Iterator[Finding]:
@@ -513,7 +530,7 @@ def _fix(site: CallSite, position: int, draft: Draft) -> Fix:
     call = draft.node(site.call.site, cst.Call)
     calls.set_keyword(draft, call, "map_location", '"cpu"', position)
     direct = isinstance(site.point.statement, ir.Evaluate) and _mentions(site.point.statement)
-    return draft.fix("safe" if direct else "unsafe", 'Pass map_location="cpu"')
+    return draft.fix("safe" if direct else "unsafe", 'Pass `map_location="cpu"`')
 
 
 def _may_be_started(guards: Guards, site: CallSite) -> bool:

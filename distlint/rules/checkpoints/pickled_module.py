@@ -30,35 +30,54 @@ _MODULES = ("torch.nn.parallel.", "torch.nn.modules.")
 
 
 class PickledModule(SourceRule):
-    """`torch.save` is given a model, not its state dict.
+    """`torch.save` is given a model instead of its state dict.
 
-    ## What it finds
+    ```python
+    model = DDP(Net().to(device), device_ids=[local_rank])
+    train(model, loader)
+    if dist.get_rank() == 0:
+        torch.save(model, "model.pt")
+    ```
 
-    `torch.save(model, path)` in a script for several processes, where `model` is a wrapper
-    (`DistributedDataParallel`, `DataParallel`, a compiled model) or a module whose class is known.
+    ## Use instead
 
-    ## Why it matters
+    ```python
+    model = DDP(Net().to(device), device_ids=[local_rank])
+    train(model, loader)
+    if dist.get_rank() == 0:
+        torch.save(model.module.state_dict(), "model.pt")
+    ```
 
-    The file holds the class by its name and place in the source, so that it no longer loads when
-    the code moves; `torch.load` refuses it since version 2.6 unless it is told to run whatever is
-    in the file (`weights_only=False`). A pickled `DistributedDataParallel` needs a process group to
-    be loaded at all.
+    For a model without a wrapper, save `model.state_dict()`.
 
-    ## What to do
+    ## Why is this bad?
 
-    `torch.save(model.state_dict(), path)`, of a wrapped model `model.module.state_dict()`.
+    The file stores the class by its name and module, so it no longer loads after the code moves.
+    Since PyTorch 2.6, `torch.load` rejects such a file unless `weights_only=False` allows it to run
+    any code in the file. A pickled `DistributedDataParallel` cannot be loaded at all without a
+    process group.
 
-    ## Fix
+    ## What is reported
 
-    Unsafe: the state dict of the model is saved, of a wrapper that of the model inside. Whoever
-    loads the file has to make the model first; so nothing is offered where the file itself loads
-    something that does not go straight into `load_state_dict`.
+    `torch.save(model, path)` in a distributed script, where `model` is a wrapper
+    (`DistributedDataParallel`, `DataParallel`, a compiled model) or a module of a known class.
 
-    ## When it is silent
+    ## What is not reported
 
-    - A state dict, or a dict with anything in it.
-    - It is not known that the object is a module.
-    - The script has nothing to do with several processes.
+    - A state dict, or a dict with any content.
+    - Objects that are not known to be a module.
+    - Scripts that are not distributed.
+
+    ## Fix safety
+
+    Unsafe: the state dict of the model is saved; for a wrapper, that of the model inside. Code that
+    loads the file has to create the model first. Therefore no fix is offered if the same file loads
+    something that is not passed directly to `load_state_dict`.
+
+    ## References
+
+    - [Saving and loading models](https://docs.pytorch.org/tutorials/beginner/saving_loading_models.html)
+    - [Serialization semantics](https://docs.pytorch.org/docs/stable/notes/serialization.html)
     """
 
     code = "DST409"
@@ -99,7 +118,7 @@ dist.destroy_process_group()
 
     bad = (
         Example(
-            title="The default of torch.load refuses it",
+            title="Rejected by the default of torch.load",
             effect="fail",
             code="""\
 import torch
@@ -115,7 +134,7 @@ model = torch.load("model.pt", map_location="cpu")
 """,
         ),
         Example(
-            title="A class that pickle does not find",
+            title="A class that pickle cannot find",
             effect="fail",
             code="""\
 import torch
@@ -140,7 +159,7 @@ main()
 """,
         ),
         Example(
-            title="The wrapper",
+            title="A pickled DDP wrapper",
             effect="fail",
             code="""\
 import torch
@@ -183,12 +202,12 @@ torch.load("model.pt", map_location="cpu", weights_only=not trusted)
             what = objects.argument(site, "obj", 0).value
             if isinstance(what, (ir.Name, ir.Attribute)) and _is_module(objects, what, site):
                 yield self.finding(
-                    message="this pickles the model object, not its weights",
+                    message="`torch.save` pickles the whole model, not its weights",
                     severity=Severity.INFO,
                     place=locators.of(module.key).place(site.call.site),
-                    effect="torch.load refuses the file, or runs what is in it; it breaks when the "
-                    "code moves",
-                    advice="save model.state_dict()",
+                    effect="`torch.load` rejects the file unless `weights_only=False`, and fails "
+                    "when the code moves",
+                    help="Save `model.state_dict()`",
                     fix=partial(
                         _fix, objects, site, Draft(locators.of(module.key), module, catalogue)
                     ),
@@ -205,7 +224,7 @@ def _fix(objects: Objects, site: CallSite, draft: Draft) -> Fix:
     given = next(a for a in call.args if a.keyword is None or a.keyword.value == "obj").value
     wrapper = wrapper_of(objects, what, site.point)
     if wrapper is not None and (not wrapper.certain or wrapper.what == "Accelerator.prepare"):
-        raise Doubt("how to come to the model inside is not certain")
+        raise Doubt("it is not certain how to unwrap the model")
     inner = f".{wrapper.prefix.rstrip('.')}" if wrapper is not None else ""
     draft.replace(given, f"{draft.text(given)}{inner}.state_dict()")
     return draft.fix("unsafe", "Save the state dict")

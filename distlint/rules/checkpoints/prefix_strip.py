@@ -33,42 +33,58 @@ _CURE = "torch.nn.modules.utils.consume_prefix_in_state_dict_if_present"
 
 
 class PrefixStrip(SourceRule):
-    """A wrapper's prefix is taken off the names of a checkpoint by hand.
+    """A wrapper's prefix is removed from checkpoint keys in a way that can break loading.
 
-    ## What it finds
+    ```python
+    state = torch.load("ddp.pt", map_location="cpu")
+    state = {key.replace("module.", ""): value for key, value in state.items()}
+    model.load_state_dict(state)
+    ```
 
-    - In preview: `key.replace("module.", "")` on the names of a state dict: it removes the word
-      everywhere, not at the beginning alone. Of 8 such places in 58 repositories one has met a name
-      that holds the word twice.
-    - A state dict whose prefix has been taken off and that is then loaded into a model which is
-      wrapped, and expects the prefix.
+    ## Use instead
 
-    ## Why it matters
+    ```python
+    state = torch.load("ddp.pt", map_location="cpu")
+    consume_prefix_in_state_dict_if_present(state, "module.")  # of torch.nn.modules.utils
+    model.load_state_dict(state)
+    ```
 
-    Names inside a model may hold the word as well: `sub_module.weight` becomes `sub_weight`, and
-    that weight is missing, or with `strict=False` random. And a wrapped model finds none of the
-    names that it asks for.
+    Or use `key.removeprefix("module.")`, or `distlint.runtime.strip_prefixes(state)`, which also
+    handles `_orig_mod.`. Load before the model is wrapped, or into `model.module`.
 
-    ## What to do
+    ## Why is this bad?
 
-    `torch.nn.modules.utils.consume_prefix_in_state_dict_if_present(state, "module.")`,
-    `distlint.runtime.strip_prefixes(state)`, which also knows `_orig_mod.`, or
-    `key.removeprefix("module.")`. Load before the model is wrapped, or into `model.module`.
+    Keys may contain the word further inside: `sub_module.weight` becomes `sub_weight`, and that
+    weight is missing or, with `strict=False`, stays random. A model that is already wrapped finds
+    none of the keys it expects, since they no longer have the prefix.
 
-    ## Fix
+    ## What is reported
 
-    Unsafe: `replace("module.", "")` becomes `removeprefix("module.")`. Names whose prefix stands
-    further inside keep it, as those of a module wrapped inside another do. Not offered in a project
-    that runs on Python 3.8, which lacks it.
+    - In preview: `key.replace("module.", "")` on the keys of a state dict, which removes the word
+      everywhere and not only at the start. (One of 8 such calls in 58 repositories met a key that
+      contains the word twice.)
+    - A state dict whose prefix has been removed is loaded into a wrapped model, which expects the
+      prefix.
 
-    ## When it is silent
+    ## What is not reported
 
-    - Only the beginning is taken off: `removeprefix`, `key[7:]` behind `startswith`.
+    - Only the start is removed: `removeprefix`, or `key[7:]` after `startswith`.
     - `key.replace("_orig_mod.", "")`: blocks that are compiled one by one have it further inside,
-      and there it has to go as well.
-    - What is replaced is no name of a state dict.
-    - The names of the model, or a parameter of the function, say whether the prefix goes, for the
-      report about a model that is wrapped.
+      where it has to be removed as well.
+    - The string is not a key of a state dict.
+    - For wrapped models: the keys of the model, or a parameter of the function, decide whether the
+      prefix is removed.
+
+    ## Fix safety
+
+    Unsafe: `replace("module.", "")` becomes `removeprefix("module.")`. Keys with the prefix further
+    inside keep it, such as those of a module that is wrapped inside another one. Not offered in a
+    project that supports Python 3.8, which lacks `removeprefix`.
+
+    ## References
+
+    - [str.removeprefix](https://docs.python.org/3/library/stdtypes.html#str.removeprefix)
+    - [Saving and loading models](https://docs.pytorch.org/tutorials/beginner/saving_loading_models.html)
     """
 
     code = "DST402"
@@ -77,7 +93,7 @@ class PrefixStrip(SourceRule):
 
     good = (
         Example(
-            title="removeprefix",
+            title="With removeprefix",
             code="""\
 import torch
 
@@ -89,7 +105,7 @@ net.load_state_dict(state)
             ranks=1,
         ),
         Example(
-            title="torch's own function",
+            title="With the function of torch",
             code="""\
 import torch
 from torch.nn.modules.utils import consume_prefix_in_state_dict_if_present
@@ -102,7 +118,7 @@ net.load_state_dict(state)
             ranks=1,
         ),
         Example(
-            title="Text that is no name of a weight",
+            title="A string that is not a key",
             code="""\
 title = "module.training".replace("module.", "")
 print("title =", title)
@@ -113,7 +129,7 @@ print("title =", title)
 
     bad = (
         Example(
-            title="The word is inside a name as well",
+            title="The word is also inside a key",
             effect="fail",
             code="""\
 import torch
@@ -154,7 +170,7 @@ net.load_state_dict(clean)
             ranks=1,
         ),
         Example(
-            title="Loaded into a model that is wrapped already",
+            title="Loaded into a model that is already wrapped",
             effect="fail",
             code="""\
 import torch
@@ -182,12 +198,11 @@ model.load_state_dict(state)  # expect: DST402
                 assert isinstance(prefix, ir.Literal)
                 locator = locators.of(module.key)
                 finding = self.finding(
-                    message=f"this removes `{prefix.value}` everywhere in a name, not only at its "
-                    "beginning",
+                    message=f"`replace` removes `{prefix.value}` anywhere in the key",
                     severity=Severity.INFO,
                     place=locator.place(site.call.site),
-                    effect="a weight whose name holds the word further inside is not found",
-                    advice=f"use `{_CURE}`, or removeprefix",
+                    effect="a key with the word further inside no longer matches the model",
+                    help=f"Use `{_CURE}` or `str.removeprefix`",
                     fix=partial(_fix, site, Draft(locator, module, catalogue)),
                 )
                 yield replace(finding, preview=True)
@@ -212,23 +227,24 @@ model.load_state_dict(state)  # expect: DST402
             if wrapper is not None and wrapper.prefix == _prefix(sources[0].call):
                 locator = locators.of(module.key)
                 yield self.finding(
-                    message=f"the names have lost their `{wrapper.prefix}`, and this model is "
-                    f"wrapped by {wrapper.what} and asks for it",
+                    message=f"the wrapped model expects keys with the `{wrapper.prefix}` prefix",
                     severity=Severity.WARNING,
                     place=locator.place(load.call.site),
-                    related=(Related("taken off here", locator.place(sources[0].call.site)),),
-                    effect="no name fits: it raises, or with strict=False loads nothing",
-                    advice="load before the model is wrapped, or into model.module",
+                    related=(Related("prefix removed here", locator.place(sources[0].call.site)),),
+                    effect=f"no key matches `{wrapper.what}`: loading fails, or with "
+                    "`strict=False` silently loads nothing",
+                    help="Load before wrapping the model, or into "
+                    f"`model.{wrapper.prefix.rstrip('.')}`",
                 )
 
 
 def _fix(site: CallSite, draft: Draft) -> Fix:
     if runs_on_older_python(draft.document.path, "3.9"):
-        raise Doubt("removeprefix is not there")
+        raise Doubt("Python 3.8 has no removeprefix")
     call = draft.node(site.call.site, cst.Call)
     names.rename(draft, call.func, "removeprefix")
     calls.remove_argument(draft, call, call.args[1])
-    return draft.fix("unsafe", "Take the prefix off the beginning only")
+    return draft.fix("unsafe", "Remove the prefix only at the start of the key")
 
 
 def _stripped(objects: Objects) -> Iterator[CallSite]:

@@ -31,34 +31,51 @@ _OWNERS = (
 
 
 class RankInTag(SourceRule):
-    """The folder or tag of a checkpoint that all ranks write together depends on the rank.
+    """The directory or tag of a checkpoint that all ranks write together depends on the rank.
 
-    ## What it finds
+    ```python
+    rank = dist.get_rank()
+    tag = f"step{step}-rank{rank}"
+    engine.save_checkpoint("checkpoints", tag=tag)
+    ```
 
-    The rank in the tag or folder given to DeepSpeed's `save_checkpoint`, to
-    `torch.distributed.checkpoint.save` or to Accelerate's `save_state`.
+    ## Use instead
 
-    ## Why it matters
+    ```python
+    tag = f"step{step}"
+    engine.save_checkpoint("checkpoints", tag=tag)
+    ```
+
+    Pass the same name on all ranks, such as a step or an epoch. For a separate file per rank, use
+    `torch.save`.
+
+    ## Why is this bad?
 
     These calls write one checkpoint with a part from each rank, and name the parts themselves. With
-    the rank in the name each rank writes its part into a folder of its own: none of the folders is
-    whole and none can be loaded. DeepSpeed compares the tags and warns or stops.
+    the rank in the name, each rank writes its part to a different directory: no directory is
+    complete, and none can be loaded. DeepSpeed compares the tags and warns or stops.
 
-    ## What to do
+    ## What is reported
 
-    Give the same name on all ranks: a step, an epoch. Files that are meant to be the rank's own are
-    written by `torch.save`.
+    The rank in the tag or directory passed to DeepSpeed's `save_checkpoint`, to
+    `torch.distributed.checkpoint.save` or `async_save`, or to Accelerate's `save_state`.
 
-    ## Fix
-
-    None: whoever loads the checkpoint has to name the same folder, and which name is meant is
-    for you to say.
-
-    ## When it is silent
+    ## What is not reported
 
     - The name is the same on all ranks.
-    - Functions that write a file of one rank: `torch.save`, `numpy.save`.
-    - The file is a test, as those of this very error are.
+    - Functions that write the file of one rank: `torch.save`, `numpy.save`.
+    - Tests, which may check for this error.
+
+    ## Fix safety
+
+    None: code that loads the checkpoint has to use the same name, and only you know which one is
+    meant.
+
+    ## References
+
+    - [Distributed checkpoint](https://docs.pytorch.org/docs/stable/distributed.checkpoint.html)
+    - [DeepSpeed: model checkpointing](https://deepspeed.readthedocs.io/en/latest/model-checkpointing.html)
+    - [Accelerate: checkpointing](https://huggingface.co/docs/accelerate/usage_guides/checkpoint)
     """
 
     code = "DST410"
@@ -67,7 +84,7 @@ class RankInTag(SourceRule):
 
     good = (
         Example(
-            title="The step",
+            title="The step as the name",
             code="""\
 import torch
 import torch.distributed as dist
@@ -81,7 +98,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="A file of the rank's own",
+            title="A separate file per rank",
             code="""\
 import torch
 import torch.distributed as dist
@@ -95,7 +112,7 @@ dist.destroy_process_group()
 
     bad = (
         Example(
-            title="A folder for each rank",
+            title="A separate directory per rank",
             effect="fail",
             code="""\
 import torch
@@ -110,7 +127,7 @@ dcp.load(state, checkpoint_id="run/rank-1")
 """,
         ),
         Example(
-            title="The rank in DeepSpeed's tag",
+            title="The rank in the tag of DeepSpeed",
             effect="static",
             why_static="needs deepspeed",
             needs=("deepspeed",),
@@ -144,12 +161,12 @@ engine.save_checkpoint("checkpoints", tag=tag)  # expect: DST410
                 name = guards.objects.argument(site, keyword, position).value
                 if name is not None and guards.holds_rank(name, site.point.scope):
                     yield self.finding(
-                        message=f"`{keyword}` has the rank in it, and all ranks write this "
-                        "checkpoint together",
+                        message=f"`{keyword}` of this collective save depends on the rank",
                         severity=Severity.ERROR,
                         place=locators.of(module.key).place(site.call.site),
-                        effect="each rank writes its part into a folder of its own",
-                        advice="give the same name on all ranks",
+                        effect="each rank writes its part to a different directory, and no "
+                        "checkpoint is complete",
+                        help=f"Pass the same `{keyword}` on all ranks",
                     )
                     break
 

@@ -45,47 +45,60 @@ _GLOBAL = re.compile(
 
 
 class SaveOnAllRanks(SourceRule):
-    """Every rank writes a checkpoint to the same path.
-
-    ## What it finds
-
-    `torch.save` (also `torch.jit.save` and safetensors' `save_file`) that all ranks come to, with a
-    path in which nothing tells the ranks apart. In preview also a save behind a test of the local
-    rank: every node has one rank that passes it.
-
-    ## Why it matters
-
-    The ranks open, truncate and write one file at the same time. What is left is the file of the
-    slowest rank at best, and else a mixture that ends in `failed finding central directory` at
-    the next resume. A rank that reads the file back meets one that is half written.
-
-    ## What to do
+    """All ranks write a checkpoint to the same path.
 
     ```python
-    if dist.get_rank() == 0:
-        torch.save(state, path)
-    dist.barrier()  # where the others read it afterwards
+    for epoch in range(epochs):
+        train(model, loader)
+        torch.save(model.module.state_dict(), "last.pt")
     ```
 
-    State that differs between ranks belongs into files of their own: `f"state_{rank}.pt"`.
+    ## Use instead
 
-    ## Fix
+    ```python
+    for epoch in range(epochs):
+        train(model, loader)
+        if dist.get_rank() == 0:
+            torch.save(model.module.state_dict(), "last.pt")
+        dist.barrier()  # if the other ranks read it afterwards
+    ```
 
-    Unsafe: the statement goes under a test of the rank, with the block that opens the file for it.
-    Whether others have to wait for it is for you to say; nothing is offered where the function
-    reads the file again, or all ranks have opened it before.
+    State that differs between ranks belongs in separate files: `f"state_{rank}.pt"`.
 
-    ## When it is silent
+    ## Why is this bad?
 
-    - A test of the rank around the call, or of a flag that is set behind one; an early return of
-      the other ranks, a decorator such as `@rank_zero_only`, or a guard in the function's callers.
-    - The path has the rank, a process id or a random name in it, or is a buffer in memory.
-    - The save decides by itself who writes: `accelerator.save`, `trainer.save_checkpoint`,
-      `torch.distributed.checkpoint`.
-    - A loop passes over the files that are there already: so ranks divide work among them.
-    - A subclass for many ranks has a method of its own for it, which asks for the rank.
-    - The process ends in the same branch: it keeps what has led to its failure.
-    - Nothing in the file shows that several processes come there.
+    The ranks open, truncate and write one file at the same time. At best, the file of the slowest
+    rank remains; otherwise the file is corrupted, and the next resume fails with
+    `failed finding central directory`. A rank that reads the file back may find it half written.
+
+    ## What is reported
+
+    `torch.save` (also `torch.jit.save` and safetensors' `save_file` and `save_model`) that all
+    ranks call with a path that is the same on all ranks. In preview, with severity info: a save in
+    a check of the local rank, which one rank of each node passes.
+
+    ## What is not reported
+
+    - A rank check around the call, or of a flag that is set in one; an early return of the other
+      ranks; a decorator such as `@rank_zero_only`; or a check in the callers of the function.
+    - The path contains the rank, a process id or a random name, or is an in-memory buffer.
+    - Functions that decide themselves which rank writes: `accelerator.save`,
+      `trainer.save_checkpoint`, `torch.distributed.checkpoint`.
+    - A loop that skips existing files: this divides the work between the ranks.
+    - A subclass for distributed runs overrides the method and checks the rank.
+    - The process exits in the same branch: it saves what led to its failure.
+    - Nothing in the file shows that several processes run this code.
+
+    ## Fix safety
+
+    Unsafe: the statement, with the block that opens the file for it, moves into a rank check. A
+    barrier may be needed afterwards. Not offered if the function reads the file again, or if all
+    ranks have opened it before.
+
+    ## References
+
+    - [DDP tutorial: save and load checkpoints](https://docs.pytorch.org/tutorials/intermediate/ddp_tutorial.html)
+    - [torch.save](https://docs.pytorch.org/docs/stable/generated/torch.save.html)
     """
 
     code = "DST406"
@@ -95,7 +108,7 @@ class SaveOnAllRanks(SourceRule):
 
     good = (
         Example(
-            title="Rank 0 writes",
+            title="Only rank 0 writes",
             code="""\
 import torch
 import torch.distributed as dist
@@ -109,7 +122,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="A flag that rank 0 alone sets",
+            title="A flag that only rank 0 sets",
             code="""\
 import torch
 import torch.distributed as dist
@@ -208,7 +221,7 @@ dist.destroy_process_group()
 
     bad = (
         Example(
-            title="All ranks write their own numbers to one file",
+            title="All ranks write different values to one file",
             effect="fail",
             code="""\
 import time
@@ -227,7 +240,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="The helper is called by everyone",
+            title="A helper that all ranks call",
             effect="fail",
             code="""\
 import time
@@ -303,11 +316,11 @@ dist.destroy_process_group()
             if path is None or guards.is_own(path, site.point):
                 continue
             finding = self.finding(
-                message="one rank of each node comes to this and writes the same file",
+                message="one rank of each node writes to the same file",
                 severity=Severity.INFO,
                 place=locators.of(module.key).place(site.call.site),
-                effect="on several nodes with one file system the file is a mixture",
-                advice="test the global rank, unless each node has a disk of its own",
+                effect="the file is corrupted if several nodes share the file system",
+                help="Check the global rank, unless each node has its own disk",
             )
             yield replace(finding, preview=True)
 
@@ -326,12 +339,11 @@ dist.destroy_process_group()
             if _is_shared_work(site, path.value) or _is_last_word(site):
                 continue
             yield self.finding(
-                message=f"every rank comes to this `{called.rpartition('.')[2]}` and writes the "
-                "same file",
+                message=f"all ranks write to the same file with `{called.rpartition('.')[2]}`",
                 severity=Severity.ERROR,
                 place=locators.of(module.key).place(site.call.site),
-                effect="the file is a mixture, or what the slowest rank had",
-                advice="write on rank 0 only, or put the rank into the name of the file",
+                effect="the file is corrupted, or holds the data of the slowest rank",
+                help="Write on rank 0 only, or include the rank in the file name",
                 fix=partial(
                     _fix,
                     guards,
@@ -346,11 +358,11 @@ def _fix(guards: Guards, site: CallSite, path: ir.Expr, draft: Draft) -> Fix:
     for read in guards.objects.calls(_READS):
         if read.point.scope is site.point.scope and read.call.site > site.call.site:
             if any(path_of(a.value) == path_of(path) is not None for a in read.call.args):
-                raise Doubt("the others would read what is not written yet")
+                raise Doubt("the other ranks would read it before it is written")
     if not isinstance(path, ir.Name):
         return on_rank_0_only(site, draft)
     if _is_opened_before(guards, site, path):
-        raise Doubt("the other ranks have emptied the file by then")
+        raise Doubt("the other ranks have already emptied the file")
     return on_rank_0_only(site, draft, _is_opened_around(site, path.id))
 
 

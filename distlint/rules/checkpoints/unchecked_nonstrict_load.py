@@ -30,41 +30,57 @@ _STRIPS = ("consume_prefix_in_state_dict_if_present", "strip_prefixes", "module.
 
 
 class UncheckedNonstrictLoad(SourceRule):
-    """A checkpoint is loaded with `strict=False`, and the names that did not fit are thrown away.
-
-    ## What it finds
-
-    `model.load_state_dict(state, strict=False)` as a statement of its own, in a script that wraps a
-    model, where the state comes from a file as it is.
-
-    ## Why it matters
-
-    A file written by a wrapped model has `module.` before each name. With `strict=False` then no
-    name fits, nothing is loaded and nothing is said: the run goes on from random weights. The call
-    returns the names that were missing and unexpected; here they are thrown away.
-
-    ## What to do
+    """A checkpoint is loaded with `strict=False`, and the keys that did not match are discarded.
 
     ```python
-    missing, unexpected = model.load_state_dict(state, strict=False)
-    assert not unexpected, unexpected
+    net = Net()
+    state = torch.load("ddp.pt", map_location="cpu")
+    net.load_state_dict(state, strict=False)
+    model = DDP(net.to(device), device_ids=[local_rank])
     ```
 
-    Or `distlint.runtime.load_checkpoint`, which refuses a file from which nothing fits.
+    ## Use instead
 
-    ## Fix
+    ```python
+    net = Net()
+    state = torch.load("ddp.pt", map_location="cpu")
+    missing, unexpected = net.load_state_dict(state, strict=False)
+    if unexpected:
+        raise RuntimeError(f"unexpected keys: {unexpected}")
+    model = DDP(net.to(device), device_ids=[local_rank])
+    ```
 
-    Unsafe: `strip_prefixes(state)` takes off what wrappers have put before all names, and leaves
-    other files as they are. Offered where the model that loads is made in the file and not wrapped
-    itself. Names that do not fit for another reason are passed over as before.
+    Or use `distlint.runtime.load_checkpoint`, which rejects a file in which no key matches.
 
-    ## When it is silent
+    ## Why is this bad?
 
-    - The result is kept, or the prefix is taken care of in the module.
-    - The state is put together in the program: adapters, parts of another model.
-    - A weight is taken out of the state by its name, so that the names are known.
-    - It is what a handler does after a strict load has failed.
+    In a file saved from a wrapped model, each key begins with `module.`. With `strict=False`, no
+    key matches, nothing is loaded, and there is no error: the run continues from random weights.
+    The call returns the missing and unexpected keys, but here they are discarded.
+
+    ## What is reported
+
+    A `model.load_state_dict(state, strict=False)` whose result is not used, in a script that wraps
+    a model, if the state comes from a file unchanged.
+
+    ## What is not reported
+
+    - The result is used, or the module handles the prefix.
+    - The state is built in the program: adapters, parts of another model.
+    - A weight is read from the state by its key, so the keys are known.
+    - The call is in the handler of a strict load that failed.
     - Nothing in the file wraps a model.
+
+    ## Fix safety
+
+    Unsafe: `strip_prefixes(state)` removes what wrappers have added to all keys, and leaves other
+    files unchanged. Offered if the model that loads is created in the file and is not wrapped. Keys
+    that do not match for another reason are ignored as before.
+
+    ## References
+
+    - [Module.load_state_dict](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.load_state_dict)
+    - [Saving and loading models](https://docs.pytorch.org/tutorials/beginner/saving_loading_models.html)
     """
 
     code = "DST403"
@@ -74,7 +90,7 @@ class UncheckedNonstrictLoad(SourceRule):
 
     good = (
         Example(
-            title="The names are looked at",
+            title="The returned keys are checked",
             code="""\
 import torch
 import torch.distributed as dist
@@ -115,7 +131,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="A part that was made on purpose",
+            title="A partial state built in the program",
             code="""\
 import torch
 import torch.distributed as dist
@@ -132,7 +148,7 @@ dist.destroy_process_group()
 
     bad = (
         Example(
-            title="Nothing fits, and nothing is said",
+            title="No key matches, and there is no error",
             effect="fail",
             code="""\
 import torch
@@ -176,13 +192,13 @@ assert (fresh.weight == 7.0).all(), "still random"
                 continue
             if _from_file(objects, state, site):
                 yield self.finding(
-                    message="names that do not fit are passed over here, and nobody looks which",
+                    message="mismatched keys are ignored and the result is discarded",
                     severity=Severity.WARNING,
                     place=locators.of(module.key).place(site.call.site),
-                    effect="if the names are others, as in a file of a wrapped model, nothing is "
-                    "loaded and the weights stay random",
-                    advice="keep what it returns, and refuse names that you do not expect; "
-                    "distlint.runtime.load_checkpoint refuses a file from which nothing fits",
+                    effect="if no key matches, as in a file of a wrapped model, nothing is loaded "
+                    "and the weights stay random",
+                    help="Check the returned keys, or use `distlint.runtime.load_checkpoint`, "
+                    "which rejects a file in which no key matches",
                     fix=partial(
                         _fix, objects, site, Draft(locators.of(module.key), module, catalogue)
                     ),
@@ -195,7 +211,7 @@ def _fix(objects: Objects, site: CallSite, draft: Draft) -> Fix:
     origins = objects.origins(model.value, site.point)
     made = [each for each in origins if isinstance(each.node, ir.Call) and not each.attributes]
     if len(made) != len(origins) or wrapper_of(objects, model.value, site.point) is not None:
-        raise Doubt("the model that loads may be a wrapper, whose names have the prefix")
+        raise Doubt("the model that loads may be a wrapper, whose keys have the prefix")
     if any(objects.called(CallSite(each.node, each.point)) in _MAY_WRAP for each in made):  # type: ignore[arg-type]
         raise Doubt("what prepares the model may wrap it")
     call = draft.node(site.call.site, cst.Call)
@@ -204,7 +220,7 @@ def _fix(objects: Objects, site: CallSite, draft: Draft) -> Fix:
         raise Doubt("the state is passed in another way")
     strip = imports.imported(draft, draft.catalogue.runtime, "strip_prefixes", call)
     draft.replace(state.value, f"{strip}({draft.text(state.value, brackets=False)})")
-    return draft.fix("unsafe", "Take the prefix of a wrapper off the names")
+    return draft.fix("unsafe", "Remove the prefix of a wrapper from the keys")
 
 
 _MAY_WRAP = frozenset({"accelerate.Accelerator.prepare", "accelerate.Accelerator.prepare_model"})

@@ -24,33 +24,48 @@ if TYPE_CHECKING:
 
 
 class WeightsOnly(SourceRule):
-    """`torch.load` is told to run whatever the file holds.
+    """`torch.load` is allowed to run any code in the file.
 
-    ## What it finds
+    ```python
+    state = torch.load("model.pt", map_location="cpu", weights_only=False)
+    model.load_state_dict(state)
+    ```
+
+    ## Use instead
+
+    ```python
+    state = torch.load("model.pt", map_location="cpu", weights_only=True)
+    model.load_state_dict(state)
+    ```
+
+    If the file has to contain classes of yours, allow them one by one with
+    `torch.serialization.add_safe_globals`. If you trust the file, suppress this rule with a comment
+    that says why.
+
+    ## Why is this bad?
+
+    A checkpoint is a pickle, and unpickling runs code chosen by whoever wrote the file. Since
+    PyTorch 2.6, `torch.load` by default accepts only tensors and plain containers.
+
+    ## What is reported
 
     `torch.load(path, weights_only=False)`.
 
-    ## Why it matters
+    ## What is not reported
 
-    A checkpoint is a pickle, and unpickling runs code of whoever wrote the file. Since version 2.6
-    `torch.load` refuses anything but tensors and plain containers, unless it is told otherwise.
+    - `weights_only` is missing, true, or unknown.
+    - Calls in `__setstate__`, which runs when a pickle is read anyway, and in tests, which read
+      what they have written.
 
-    ## What to do
+    ## Fix safety
 
-    `weights_only=True` for state dicts. Classes of your own that have to be in the file are allowed
-    one by one with `torch.serialization.add_safe_globals`. Where the file is known to be yours, say
-    so in a comment that allows this rule.
+    Unsafe: `weights_only=True` if the result is passed directly to `load_state_dict` and thus is a
+    state dict. A file that contains more than tensors and plain containers is then rejected.
 
-    ## Fix
+    ## References
 
-    Unsafe: `weights_only=True` where the result goes straight into `load_state_dict`, and so is a
-    state dict. A file that holds more than tensors and plain containers is refused from then on.
-
-    ## When it is silent
-
-    - `weights_only` is absent, true, or not known.
-    - In `__setstate__`, which runs when a pickle is read anyway, and in tests, which read what they
-      have written.
+    - [torch.load](https://docs.pytorch.org/docs/stable/generated/torch.load.html)
+    - [Serialization semantics](https://docs.pytorch.org/docs/stable/notes/serialization.html)
     """
 
     code = "DST405"
@@ -71,7 +86,7 @@ state = torch.load("state.pt", weights_only=True)
 """,
         ),
         Example(
-            title="Inside a pickle",
+            title="Part of a pickled object",
             ranks=1,
             code="""\
 import io
@@ -100,7 +115,7 @@ assert copy.rows.sum() == 2
 
     bad = (
         Example(
-            title="The file runs code",
+            title="A file that runs code",
             effect="fail",
             ranks=1,
             code="""\
@@ -117,7 +132,7 @@ state = torch.load("state.pt", weights_only=False)  # expect: DST405
 """,
         ),
         Example(
-            title="In place of a state dict",
+            title="A file that should be a state dict",
             effect="fail",
             ranks=1,
             code="""\
@@ -152,11 +167,11 @@ except pickle.UnpicklingError:
             given = objects.argument(site, "weights_only")
             if objects.constant(given, site.point, default=True) is False:
                 yield self.finding(
-                    message="this runs whatever code the file holds",
+                    message="`weights_only=False` runs any code in the file",
                     severity=Severity.INFO,
                     place=locators.of(module.key).place(site.call.site),
-                    effect="whoever can write the file can run code on every rank",
-                    advice="pass weights_only=True, and allow classes of your own one by one",
+                    effect="anyone who can write the file can run code on all ranks",
+                    help="Pass `weights_only=True`, and allow classes with `add_safe_globals`",
                     fix=partial(_fix, site, Draft(locators.of(module.key), module, catalogue)),
                 )
 
@@ -171,8 +186,8 @@ def _fix(site: CallSite, draft: Draft) -> Fix:
     call = draft.node(site.call.site, cst.Call)
     load = draft.around(call, cst.Call)
     if load is None or (names.dotted(load.func) or "").rpartition(".")[2] != "load_state_dict":
-        raise Doubt("what the file has to hold is not known")
+        raise Doubt("it is not known what the file contains")
     if not load.args or load.args[0].value is not call:
         raise Doubt("a part of the file is loaded")
     calls.set_keyword(draft, call, "weights_only", "True")
-    return draft.fix("unsafe", "Pass weights_only=True")
+    return draft.fix("unsafe", "Pass `weights_only=True`")

@@ -38,7 +38,7 @@ def hoisted(witness: Witness, draft: Draft) -> Fix:
         call = call or hoist.decides_late(draft, test)
         hoist.to_front(draft, call)
         op = _last_name(call)
-        return draft.fix("unsafe", f"Call {op} first, on all ranks")
+        return draft.fix("unsafe", f"Call `{op}` first, on all ranks")
     row = draft.collective(call)
     if row is not None and row.kind in _ROLES:
         raise Doubt("its arguments differ between the ranks")
@@ -48,7 +48,7 @@ def hoisted(witness: Witness, draft: Draft) -> Fix:
         hoist.out_of_branch(draft, decision, call, _alike(draft, call))
     else:
         hoist.past_exit(draft, decision, call, _alike(draft, call))
-    return draft.fix("unsafe", f"Call {_last_name(call)} on all ranks")
+    return draft.fix("unsafe", f"Call `{_last_name(call)}` on all ranks")
 
 
 def _last_name(call: cst.Call) -> str:
@@ -109,8 +109,8 @@ def agreed_exit(witness: Witness, draft: Draft) -> Fix:
     if _is_own_end(draft, branch.test):
         raise Doubt("the others may not be done")
     agree.on_exit(draft, branch, exit_)
-    verb = {"Break": "Leave", "Return": "Leave", "Continue": "Skip"}[type(exit_).__name__]
-    return draft.fix("unsafe", f"{verb} on all ranks when one of them does")
+    verb = {"Break": "Exit", "Return": "Exit", "Continue": "Skip"}[type(exit_).__name__]
+    return draft.fix("unsafe", f"{verb} on all ranks if any rank does")
 
 
 def agreed_condition(witness: Witness, draft: Draft) -> Fix:
@@ -127,15 +127,15 @@ def agreed_condition(witness: Witness, draft: Draft) -> Fix:
                 )
             else:
                 hoist.to_front(draft, call)
-            return draft.fix("unsafe", f"Call {subject.op} first, on all ranks")
+            return draft.fix("unsafe", f"Call `{subject.op}` first, on all ranks")
     if not isinstance(decision, cst.If):
         raise Doubt("no branch to agree on")
     if _only_counts(draft, decision.test):
-        raise Doubt("the ranks have parted before")
+        raise Doubt("the ranks have diverged before")
     if _protects(draft, decision):
         raise Doubt("the branch is for ranks that have something")
     agree.on_condition(draft, decision.test)
-    return draft.fix("unsafe", "Take the branch on all ranks when one of them does")
+    return draft.fix("unsafe", "Take the branch on all ranks if any rank does")
 
 
 def _is_own_end(draft: Draft, test: cst.BaseExpression) -> bool:
@@ -188,7 +188,7 @@ def agreed_loop(witness: Witness, draft: Draft) -> Fix:
     _require_world(witness)
     loop = draft.node(witness.cause.site, cst.While)
     if not _compares(draft, loop.test):
-        raise Doubt("the loop may be over data of its own")
+        raise Doubt("the loop may be over rank-local data")
     agree.on_condition(draft, loop.test, "all_ranks")
     return draft.fix("unsafe", "End the loop on all ranks when it ends on one")
 
@@ -200,7 +200,7 @@ def equal_steps(witness: Witness, draft: Draft) -> Fix:
     ranks.require_all(draft, loop)
     function = imports.imported(draft, draft.catalogue.runtime, "equal_steps", loop.iter)
     draft.replace(loop.iter, f"{function}({draft.text(loop.iter, brackets=False)})")
-    return draft.fix("unsafe", "End the loop on all ranks when the first has no batches left")
+    return draft.fix("unsafe", "End the loop on all ranks when one of them has no batches left")
 
 
 def _compares(draft: Draft, test: cst.BaseExpression) -> bool:
@@ -239,7 +239,7 @@ def out_of_region(witness: Witness, draft: Draft) -> Fix:
     if event is None or region is None:
         raise Doubt("the region is somewhere else")
     hoist.out_of_with(draft, region, call)
-    return draft.fix("unsafe", f"Call {event.op} behind the region")
+    return draft.fix("unsafe", f"Call `{event.op}` after the region")
 
 
 def bare_forward(witness: Witness, draft: Draft) -> Fix:
@@ -258,7 +258,7 @@ def bare_forward(witness: Witness, draft: Draft) -> Fix:
     for other in names.inside(branch):
         if isinstance(other, cst.Call) and draft.text(other.func) == wrapper:
             draft.replace(other.func, bare)
-    return draft.fix("unsafe", f"Call {bare}, which synchronises nothing")
+    return draft.fix("unsafe", f"Call `{bare}`, which does not synchronize")
 
 
 def value_from_main(witness: Witness, draft: Draft) -> Fix:
@@ -283,7 +283,7 @@ def value_from_main(witness: Witness, draft: Draft) -> Fix:
     if written is None or written not in mentioned:
         raise Doubt("the test reads something else")
     agree.on_value(draft, written, branch)
-    return draft.fix("unsafe", f"Take {written} from rank 0")
+    return draft.fix("unsafe", f"Broadcast `{written}` from rank 0")
 
 
 def _written_by_main(witness: Witness, draft: Draft, writer: cst.CSTNode) -> bool:

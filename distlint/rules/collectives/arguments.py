@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from distlint.source.finding import Place
 
 _WHAT = {
-    "root": "the source or destination rank",
-    "op": "the reduce operation",
-    "group": "the process group",
-    "dtype": "the dtype",
+    "root": "root rank",
+    "op": "reduce operation",
+    "group": "process group",
+    "dtype": "dtype",
 }
 
 
@@ -42,36 +42,54 @@ _INTEGRAL = re.compile(
 
 
 class MismatchedCollectiveArguments(WitnessRule, SourceRule):
-    """All ranks call the collective, but with a root, operation, dtype or group that differs.
+    """All ranks call a collective, but with a different root, reduce operation, dtype or group.
 
-    ## What it finds
+    ```python
+    seed = torch.tensor(1234 + rank, device="cuda")
+    dist.broadcast(seed, src=rank)
+    ```
 
-    A call that every rank reaches with an argument that depends on the rank, where all must pass
-    the same: `src` or `dst`, the reduce operation, the dtype of the tensor, or the group. The
-    finding is at the call. As advice: a `broadcast` whose receivers hold `torch.tensor(0)`, an
-    integer, where the source makes its tensor of a value that may be a fraction.
+    ## Use instead
 
-    ## Why it matters
+    ```python
+    seed = torch.tensor(1234 + rank, device="cuda")
+    dist.broadcast(seed, src=0)
+    ```
 
-    With two roots in one broadcast, each root waits for the other. A `SUM` that meets a `MAX`, or
-    64-bit floats received into integers, raises no error at all: the numbers are just wrong.
+    To send from each rank in turn, loop over the roots on all ranks:
+    `for src in range(world_size): dist.broadcast(parts[src], src=src)`.
 
-    ## What to do
+    ## Why is this bad?
 
-    Pass the same value everywhere. To send from every rank in turn, loop over the roots on all
-    ranks: `for src in range(world): dist.broadcast(parts[src], src=src)`.
+    With two roots in one broadcast, each root waits for the other. A `SUM` that is matched with a
+    `MAX`, or 64-bit floats that are received as integers, raise no error: the numbers are just
+    wrong.
 
-    ## Fix
+    ## What is reported
 
-    None: which of the values is the right one, or whether a loop over all roots is meant, is
-    for you to say.
+    A call that all ranks reach, with a rank-dependent argument where all ranks must pass the same:
+    `src` or `dst`, the reduce operation, the dtype of the tensor, or the group. The finding is at
+    the call.
 
-    ## When it is silent
+    With severity info: a `broadcast` whose receivers pass an integer tensor (`torch.tensor(0)`),
+    while the source creates its tensor from a value that may be a float.
 
-    - The argument is computed but the same on all ranks (`src=world - 1`, an option).
-    - Each rank names the root of its own group, and the group is passed too.
+    ## What is not reported
+
+    - The argument is computed but the same on all ranks (`src=world_size - 1`, a configuration
+      value).
+    - Each rank names the root of its group, and passes the group as well.
     - Only the payload differs: the tensor itself, or the list that only the root fills.
-    - The source sends what reads as a whole number: a count, a length, a step.
+    - The name of what the source sends suggests an integer: a count, a length, a step.
+
+    ## Fix safety
+
+    None: distlint cannot know which of the values is correct, or whether a loop over all roots is
+    intended.
+
+    ## References
+
+    - [PyTorch: broadcast](https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.broadcast)
     """
 
     code = "DST111"
@@ -80,7 +98,7 @@ class MismatchedCollectiveArguments(WitnessRule, SourceRule):
 
     good = (
         Example(
-            title="Every rank is the source in turn",
+            title="Each rank is the source of one broadcast",
             code="""\
 import torch
 import torch.distributed as dist
@@ -95,7 +113,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="The first rank of the own group",
+            title="The root is the first rank of the group",
             ranks=4,
             code="""\
 import torch
@@ -113,7 +131,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Only the list is on the root",
+            title="Only the list differs on the root",
             code="""\
 import torch
 import torch.distributed as dist
@@ -134,7 +152,7 @@ dist.destroy_process_group()
 
     bad = (
         Example(
-            title="A fraction for receivers of integers",
+            title="A float that is received as an integer",
             effect="wrong data",
             code="""\
 import numpy
@@ -159,7 +177,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Everyone is the source",
+            title="Each rank passes itself as the source",
             effect="hang",
             code="""\
 import torch
@@ -174,7 +192,7 @@ dist.barrier()
 """,
         ),
         Example(
-            title="One rank asks for the maximum, the other for the sum",
+            title="MAX on one rank, SUM on the other",
             effect="wrong data",
             code="""\
 import torch
@@ -192,7 +210,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Received into another dtype",
+            title="A receiver with another dtype",
             effect="wrong data",
             code="""\
 import torch
@@ -231,7 +249,7 @@ dist.barrier()
 """,
         ),
         Example(
-            title="The group depends on the rank, its members do not",
+            title="A rank-dependent choice between two groups",
             effect="hang",
             ranks=4,
             code="""\
@@ -259,13 +277,13 @@ dist.destroy_process_group()
 
     def message(self, witness: Witness) -> str:
         what = _WHAT.get(witness.same_event_arguments or "", "an argument")
-        op = witness.first.op if witness.first is not None else "the collective"
+        op = witness.first.op if witness.first is not None else "collective"
         first, second = witness.ranks
         return f"{what} of `{op}` differs between {first} and {second}"
 
-    def advice(self, witness: Witness) -> str:
-        what = _WHAT.get(witness.same_event_arguments or "", "the argument")
-        return f"Pass the same value for {what} on all ranks of the group."
+    def help(self, witness: Witness) -> str:
+        what = _WHAT.get(witness.same_event_arguments or "", "argument")
+        return f"Pass the same {what} on all ranks of the group"
 
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
@@ -280,12 +298,12 @@ dist.destroy_process_group()
             if isinstance(statement, ir.If) and statement.orelse and asks_rank(statement.test):
                 for sent, received in _in_both_arms(objects, statement, point):
                     yield self.finding(
-                        message="the receivers hold an integer, and what is sent may be a fraction",
+                        message="receivers pass an integer tensor, the source may send a float",
                         severity=Severity.INFO,
                         place=locator.place(sent),
                         related=(Related("received here", locator.place(received)),),
-                        effect="the bits of a float are read as an integer",
-                        advice="Give both tensors the same dtype.",
+                        effect="the bits of a float are interpreted as an integer",
+                        help="Create both tensors with the same dtype",
                     )
 
 

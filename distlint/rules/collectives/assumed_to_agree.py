@@ -47,47 +47,69 @@ class _Doubt:
 
     site: int
     what: str
-    advice: str
+    help: str
 
 
 class AssumedToAgree(SourceRule):
-    """The ranks stay together only if they agree on something that nothing makes them agree on.
+    """The ranks stay in sync only if a value is the same on all ranks, and no code ensures that.
 
-    ## What it finds
+    ```python
+    def step(self):
+        if not self.jobs:  # empty on this rank only?
+            return
+        self.jobs.pop()
+        dist.all_reduce(self.done)
+    ```
 
-    distlint takes what it cannot see for the same on all ranks. This rule names places where a hang
-    depends on that:
+    ## Use instead
 
-    - A function returns because a container is empty or lacks a key, in front of a collective; the
-      function takes things out of the container, or looks the key up.
-    - A collective for each item of a dict of metrics, in the order of the dict.
-    - A loop with collectives is left by a counter of failures to improve that each rank keeps.
-    - A loop is left by a flag that is written inside a test of the rank, and nothing in the loop
-      tells the others.
-    - A sharded submodule is run only if an optional input of `forward` is there.
-    - A Lightning callback sets `should_stop` by what it finds in the module of this process.
+    ```python
+    def step(self):
+        if self.jobs:
+            self.jobs.pop()
+        dist.all_reduce(self.done)
+    ```
 
-    ## Why it matters
+    If the value is rank-local, agree on it first: `all_reduce` a flag, gather the union of the
+    keys, pass a dummy input to the submodule. If all ranks hold the same value, suppress the
+    finding and give the reason.
 
-    A queue, the metrics of the last batch, a validation loss: most are each rank's own. The rank
-    that decides otherwise is missing in the next collective, or takes part in the wrong one.
+    ## Why is this bad?
 
-    ## What to do
+    Most queues, metrics of the last batch and validation losses are rank-local. A rank that decides
+    differently is missing in the next collective, or joins the wrong one.
 
-    If it is each rank's own, agree first (`all_reduce` a flag, gather the union of the keys, give a
-    dummy input to the submodule). If all ranks hold the same, suppress the finding with the reason.
+    ## What is reported
 
-    ## Fix
+    distlint assumes that a value of unknown origin is the same on all ranks. This rule reports
+    places where a hang depends on that assumption:
 
-    None: whether the ranks can differ there is what the file does not tell.
+    - A function returns before a collective because a container is empty or lacks a key, and the
+      function removes items from the container or looks up the key.
+    - A collective is called for each item of a dict of metrics, in the order of the dict.
+    - A loop with collectives is left when a counter of steps without improvement, which each rank
+      keeps separately, is too high.
+    - A loop is left on a flag that is written under a rank check, and nothing in the loop shares
+      the flag with the other ranks.
+    - A sharded submodule runs only if an optional input of `forward` is given.
+    - A Lightning callback sets `should_stop` based on an attribute of the module in this process.
 
-    ## When it is silent
+    In preview, with severity info: many of these values are the same on all ranks.
 
-    - The value comes from a collective, or is known to be each rank's own: that is
-      [unsynced-break](unsynced-break.md) and its kind, which prove a hang.
+    ## What is not reported
+
+    - The value comes from a collective.
+    - The value is known to be rank-local: [unsynced-break](unsynced-break.md) and similar rules,
+      which prove a hang, report that.
     - The keys are sorted or gathered first.
 
-    In preview, as advice: many of these are the same on all ranks.
+    ## Fix safety
+
+    None: the code does not show whether the ranks can differ there.
+
+    ## References
+
+    - [PyTorch: collective functions](https://docs.pytorch.org/docs/stable/distributed.html#collective-functions)
     """
 
     code = "DST122"
@@ -97,7 +119,7 @@ class AssumedToAgree(SourceRule):
 
     good = (
         Example(
-            title="An idle rank takes part",
+            title="An idle rank calls the collective",
             code="""\
 import torch
 import torch.distributed as dist
@@ -145,7 +167,7 @@ dist.destroy_process_group()
 
     bad = (
         Example(
-            title="Nothing queued, no reduction",
+            title="No reduction if the queue is empty",
             effect="static",
             why_static="what the queue holds is not in the script",
             code="""\
@@ -165,7 +187,7 @@ class Queue:
 """,
         ),
         Example(
-            title="Whatever this rank has measured",
+            title="A reduction for each metric of this rank",
             effect="static",
             why_static="what the dict holds is not in the script",
             code="""\
@@ -180,7 +202,7 @@ def average(metrics):
 """,
         ),
         Example(
-            title="Patience",
+            title="Patience that is counted on each rank",
             effect="static",
             why_static="what the trainer compares is not in the script",
             code="""\
@@ -199,9 +221,9 @@ def fit(trainer, batches, patience):
 """,
         ),
         Example(
-            title="The main process says when it is enough",
+            title="A stop flag of the main process",
             effect="static",
-            why_static="what happens in a turn is not in the script",
+            why_static="what happens in an epoch is not in the script",
             code="""\
 import torch
 
@@ -217,7 +239,7 @@ class Fitter:
 """,
         ),
         Example(
-            title="A tower for images",
+            title="A sharded image encoder",
             effect="static",
             why_static="which batches hold images is not in the script",
             code="""\
@@ -238,7 +260,7 @@ class Captioner(nn.Module):
 """,
         ),
         Example(
-            title="A callback that stops this process",
+            title="A callback that stops one process",
             effect="static",
             needs=("lightning",),
             why_static="what the module counts is not in the script",
@@ -268,11 +290,11 @@ class GoodEnough(L.Callback):
             if doubt.site not in seen:
                 seen.add(doubt.site)
                 yield self.finding(
-                    message=f"the ranks stay together only if {doubt.what} on all of them",
+                    message=f"code assumes that {doubt.what} on all ranks",
                     severity=Severity.INFO,
                     place=locator.place(doubt.site),
-                    effect="a hang, or collectives that are paired wrongly, as soon as it differs",
-                    advice=doubt.advice,
+                    effect="the job hangs or mismatches collectives as soon as it differs",
+                    help=doubt.help,
                 )
 
 
@@ -310,8 +332,12 @@ def _empty_handed(objects: Objects, point: Point, branch: ir.If) -> Iterator[_Do
     if not _is_own(held, point):
         return
     if any(_meets_in(objects, (statement,), point) for statement in after):
-        what = f"`{'.'.join(held)}` holds the same"
-        yield _Doubt(branch.site, what, "Take part in the collective with a neutral value.")
+        what = f"`{'.'.join(held)}` holds the same items"
+        yield _Doubt(
+            branch.site,
+            what,
+            "Call the collective on all ranks, with a neutral value where there is nothing to do",
+        )
 
 
 def _last(block: ir.Block) -> ir.Stmt | None:
@@ -374,7 +400,7 @@ def _each_entry(objects: Objects, point: Point, loop: ir.For) -> Iterator[_Doubt
         return
     if _meets_in(objects, loop.body, point):
         what = f"`{'.'.join(held)}` has the same keys in the same order"
-        yield _Doubt(loop.site, what, "Gather the union of the keys and sort it.")
+        yield _Doubt(loop.site, what, "Gather the union of the keys and sort it")
 
 
 # ---- a loop that is left by a counter
@@ -389,8 +415,8 @@ def _out_of_patience(objects: Objects, point: Point, branch: ir.If) -> Iterator[
     for name in {path_of(node) for node in expressions_in(branch.test) if path_of(node)}:
         asked = _asked_about(loop, name)
         if asked is not None:
-            what = f"`{asked}` answers the same"
-            yield _Doubt(branch.site, what, "all_reduce the decision before the loop is left.")
+            what = f"`{asked}` returns the same"
+            yield _Doubt(branch.site, what, "`all_reduce` the decision before leaving the loop")
             return
 
 
@@ -430,8 +456,8 @@ def _flag_of_main(point: Point, branch: ir.If) -> Iterator[_Doubt]:
         return
     if any(_AGREES.search(token) for token in ir.block_tokens(loop.body)):
         return
-    what = f"`{'.'.join(flag)}` is written"
-    yield _Doubt(branch.site, what, "Broadcast the flag before it is tested.")
+    what = f"`{'.'.join(flag)}` is assigned"
+    yield _Doubt(branch.site, what, "Broadcast the flag before it is tested")
 
 
 def _tests_rank(owner: ir.Stmt | None) -> bool:
@@ -464,9 +490,9 @@ def _optional_input(objects: Objects, point: Point, branch: ir.If) -> Iterator[_
                 continue
             made = [origin.site for origin in objects.origins(call.func, inner)]
             if any(site is not None and site.name in _SHARDS for site in made):
-                what = f"`{given}` is there for the same batches"
-                advice = "Run the submodule on a dummy input where there is none."
-                yield _Doubt(branch.site, what, advice)
+                what = f"`{given}` is given for the same batches"
+                help = "Run the submodule on a dummy input if there is none"
+                yield _Doubt(branch.site, what, help)
                 return
 
 
@@ -501,8 +527,8 @@ def _stop_of_one(objects: Objects, point: Point, statement: ir.Assign) -> Iterat
         for attribute in _attributes(objects, here.owner.test, point, module):
             if attribute not in _KNOWN:
                 what = f"`{module}.{attribute}` is the same"
-                advice = "Decide with trainer.strategy.reduce_boolean_decision(...)."
-                yield _Doubt(statement.site, what, advice)
+                help = "Decide with `trainer.strategy.reduce_boolean_decision(...)`"
+                yield _Doubt(statement.site, what, help)
                 return
 
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from distlint.rules.base import Example, WitnessRule
 from distlint.rules.collectives._repair import out_of_region
-from distlint.rules.collectives._wording import contrast
 
 if TYPE_CHECKING:
     from distlint.analyzer.symbolic.explanation import Witness
@@ -15,33 +14,49 @@ if TYPE_CHECKING:
 
 
 class CollectiveInFirstProcessRegion(WitnessRule):
-    """A collective runs inside a region that one process enters before the others.
+    """A collective is called inside a region that one process enters before the others.
 
-    ## What it finds
+    ```python
+    with accelerator.main_process_first():
+        lengths = tokenize(texts)
+        longest = accelerator.gather(lengths).max()
+    ```
+
+    ## Use instead
+
+    ```python
+    with accelerator.main_process_first():
+        lengths = tokenize(texts)
+    longest = accelerator.gather(lengths).max()
+    ```
+
+    Only do local work inside the region (download, tokenize, write a cache), and call the
+    collective after it.
+
+    ## Why is this bad?
+
+    The other ranks wait in a barrier until the first process has left the region. The first process
+    waits in the collective for the other ranks, which is a deadlock. Nothing in the body shows that
+    it runs on one rank at a time, so the call looks unconditional.
+
+    ## What is reported
 
     A collective in the body of `accelerator.main_process_first()`, `local_main_process_first()`, or
-    a context manager of your own that makes one rank go first with barriers. The finding is at the
+    a context manager in your code that lets one rank go first with barriers. The finding is at the
     collective.
 
-    ## Why it matters
+    ## What is not reported
 
-    The region holds the other ranks in a barrier until the first has left it. The first one waits
-    in the collective for the others, and they wait in the barrier for it. Nothing in the body says
-    that it runs on one rank at a time, so it looks unconditional.
+    - The region calls no collective.
+    - The collective runs on a group that contains only the rank inside the region.
 
-    ## What to do
+    ## Fix safety
 
-    Keep to local work inside the region (download, tokenise, write a cache) and put the collective
-    behind it.
+    Unsafe: a collective at the end of the region is moved after it.
 
-    ## Fix
+    ## References
 
-    Unsafe: a collective that ends the region moves behind it.
-
-    ## When it is silent
-
-    - The region holds no collective.
-    - The collective is on a group that holds only the rank inside.
+    - [Accelerate: execution process](https://huggingface.co/docs/accelerate/basic_tutorials/execution)
     """
 
     code = "DST112"
@@ -50,7 +65,7 @@ class CollectiveInFirstProcessRegion(WitnessRule):
 
     good = (
         Example(
-            title="Local work inside, the collective behind",
+            title="Local work inside the region, the collective after it",
             needs=("accelerate",),
             code="""\
 import torch
@@ -64,7 +79,7 @@ print("total =", total.item())
 """,
         ),
         Example(
-            title="Rank 0 first, with two barriers",
+            title="A context manager with two barriers",
             code="""\
 import contextlib
 import torch
@@ -90,7 +105,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="The first process of each node, and a gather after it",
+            title="local_main_process_first, and a gather after it",
             needs=("accelerate",),
             code="""\
 import torch
@@ -122,7 +137,7 @@ print(f"pad to {longest.item()}")
 """,
         ),
         Example(
-            title="A reduction in a function called from the region",
+            title="A reduction in a function that the region calls",
             effect="hang",
             code="""\
 import contextlib
@@ -153,7 +168,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="An option broadcast by the process that goes first",
+            title="A broadcast from the process that enters first",
             effect="hang",
             needs=("accelerate",),
             code="""\
@@ -179,12 +194,12 @@ print(f"{len(vocabulary[0])} symbols")
         return inside.place if inside is not None else witness.cause.place
 
     def message(self, witness: Witness) -> str:
-        return (
-            f"collective inside `{witness.region}`, which ranks enter in turn: {contrast(witness)}"
-        )
+        inside = witness.region_event
+        op = f"`{inside.op}`" if inside is not None else "collective"
+        return f"{op} inside `{witness.region}` deadlocks"
 
-    def advice(self, witness: Witness) -> str:
-        return "Move the collective behind the region and keep only local work inside."
+    def help(self, witness: Witness) -> str:
+        return "Move the collective after the region and keep only local work inside"
 
     def fix(self, witness: Witness, draft: Draft) -> Fix | None:
         return out_of_region(witness, draft)

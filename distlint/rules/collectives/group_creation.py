@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from distlint.rules.base import Example, WitnessRule
 from distlint.rules.collectives._repair import hoisted
-from distlint.rules.collectives._wording import condition, kinds
+from distlint.rules.collectives._wording import guarded, kinds, only_on
 
 if TYPE_CHECKING:
     from distlint.analyzer.symbolic.explanation import Witness
@@ -15,41 +15,51 @@ if TYPE_CHECKING:
 
 
 class GroupCreatedOnSomeRanks(WitnessRule):
-    """A process group is created on some ranks only, or with members that differ per rank.
-
-    ## What it finds
-
-    `dist.new_group`, `new_subgroups` or `init_device_mesh` behind a rank test, or with a list of
-    members that depends on the rank. The finding is at the call if its arguments differ, else at
-    the branch.
-
-    ## Why it matters
-
-    Making a group is a collective of the whole world, also for ranks that are not in it: groups
-    are told apart by the order in which they were made. A rank that skips one, or passes another
-    list, hangs there or at the next group, far from the cause.
-
-    ## What to do
-
-    Let all ranks make all groups in the same order, then pick their own:
+    """A process group is created on some ranks only, or with members that differ between ranks.
 
     ```python
-    rows = [dist.new_group([0, 1]), dist.new_group([2, 3])]
-    mine = rows[rank // 2]
+    if rank < 2:
+        group = dist.new_group([0, 1])  # all ranks must call it
+        dist.all_reduce(x, group=group)
     ```
 
-    Or make it on its members only, with `use_local_synchronization=True`.
+    ## Use instead
 
-    ## Fix
+    ```python
+    group = dist.new_group([0, 1])
+    if rank < 2:
+        dist.all_reduce(x, group=group)
+    ```
 
-    Unsafe: the creation moves out of the branch, so that all ranks create the group and its members
-    use it. None is offered where the members differ from rank to rank.
+    Create all groups on all ranks in the same order, and let each rank select its group. Or create
+    the group on its members only, with `use_local_synchronization=True`.
 
-    ## When it is silent
+    ## Why is this bad?
 
-    - All ranks make the same groups in the same order.
-    - `use_local_synchronization=True` and exactly the members call it.
-    - Each rank picks one of several groups that all have made.
+    Creating a group is a collective of all ranks, including those that are not members: groups are
+    identified by the order in which they were created. A rank that skips a group, or passes another
+    list, hangs there or at the next group, far from the cause.
+
+    ## What is reported
+
+    `dist.new_group`, `new_subgroups` or `init_device_mesh` under a rank check, or with a list of
+    members that depends on the rank. The finding is at the call if its arguments differ, otherwise
+    at the branch.
+
+    ## What is not reported
+
+    - All ranks create the same groups in the same order.
+    - The group is created with `use_local_synchronization=True` by exactly its members.
+    - Each rank selects one of several groups that all ranks have created.
+
+    ## Fix safety
+
+    Unsafe: the creation is moved out of the branch, so that all ranks create the group and its
+    members use it. No fix is offered if the members differ between ranks.
+
+    ## References
+
+    - [PyTorch: new_group](https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.new_group)
     """
 
     code = "DST114"
@@ -58,7 +68,7 @@ class GroupCreatedOnSomeRanks(WitnessRule):
 
     good = (
         Example(
-            title="All ranks make all groups, each uses its own",
+            title="All ranks create all groups, each uses one",
             ranks=4,
             code="""\
 import torch
@@ -76,7 +86,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Members only, with local synchronisation",
+            title="Members only, with use_local_synchronization",
             ranks=4,
             code="""\
 import torch
@@ -94,7 +104,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="One group for those who evaluate",
+            title="A group for the ranks that evaluate",
             ranks=4,
             code="""\
 import torch
@@ -116,7 +126,7 @@ dist.destroy_process_group()
 
     bad = (
         Example(
-            title="A private line from rank 0 to each rank",
+            title="A group of rank 0 and each rank",
             effect="hang",
             ranks=4,
             code="""\
@@ -132,7 +142,7 @@ dist.barrier()
 """,
         ),
         Example(
-            title="A group with the next rank in the ring",
+            title="A group with the next rank of a ring",
             effect="hang",
             ranks=4,
             code="""\
@@ -149,7 +159,7 @@ dist.barrier()
 """,
         ),
         Example(
-            title="Only the members make it",
+            title="Only the members create the group",
             effect="hang",
             ranks=4,
             code="""\
@@ -169,7 +179,7 @@ dist.barrier()
 """,
         ),
         Example(
-            title="A helper that makes the group of one half",
+            title="A helper that creates a group for half of the ranks",
             effect="hang",
             ranks=4,
             code="""\
@@ -200,15 +210,15 @@ dist.destroy_process_group()
 
     def message(self, witness: Witness) -> str:
         if witness.same_event_arguments is not None:
-            return "the members passed to this group creation differ from rank to rank"
-        first, second = witness.ranks
-        made_by = first if witness.first is not None else second
-        return f"{condition(witness)} lets only some ranks ({made_by}) create this process group"
+            return "members of this process group differ between ranks"
+        found = only_on(witness, "group_creation")
+        ranks = found[1] if found is not None else "some ranks"
+        return guarded(witness, f"process group is created on {ranks} only")
 
-    def advice(self, witness: Witness) -> str:
+    def help(self, witness: Witness) -> str:
         return (
-            "Create all groups on all ranks in the same order and pick one, or pass "
-            "use_local_synchronization=True on the members."
+            "Create all groups on all ranks in the same order, or pass "
+            "`use_local_synchronization=True` on the members"
         )
 
     def fix(self, witness: Witness, draft: Draft) -> Fix | None:

@@ -31,33 +31,51 @@ _STEADY = frozenset({"list", "tuple", "range", "set", "sorted", "len", "int", "g
 
 
 class GroupInLoop(SourceRule):
-    """The same process group is made anew in every turn of a loop.
+    """The same process group is re-created on every iteration of a loop.
 
-    ## What it finds
+    ```python
+    for batch in loader:
+        group = dist.new_group([0, 1])
+        dist.all_reduce(batch, group=group)
+    ```
 
-    `new_group` in a loop, with arguments that are the same in every turn, whose group a collective
-    of the same turn uses, and nothing in the loop destroys.
+    ## Use instead
 
-    ## Why it matters
+    ```python
+    group = dist.new_group([0, 1])
+    for batch in loader:
+        dist.all_reduce(batch, group=group)
+    ```
 
-    `new_group` is a collective by itself: every rank of the job waits for every other. Each group
-    keeps a communicator with buffers and threads of its own until the process ends, so a long run
-    loses memory and file descriptors with every step, and NCCL runs out of them.
+    Create the group once, before the loop. A group of all ranks exists already: omit `group=`.
 
-    ## What to do
+    ## Why is this bad?
 
-    Make the group once, before the loop. A group of all ranks is there already: leave `group=` out.
+    `new_group` is a collective: all ranks of the job wait for each other. Each group keeps a
+    communicator with buffers and threads until the process ends, so that a long run leaks memory
+    and file descriptors with every step, and NCCL runs out of them.
 
-    ## Fix
+    ## What is reported
 
-    Unsafe: the group is made in front of the loop, with the assignments that its arguments come
-    from. Offered where they stand directly in the loop.
+    `new_group` in a loop with arguments that are the same on every iteration, where a collective in
+    the loop uses the group and nothing in the loop destroys it.
 
-    ## When it is silent
+    ## What is not reported
 
-    Where an argument may change from turn to turn, where the group is kept or handed to code other
-    than a collective, and where it is destroyed: one group for each entry of a list is how groups
-    are set up.
+    - An argument may change between iterations: one group for each entry of a list is how groups
+      are set up.
+    - The group is stored, or passed to code other than a collective.
+    - The group is destroyed in the loop.
+
+    ## Fix safety
+
+    Unsafe: the group is created before the loop, together with the assignments that its arguments
+    come from. Offered if these are directly in the body of the loop.
+
+    ## References
+
+    - [PyTorch: new_group](https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.new_group)
+    - [NCCL: creating a communicator](https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/usage/communicators.html)
     """
 
     code = "DST120"
@@ -66,7 +84,7 @@ class GroupInLoop(SourceRule):
 
     good = (
         Example(
-            title="One group for each node, made once",
+            title="One group for each node, created once",
             code="""\
 import torch
 import torch.distributed as dist
@@ -96,7 +114,7 @@ for attempt in range(2):
 """,
         ),
         Example(
-            title="Groups that differ from turn to turn",
+            title="Groups that differ between iterations",
             code="""\
 import torch
 import torch.distributed as dist
@@ -113,7 +131,7 @@ for size in range(1, dist.get_world_size() + 1):
 
     bad = (
         Example(
-            title="Groups pile up",
+            title="The same group in every step",
             effect="fail",
             code="""\
 import torch
@@ -158,11 +176,11 @@ for step in range(3):
         names = objects_of(module, catalogue).names
         for call, loop in _repeated(names):
             yield self.finding(
-                message="the same process group is made anew in every turn of this loop",
+                message="process group re-created on every iteration",
                 severity=Severity.WARNING,
                 place=locators.of(module.key).place(call.site),
-                effect="each turn waits for all ranks, and keeps one more communicator for good",
-                advice="make the group once, before the loop",
+                effect="each iteration synchronizes all ranks and leaks a communicator",
+                help="Create the group once, before the loop",
                 fix=partial(_fix, call, loop, Draft(locators.of(module.key), module, catalogue)),
             )
 
@@ -174,14 +192,14 @@ def _fix(call: ir.Call, loop: ir.For | ir.While, draft: Draft) -> Fix:
     making = statements.statement_of(draft, draft.node(call.site, cst.Call))
     body = statements.siblings(draft, making)
     if draft.parent(statements.block_of(draft, making)) is not around:
-        raise Doubt("the group is not made in every turn")
+        raise Doubt("the group is not created in every iteration")
     moved = _with_operands(draft, body, making)
     own = written.bound(draft, *moved)
     others = [each for each in body if each not in moved]
     if own & written.stored(draft, *others):
         raise Doubt("something else changes what is moved")
     statements.move_before(draft, around, *moved)
-    return draft.fix("unsafe", "Make the group once, before the loop")
+    return draft.fix("unsafe", "Create the group once, before the loop")
 
 
 def _with_operands(draft: Draft, body: list[Statement], making: Statement) -> list[Statement]:

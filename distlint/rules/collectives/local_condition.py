@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from distlint.rules.base import Example, WitnessRule
 from distlint.rules.collectives._repair import agreed_condition
-from distlint.rules.collectives._wording import condition, contrast, proviso
+from distlint.rules.collectives._wording import condition, headline
 
 if TYPE_CHECKING:
     from distlint.analyzer.symbolic.explanation import Witness
@@ -15,46 +15,57 @@ if TYPE_CHECKING:
 
 
 class CollectiveBehindLocalCondition(WitnessRule):
-    """A collective is guarded by a value that may differ from rank to rank.
-
-    ## What it finds
-
-    A collective that a rank reaches only if some local value says so: the loss or the data of this
-    rank, a clock, the memory in use, a file that another rank is still writing, a queue or a list
-    that each rank fills on its own. It also finds `if stop and accelerator.check_trigger():`, where
-    the trigger, itself a collective, is asked only by the ranks whose `stop` is set.
-
-    ## Why it matters
-
-    As soon as the value differs, some ranks wait in the collective and the others walk past it. It
-    may take days to happen for the first time, since on most steps all ranks decide alike.
-
-    ## What to do
-
-    Let the ranks agree first and branch on what they agreed. A reduction with `MAX` reads "any
-    rank", one with `MIN` "all ranks":
+    """A collective is guarded by a condition that may differ between ranks.
 
     ```python
-    flag = torch.tensor(int(loss.item() > limit))
+    loss = model(batch).mean()
+    if loss.item() > limit:  # the loss of this rank's batch
+        dist.all_reduce(statistics)
+    ```
+
+    ## Use instead
+
+    ```python
+    loss = model(batch).mean()
+    flag = (loss > limit).int()
     dist.all_reduce(flag, op=dist.ReduceOp.MAX)
     if flag.item():
         dist.all_reduce(statistics)
     ```
 
-    In `stop and accelerator.check_trigger()`, swap the operands.
+    Reduce the condition first and branch on the result: `MAX` means "any rank", `MIN` means "all
+    ranks". In `stop and accelerator.check_trigger()`, swap the operands.
 
-    ## Fix
+    ## Why is this bad?
 
-    Unsafe: with `any_rank(...)` around the condition all ranks take the branch when one of them
-    does; a trigger or another collective inside the condition moves to the front of its `and`.
-    Shown only: where the condition rests on a file that may be there on one node alone, or on an
-    exception that one rank alone may meet.
+    As soon as the value differs, some ranks wait in the collective and the others skip it. It may
+    take days until this happens for the first time, since the condition has the same outcome on all
+    ranks in most steps.
 
-    ## When it is silent
+    ## What is reported
 
-    - The value was reduced, gathered or broadcast before the test.
+    A collective that is called only if a rank-local value says so: the loss or the data of this
+    rank, a clock, memory usage, a file that another rank is still writing, a queue or a list that
+    each rank fills separately. This includes `if stop and accelerator.check_trigger():`, where the
+    trigger, itself a collective, is called only on the ranks whose `stop` is set.
+
+    ## What is not reported
+
+    - The value was reduced, gathered or broadcast before it is tested.
     - The condition is a configuration value, a step counter or the world size.
-    - The condition is unknown: what distlint cannot see is taken to be the same on all ranks.
+    - The origin of the value is unknown: distlint assumes that it is the same on all ranks.
+
+    ## Fix safety
+
+    Unsafe: with `any_rank(...)` around the condition, all ranks take the branch if one of them
+    does. A trigger or another collective inside the condition is moved to the front of its `and`.
+    Shown only: if the condition depends on a file that may exist on some nodes only, or on an
+    exception that may occur on one rank only.
+
+    ## References
+
+    - [PyTorch: all_reduce](https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.all_reduce)
+    - [Accelerate: set_trigger and check_trigger](https://huggingface.co/docs/accelerate/package_reference/accelerator)
     """
 
     code = "DST103"
@@ -80,7 +91,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Rank 0 looks at the disk for everyone",
+            title="Rank 0 checks for the file and broadcasts the answer",
             code="""\
 import os
 import torch
@@ -103,7 +114,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="A step counter decides",
+            title="The condition is a step counter",
             code="""\
 import torch
 import torch.distributed as dist
@@ -120,7 +131,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="The trigger is asked by all, the local test comes second",
+            title="All processes call check_trigger before the local test",
             needs=("accelerate",),
             code="""\
 import torch
@@ -139,7 +150,7 @@ accelerator.wait_for_everyone()
 
     bad = (
         Example(
-            title="Statistics are synchronised when the local loss is high",
+            title="Statistics are synchronized if the local loss is high",
             effect="hang",
             code="""\
 import torch
@@ -158,7 +169,7 @@ dist.barrier()
 """,
         ),
         Example(
-            title="The trigger is asked by those who want to stop",
+            title="Only processes that want to stop call check_trigger",
             effect="hang",
             needs=("accelerate",),
             code="""\
@@ -177,7 +188,7 @@ accelerator.wait_for_everyone()
 """,
         ),
         Example(
-            title="Each rank looks for a file that rank 0 writes",
+            title="All ranks check for a file that rank 0 writes",
             effect="hang",
             code="""\
 import os
@@ -200,7 +211,7 @@ dist.barrier()
 """,
         ),
         Example(
-            title="A clock decides when to report",
+            title="A clock decides when to synchronize",
             effect="hang",
             code="""\
 import time
@@ -225,13 +236,10 @@ dist.barrier()
         return witness.cause.kind == "local" and witness.cause.exit is None
 
     def message(self, witness: Witness) -> str:
-        return (
-            f"{condition(witness)} may differ from rank to rank: "
-            f"{contrast(witness)}{proviso(witness)}"
-        )
+        return headline(witness, f"ranks may diverge on {condition(witness)}")
 
-    def advice(self, witness: Witness) -> str:
-        return "Let the ranks agree on the condition (all_reduce or broadcast a flag), then branch."
+    def help(self, witness: Witness) -> str:
+        return "`all_reduce` or broadcast the condition, and branch on the result on all ranks"
 
     def fix(self, witness: Witness, draft: Draft) -> Fix | None:
         return agreed_condition(witness, draft)

@@ -11,7 +11,7 @@ from distlint.analyzer.static.objects import CallSite, objects_of
 from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.rules.base import Example, SourceRule, WitnessRule
 from distlint.rules.collectives._repair import agreed_skip
-from distlint.rules.collectives._wording import condition, contrast, proviso
+from distlint.rules.collectives._wording import condition, proviso
 from distlint.source.finding import Finding, Related, Severity
 
 if TYPE_CHECKING:
@@ -32,38 +32,60 @@ _COMBINES = frozenset({"all_reduce", "reduce", "gather", "all_gather", "all_gath
 
 
 class RankLocalSkip(WitnessRule, SourceRule):
-    """One rank skips a synchronised step because of its own data, and the others take it.
+    """A rank skips a synchronized step because of its local data, while the other ranks run it.
 
-    ## What it finds
+    ```python
+    for batch in loader:
+        loss = model(batch).mean()
+        if torch.isnan(loss):  # NaN on this rank only
+            continue
+        loss.backward()
+    ```
 
-    A `continue` or `return` on a local value (the loss of this rank is NaN, its batch is empty, its
-    sequence too long) with a collective, a wrapped forward or a backward behind it. In Lightning,
-    `return None` from `training_step`, which version 2.6 answers with an error. A test for NaN of
-    what one rank has, which that rank broadcasts as the answer for all.
+    ## Use instead
 
-    ## Why it matters
+    ```python
+    for batch in loader:
+        loss = model(batch).mean()
+        bad = torch.isnan(loss).float()
+        dist.all_reduce(bad, op=dist.ReduceOp.MAX)
+        if bad.item():
+            continue
+        loss.backward()
+    ```
 
-    The rank that skips goes on to the next step. Its next all-reduce is paired with the one that it
-    left out, so that from then on every gradient mixes two batches; the job stops only when the
-    counts no longer fit, often at the end of the epoch. Where rank 0 decides for all, the NaN of
-    any other rank goes into the gradients of everybody.
+    Run the step on all ranks or on none. Instead of skipping it on all ranks, you can also run it
+    and make it harmless: `loss = torch.nan_to_num(loss) * 0`.
 
-    ## What to do
+    ## Why is this bad?
 
-    Take the step on all ranks or on none. Reduce a flag and skip together, or keep the step and
-    make it harmless: `loss = torch.nan_to_num(loss) * 0`.
+    The rank that skips goes on to the next step. Its next all-reduce is matched with the one that
+    it skipped, so that from then on all gradients mix two batches. The job stops only when the
+    number of calls no longer matches, often at the end of the epoch. If rank 0 decides for all
+    ranks, a NaN on another rank goes into the gradients of all ranks.
 
-    ## Fix
+    ## What is reported
 
-    Unsafe: `any_rank(...)` around the condition makes all ranks skip when one has to, which loses
-    the good batches of the others for that step.
+    - A `continue` or `return` on a rank-local value (the loss of this rank is NaN, its batch is
+      empty, its sequence is too long), with a collective, a wrapped forward or a backward after it.
+    - In Lightning, `return None` from `training_step`, which raises an error in version 2.6.
+    - A test for NaN on the data of one rank, the result of which that rank broadcasts to all ranks.
 
-    ## When it is silent
+    ## What is not reported
 
     - The ranks agree on the skip first.
-    - Nothing behind the skip synchronises.
-    - The test is the same on all ranks, such as a step counter.
-    - The function combines the values of the ranks before one of them is tested.
+    - Nothing after the skip synchronizes.
+    - The condition is the same on all ranks, such as a step counter.
+    - The function combines the values of all ranks before it tests them on one rank.
+
+    ## Fix safety
+
+    Unsafe: with `any_rank(...)` around the condition, all ranks skip if one of them has to, which
+    loses the good batches of the other ranks in that step.
+
+    ## References
+
+    - [PyTorch: DistributedDataParallel](https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html)
     """
 
     code = "DST117"
@@ -72,7 +94,7 @@ class RankLocalSkip(WitnessRule, SourceRule):
 
     good = (
         Example(
-            title="Rank 0 looks at what was summed up",
+            title="Rank 0 tests the reduced loss",
             code="""\
 import torch
 import torch.distributed as dist
@@ -94,7 +116,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="All ranks skip if one has to",
+            title="All ranks skip if one of them has to",
             code="""\
 import torch
 import torch.distributed as dist
@@ -117,7 +139,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="The step is taken, its weight is zero",
+            title="The step runs with weight zero",
             code="""\
 import torch
 import torch.distributed as dist
@@ -135,7 +157,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Samples are dropped before the batch is made",
+            title="Samples are dropped before the batch is built",
             code="""\
 import torch
 import torch.distributed as dist
@@ -157,7 +179,7 @@ dist.destroy_process_group()
 
     bad = (
         Example(
-            title="Rank 0 looks for NaN on behalf of all",
+            title="Rank 0 tests for NaN and broadcasts the result",
             effect="fail",
             code="""\
 import torch
@@ -180,7 +202,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="A batch with NaN is skipped by the rank that has it",
+            title="A rank skips its batch with NaN",
             effect="hang",
             code="""\
 import torch
@@ -201,7 +223,7 @@ dist.barrier()
 """,
         ),
         Example(
-            title="Nothing to score on this rank",
+            title="A rank without anything to score",
             effect="hang",
             code="""\
 import torch
@@ -225,7 +247,7 @@ dist.barrier()
 """,
         ),
         Example(
-            title="training_step answers None",
+            title="training_step returns None",
             effect="fail",
             needs=("lightning",),
             code="""\
@@ -263,12 +285,12 @@ trainer.fit(Model(), DataLoader(data, batch_size=2))
 
     def message(self, witness: Witness) -> str:
         return (
-            f"`{witness.cause.exit}` on {condition(witness)} may skip the step on one rank only: "
-            f"{contrast(witness)}{proviso(witness)}"
+            f"`{witness.cause.exit}` on {condition(witness)} may skip the step on one rank only"
+            f"{proviso(witness)}"
         )
 
-    def advice(self, witness: Witness) -> str:
-        return "Skip on all ranks or on none: all_reduce a flag (MAX) and test the result."
+    def help(self, witness: Witness) -> str:
+        return "`all_reduce` a skip flag with `MAX`, and skip on its result on all ranks"
 
     def fix(self, witness: Witness, draft: Draft) -> Fix | None:
         return agreed_skip(witness, draft)
@@ -288,13 +310,13 @@ trainer.fit(Model(), DataLoader(data, batch_size=2))
             tested = _tested_on_one(objects, site, flag)
             if tested is not None:
                 yield self.finding(
-                    message=f"`{'.'.join(flag)}` tells of the data of one rank, and is broadcast "
-                    "as if it told of all",
+                    message=f"`{'.'.join(flag)}` covers one rank's data but is broadcast to all "
+                    "ranks",
                     severity=Severity.WARNING,
                     place=locator.place(site.call.site),
-                    related=(Related("tested here", locator.place(tested.statement.site)),),
-                    effect="what the other ranks have goes unseen",
-                    advice="Test on every rank and all_reduce the flag with MAX.",
+                    related=(Related("tested on one rank", locator.place(tested.statement.site)),),
+                    effect="NaN or Inf on the other ranks goes unnoticed",
+                    help="Test on all ranks and `all_reduce` the flag with `MAX`",
                 )
 
 

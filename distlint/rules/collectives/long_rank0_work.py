@@ -36,35 +36,54 @@ _NEXT = 3
 
 
 class LongRank0Work(SourceRule):
-    """One rank works for long while the others wait in a collective.
+    """One rank runs a long task while the other ranks wait for it in a collective.
 
-    ## What it finds
+    ```python
+    dist.init_process_group("nccl")
+    if rank == 0:
+        raw.map(tokenize, batched=True, num_proc=8)
+    dist.barrier()  # times out after 10 minutes
+    ```
 
-    A `Dataset.map`, an upload or download of a whole repository, or factorisations in a loop, that
-    rank 0 does alone right before a collective, or that one process does first in
+    ## Use instead
+
+    ```python
+    dist.init_process_group("nccl", timeout=timedelta(hours=2))
+    if rank == 0:
+        raw.map(tokenize, batched=True, num_proc=8)
+    dist.barrier()
+    ```
+
+    Set a timeout that is long enough (`timeout=`, `ddp_timeout`, `InitProcessGroupKwargs`), run the
+    task in a separate job before the training, or split it between the ranks.
+
+    ## Why is this bad?
+
+    The other ranks are in the collective all the time. After the timeout (10 minutes with NCCL, 30
+    minutes with the other backends and in the Trainer of transformers), they end the job, on the
+    first dataset that is large enough.
+
+    ## What is reported
+
+    `Dataset.map`, an upload or download of a whole repository, or matrix factorizations in a loop,
+    that rank 0 runs alone right before a collective, or that one process runs first in
     `main_process_first()`, in a file that sets no timeout.
 
-    ## Why it matters
+    In preview, with severity info: whether it takes too long depends on the data.
 
-    The others are in the collective all the while. After the timeout (10 minutes with NCCL, 30 with
-    the other backends and in the Trainer of transformers) they end the job, on the first data set
-    that is large enough.
+    ## What is not reported
 
-    ## What to do
+    - The file mentions a timeout.
+    - The task is not known to take long: a checkpoint of a small model, a table of results.
 
-    Do it in a job of its own before the training, give each rank a part of it, or give the process
-    group a timeout that is long enough (`timeout=`, `ddp_timeout`, `InitProcessGroupKwargs`).
+    ## Fix safety
 
-    ## Fix
+    None: the code does not show how long the task takes.
 
-    None: how long the work takes is not in the source.
+    ## References
 
-    ## When it is silent
-
-    - The file speaks of a timeout.
-    - The work is no longer known to be long: a checkpoint of a small model, a table of results.
-
-    In preview, as advice: whether it takes too long is a matter of the data.
+    - [PyTorch: init_process_group](https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.init_process_group)
+    - [Transformers: Trainer](https://huggingface.co/docs/transformers/main_classes/trainer)
     """
 
     code = "DST121"
@@ -74,7 +93,7 @@ class LongRank0Work(SourceRule):
 
     good = (
         Example(
-            title="Each rank has its part",
+            title="Each rank computes a part",
             code="""\
 import torch
 import torch.distributed as dist
@@ -96,7 +115,7 @@ dist.destroy_process_group()
         Example(
             title="A longer timeout",
             effect="static",
-            why_static="it needs a data set",
+            why_static="it needs a dataset",
             code="""\
 from datetime import timedelta
 
@@ -115,9 +134,9 @@ def prepare(raw, tokenize):
 
     bad = (
         Example(
-            title="The others wait while one tokenizes",
+            title="The other ranks wait while rank 0 tokenizes",
             effect="static",
-            why_static="it takes a data set that needs more than ten minutes",
+            why_static="it needs a dataset that takes more than ten minutes",
             code="""\
 import torch.distributed as dist
 
@@ -131,9 +150,9 @@ def prepare(raw, tokenize):
 """,
         ),
         Example(
-            title="One process goes first",
+            title="A map in main_process_first",
             effect="static",
-            why_static="it takes a data set that needs more than ten minutes",
+            why_static="it needs a dataset that takes more than ten minutes",
             code="""\
 from transformers import TrainingArguments
 
@@ -144,9 +163,9 @@ def prepare(raw, tokenize, args: TrainingArguments):
 """,
         ),
         Example(
-            title="Rank 0 factorises for all",
+            title="Factorizations on rank 0",
             effect="static",
-            why_static="it takes matrices that need more than ten minutes",
+            why_static="it needs matrices that take more than ten minutes",
             code="""\
 import torch
 import torch.distributed as dist
@@ -179,13 +198,12 @@ def spectra(matrices, total):
                     seen.add(work.site)
                     name = ir.last_name(work.func)
                     yield self.finding(
-                        message=f"the other ranks wait while one does this `{name}`, "
-                        "ten minutes at most under NCCL",
+                        message=f"the other ranks wait in a collective during this `{name}`",
                         severity=Severity.INFO,
                         place=locator.place(work.site),
-                        related=(Related("they wait here", locator.place(waiting)),),
-                        effect="a timeout when the work takes longer",
-                        advice="Prepare it in a job of its own, or give the group more time.",
+                        related=(Related("the other ranks wait here", locator.place(waiting)),),
+                        effect="the job times out if it takes too long (10 minutes with NCCL)",
+                        help="Run it in a separate job, or increase the process group's timeout",
                     )
 
 

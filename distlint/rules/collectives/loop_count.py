@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from distlint.rules.base import Example, WitnessRule
 from distlint.rules.collectives._repair import agreed_loop
-from distlint.rules.collectives._wording import condition, contrast, proviso
+from distlint.rules.collectives._wording import condition, proviso
 
 if TYPE_CHECKING:
     from distlint.analyzer.symbolic.explanation import Witness
@@ -15,44 +15,54 @@ if TYPE_CHECKING:
 
 
 class RankDependentLoopCount(WitnessRule):
-    """A loop with a collective in it runs a different number of times on each rank.
-
-    ## What it finds
-
-    A `for` over something whose length depends on the rank (`files[rank::world]`, a list that each
-    rank fills, `range(rank)`), or a `while` on a value of this rank (a queue, a clock, a residual),
-    with a collective in the body.
-
-    ## Why it matters
-
-    The rank with the shortest loop leaves first; the others wait for it, or meet whatever
-    collective it calls next. With `files[rank::world]` the job works as long as the number of
-    files happens to be a multiple of the world size.
-
-    ## What to do
-
-    Agree on the number of rounds and let the ranks that are done take part with an empty
-    contribution; or keep the collective out of the loop and reduce once after it:
+    """A loop that calls a collective runs a different number of times on each rank.
 
     ```python
-    rounds = torch.tensor(len(mine))
-    dist.all_reduce(rounds, op=dist.ReduceOp.MAX)
-    for index in range(rounds.item()):
-        part = measure(mine[index]) if index < len(mine) else torch.zeros(1)
-        dist.all_reduce(part)
+    size = torch.zeros(1, device="cuda")
+    for name in files[rank::world_size]:
+        size += len(name)
+        dist.all_reduce(size)
     ```
 
-    ## Fix
+    ## Use instead
 
-    Unsafe: `all_ranks(...)` around the condition of a `while`, if that compares or asks for flags,
-    ends the loop on all ranks when it ends on one. None for a loop over data of its own, whose rest
-    would be lost.
+    ```python
+    size = torch.zeros(1, device="cuda")
+    for name in files[rank::world_size]:
+        size += len(name)
+    dist.all_reduce(size)
+    ```
 
-    ## When it is silent
+    If the collective has to stay in the loop, agree on the number of iterations first (`all_reduce`
+    of `len(mine)` with `MAX`), and let ranks that have no more data contribute zeros.
 
-    - The number of rounds is the same everywhere, or was agreed by a collective.
-    - The loop issues no collective, and none of its results decides about one.
+    ## Why is this bad?
+
+    The rank with the fewest iterations leaves the loop first. The other ranks wait for it, or are
+    matched with whatever collective it calls next. With `files[rank::world_size]`, the job works as
+    long as the number of files happens to be a multiple of the world size.
+
+    ## What is reported
+
+    A `for` over something whose length depends on the rank (`files[rank::world_size]`, a list that
+    each rank fills, `range(rank)`), or a `while` on a rank-local value (a queue, a clock, a
+    residual), with a collective in the body.
+
+    ## What is not reported
+
+    - The number of iterations is the same on all ranks, or was agreed on with a collective.
+    - The loop calls no collective, and no collective depends on its results.
     - Point-to-point calls in a loop over peers.
+
+    ## Fix safety
+
+    Unsafe: `all_ranks(...)` around the condition of a `while` ends the loop on all ranks when it
+    ends on one. This is offered for conditions made of comparisons or flags. No fix is offered for
+    a loop over rank-local data, the rest of which would be lost.
+
+    ## References
+
+    - [PyTorch: collective functions](https://docs.pytorch.org/docs/stable/distributed.html#collective-functions)
     """
 
     code = "DST109"
@@ -61,7 +71,7 @@ class RankDependentLoopCount(WitnessRule):
 
     good = (
         Example(
-            title="The ranks agree on the number of rounds",
+            title="The ranks agree on the number of iterations",
             code="""\
 import torch
 import torch.distributed as dist
@@ -80,7 +90,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Local loop, one reduction after it",
+            title="A local loop, one reduction after it",
             code="""\
 import torch
 import torch.distributed as dist
@@ -96,7 +106,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Pipes to as many peers as there are",
+            title="Point-to-point calls to a rank-dependent number of peers",
             code="""\
 import torch
 import torch.distributed as dist
@@ -113,7 +123,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="A residual that all ranks compute together",
+            title="A residual that is reduced in each iteration",
             code="""\
 import torch
 import torch.distributed as dist
@@ -134,7 +144,7 @@ dist.destroy_process_group()
 
     bad = (
         Example(
-            title="Files dealt out by rank",
+            title="Files sharded by rank",
             effect="hang",
             code="""\
 import torch
@@ -151,7 +161,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="A queue that each rank fills on its own",
+            title="A queue that each rank fills separately",
             effect="hang",
             code="""\
 import random
@@ -171,7 +181,7 @@ dist.barrier()
 """,
         ),
         Example(
-            title="Counting up to the own rank",
+            title="A range that depends on the rank",
             effect="hang",
             ranks=4,
             code="""\
@@ -190,7 +200,7 @@ dist.barrier()
 """,
         ),
         Example(
-            title="As many rounds as fit into a time slice",
+            title="A time limit on each rank's clock",
             effect="hang",
             code="""\
 import time
@@ -214,13 +224,10 @@ dist.barrier()
         return witness.cause.kind == "loop"
 
     def message(self, witness: Witness) -> str:
-        return (
-            f"the loop over {condition(witness)} may run longer on some ranks: "
-            f"{contrast(witness)}{proviso(witness)}"
-        )
+        return f"loop on {condition(witness)} may run longer on some ranks{proviso(witness)}"
 
-    def advice(self, witness: Witness) -> str:
-        return "Agree on the number of rounds first, or move the collective behind the loop."
+    def help(self, witness: Witness) -> str:
+        return "Agree on the number of iterations first, or move the collective after the loop"
 
     def fix(self, witness: Witness, draft: Draft) -> Fix | None:
         return agreed_loop(witness, draft)

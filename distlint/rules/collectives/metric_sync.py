@@ -9,7 +9,7 @@ from distlint.analyzer.static.names import Names, calls_of, placed
 from distlint.analyzer.static.objects import objects_of
 from distlint.rules.base import Example, SourceRule, WitnessRule
 from distlint.rules.collectives._repair import hoisted
-from distlint.rules.collectives._wording import condition, contrast, kinds, proviso
+from distlint.rules.collectives._wording import condition, guarded, headline, kinds, only_on
 from distlint.source.finding import Finding, Severity
 
 if TYPE_CHECKING:
@@ -25,36 +25,56 @@ if TYPE_CHECKING:
 
 
 class MetricSyncOnOneRank(WitnessRule, SourceRule):
-    """A metric that synchronises is computed or logged on some ranks only.
+    """A metric that synchronizes is computed or logged on some ranks only.
 
-    ## What it finds
+    ```python
+    metric.update(preds, target)
+    if rank == 0:
+        print(metric.compute())  # gathers the state of all ranks
+    ```
 
-    - `metric.compute()` of torchmetrics or ignite on one side of a rank test.
+    ## Use instead
+
+    ```python
+    metric.update(preds, target)
+    value = metric.compute()
+    if rank == 0:
+        print(value)
+    ```
+
+    Create a metric that is meant for one rank with `sync_on_compute=False`. In Lightning, log on
+    all ranks with `sync_dist=True`, or on rank 0 with `rank_zero_only=True` (but never a value that
+    a callback monitors).
+
+    ## Why is this bad?
+
+    `compute()` gathers the state of the metric from all ranks, although neither its name nor its
+    arguments suggest it. Rank 0 waits in it, while the other ranks go on to the next collective.
+
+    ## What is reported
+
+    - `metric.compute()` of torchmetrics or Ignite under a rank check.
     - `self.log(..., sync_dist=True)` in a LightningModule or callback, under
-      `trainer.is_global_zero` or in a hook that `@rank_zero_only` keeps for rank 0.
-    - A metric object logged with `on_epoch=True` under such a test: Lightning computes it for you.
+      `trainer.is_global_zero` or in a hook that is decorated with `@rank_zero_only`.
+    - A metric object logged with `on_epoch=True` under such a check: Lightning calls `compute()`.
+    - A value that a callback monitors (`monitor="val_loss"`), logged with `rank_zero_only=True`.
 
-    ## Why it matters
+    ## What is not reported
 
-    `compute()` gathers the state of the metric from all ranks, although its name and arguments say
-    nothing of the kind. Rank 0 waits in it; the others run into the next collective.
-
-    ## What to do
-
-    Compute on all ranks and print on one. A metric that is meant for one rank is built with
-    `sync_on_compute=False`. In Lightning, log on all ranks with `sync_dist=True`, or only on rank 0
-    with `rank_zero_only=True` (never for a value that a callback monitors).
-
-    ## Fix
-
-    Unsafe: the metric is computed or logged on all ranks, in front of the test, and only its use
-    stays under it.
-
-    ## When it is silent
-
-    - The metric was built with `sync_on_compute=False`.
-    - The value is logged without synchronisation, or with `rank_zero_only=True`.
+    - The metric was created with `sync_on_compute=False`.
+    - The value is logged without synchronization, or with `rank_zero_only=True`, and no callback
+      monitors it.
     - `update()` and `forward()`, which are local unless `dist_sync_on_step=True`.
+
+    ## Fix safety
+
+    Unsafe: the metric is computed or logged on all ranks before the rank check, and only the use of
+    its value stays under the check.
+
+    ## References
+
+    - [TorchMetrics: Metric](https://lightning.ai/docs/torchmetrics/stable/references/metric.html)
+    - [Lightning: logging](https://lightning.ai/docs/pytorch/stable/extensions/logging.html)
     """
 
     code = "DST116"
@@ -63,7 +83,7 @@ class MetricSyncOnOneRank(WitnessRule, SourceRule):
 
     good = (
         Example(
-            title="Computed by all, printed by one",
+            title="Computed on all ranks, printed on one",
             needs=("torchmetrics",),
             code="""\
 import torch
@@ -82,7 +102,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="A metric that is meant for rank 0",
+            title="A metric with sync_on_compute=False",
             needs=("torchmetrics",),
             code="""\
 import torch
@@ -99,7 +119,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Lightning reduces on all ranks, and prints on one",
+            title="Lightning logs on all ranks, prints on one",
             needs=("lightning",),
             code="""\
 import lightning as L
@@ -129,7 +149,7 @@ trainer.fit(Model(), DataLoader(torch.randn(8, 4), batch_size=2))
 """,
         ),
         Example(
-            title="Logged for the main process only",
+            title="A log call with rank_zero_only=True",
             needs=("lightning",),
             code="""\
 import lightning as L
@@ -161,7 +181,7 @@ trainer.fit(Model(), DataLoader(torch.randn(8, 4), batch_size=2))
 
     bad = (
         Example(
-            title="The accuracy of the epoch, computed on rank 0",
+            title="A metric that is computed on rank 0",
             effect="hang",
             needs=("torchmetrics",),
             code="""\
@@ -181,7 +201,7 @@ for epoch in range(2):
 """,
         ),
         Example(
-            title="A report behind an early return",
+            title="A metric after an early return",
             effect="hang",
             needs=("torchmetrics",),
             code="""\
@@ -211,7 +231,7 @@ dist.barrier()
 """,
         ),
         Example(
-            title="A reduced log line under is_global_zero",
+            title="A log call with sync_dist=True under is_global_zero",
             effect="hang",
             needs=("lightning",),
             code="""\
@@ -241,7 +261,7 @@ trainer.fit(Model(), DataLoader(torch.randn(8, 4), batch_size=2))
 """,
         ),
         Example(
-            title="A hook that Lightning runs on rank 0",
+            title="A hook decorated with rank_zero_only",
             effect="hang",
             needs=("lightning", "torchmetrics"),
             code="""\
@@ -283,13 +303,14 @@ trainer.fit(Model(), DataLoader(torch.randn(8, 4), batch_size=2))
         return witness.cause.kind == "rank" and ("metric_sync" in kinds(witness) or logged)
 
     def message(self, witness: Witness) -> str:
-        return (
-            f"a metric synchronises on one side of {condition(witness)} only: "
-            f"{contrast(witness)}{proviso(witness)}"
-        )
+        found = only_on(witness, "metric_sync", "log_sync")
+        if found is None:
+            return headline(witness, f"ranks diverge on {condition(witness)}")
+        event, ranks = found
+        return guarded(witness, f"`{event.op}` needs all ranks but runs on {ranks} only")
 
-    def advice(self, witness: Witness) -> str:
-        return "Compute or log the metric on all ranks and keep only the printing under the test."
+    def help(self, witness: Witness) -> str:
+        return "Compute or log the metric on all ranks, and only print it under the rank check"
 
     def fix(self, witness: Witness, draft: Draft) -> Fix | None:
         return hoisted(witness, draft)
@@ -312,11 +333,11 @@ trainer.fit(Model(), DataLoader(torch.randn(8, 4), batch_size=2))
             key = first.value if isinstance(first, ir.Literal) else None
             if key in monitored and _constant(call, "rank_zero_only") is True:
                 yield self.finding(
-                    message=f"`{key}` is monitored on every rank and logged on rank 0 only",
+                    message=f"`{key}` is monitored on all ranks but logged on rank 0 only",
                     severity=Severity.WARNING,
                     place=locators.of(module.key).place(call.site),
-                    effect="the other ranks lack the value, and save or stop differently",
-                    advice="Log it on all ranks with sync_dist=True.",
+                    effect="the other ranks do not have the value, and save or stop differently",
+                    help="Log it on all ranks with `sync_dist=True`",
                 )
 
 

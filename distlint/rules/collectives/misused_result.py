@@ -26,43 +26,58 @@ if TYPE_CHECKING:
 class MisusedCollectiveResult(SourceRule):
     """The result of a collective is read from the wrong place or on the wrong rank.
 
-    ## What it finds
+    ```python
+    loss = dist.all_reduce(loss)  # returns None
+    print(loss.item())
+    ```
 
-    - The return value of a collective that works in place: `x = dist.all_reduce(x)` is `None`.
-      So is the value of `broadcast`, `all_gather`, `reduce`, `gather`, `scatter` and the object
-      versions of these. An error, where something uses the value.
-    - The tensor of `dist.reduce`, or the list of `dist.gather`, read on all ranks, where what comes
-      out decides a branch or is printed. A warning; it stands at the read.
+    ## Use instead
 
-    ## Why it matters
+    ```python
+    dist.all_reduce(loss)
+    print(loss.item())
+    ```
 
-    The first kind fails at the next use, or passes `None` along. The second gives no error: after
-    a `reduce` the other ranks hold partial sums that look like results, and a decision based on
-    them (is this the best loss?) sends the ranks different ways.
+    Read the tensor that you passed in. If all ranks need the result, use `all_reduce` or
+    `all_gather`. If one rank needs it, read it only on the destination rank.
 
-    ## What to do
+    ## Why is this bad?
 
-    Read the tensor that you passed in. Where all ranks need the result, use `all_reduce` and
-    `all_gather`; where one does, read it under a test for the destination.
+    The first kind fails at the next use, or passes `None` along. The second kind raises no error:
+    after a `reduce`, the other ranks hold partial sums that look like results. A decision based on
+    them ("is this the best loss?") makes the ranks diverge.
 
-    ## Fix
+    ## What is reported
 
-    Safe: an assignment of the tensor to itself loses its left side, `loss = dist.all_reduce(loss)`
-    becomes the call.
+    - The return value of a collective that works in place: `x = dist.all_reduce(x)` is `None`. The
+      same holds for `broadcast`, `all_gather`, `reduce`, `gather`, `scatter` and their object
+      versions. An error, if the value is used.
+    - The tensor of `dist.reduce`, or the list of `dist.gather`, read on all ranks, where the value
+      decides a branch or is printed. A warning, placed at the read.
 
-    Unsafe: a `reduce` whose result every rank reads becomes an `all_reduce`, which costs about
-    twice the traffic.
+    ## What is not reported
 
-    ## When it is silent
-
-    - The value is read under a test for the destination rank, or handed on, such as to a
+    - The value is read under a check for the destination rank, or passed on, for example to
       `broadcast` or a logger.
-    - The destination is not a plain number, or the read is not in the straight line after the call.
-    - The value of the call is kept and never used, or only compared with `None`; or a function that
-      reduces its parameter returns it and nobody in the file takes it.
-    - The collective is a functional one that returns its result (`accelerator.reduce`,
-      `torch.distributed.nn`, ignite's `idist`).
-    - With `async_op=True` the return value is the handle to wait for.
+    - The destination is not a literal number, or the read is not in straight-line code after the
+      call.
+    - The return value is stored and never used, or only compared with `None`; or a function that
+      reduces its parameter returns it and no caller in the file uses it.
+    - The collective returns its result (`accelerator.reduce`, `torch.distributed.nn`, Ignite's
+      `idist`).
+    - With `async_op=True`, the return value is the handle to wait for.
+
+    ## Fix safety
+
+    Safe: if the result is assigned to the tensor that was passed in, the assignment is removed:
+    `loss = dist.all_reduce(loss)` becomes `dist.all_reduce(loss)`.
+
+    Unsafe: a `reduce` whose result all ranks read becomes an `all_reduce`, which causes about twice
+    the traffic.
+
+    ## References
+
+    - [PyTorch: collective functions](https://docs.pytorch.org/docs/stable/distributed.html#collective-functions)
     """
 
     code = "DST118"
@@ -70,7 +85,7 @@ class MisusedCollectiveResult(SourceRule):
 
     good = (
         Example(
-            title="The reduced value is read on the destination",
+            title="The result is read on the destination rank",
             code="""\
 import torch
 import torch.distributed as dist
@@ -85,7 +100,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="The tensor that was passed in",
+            title="The tensor that was passed in is read",
             code="""\
 import torch
 import torch.distributed as dist
@@ -102,7 +117,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Reduced to one rank, then sent to all",
+            title="Reduced to one rank, then broadcast to all",
             code="""\
 import torch
 import torch.distributed as dist
@@ -116,7 +131,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Calls that do return the result",
+            title="Calls that return the result",
             needs=("accelerate",),
             code="""\
 import torch
@@ -161,7 +176,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="A reduced value, read on every rank",
+            title="A reduced value that is read on all ranks",
             effect="wrong data",
             ranks=4,
             code="""\
@@ -177,7 +192,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="A gathered list, read on every rank",
+            title="A gathered list that is read on all ranks",
             effect="wrong data",
             code="""\
 import torch
@@ -194,7 +209,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Objects are broadcast in place too",
+            title="broadcast_object_list returns None",
             effect="fail",
             code="""\
 import torch.distributed as dist
@@ -224,11 +239,11 @@ dist.destroy_process_group()
     def _nothing_returned(self, use: Issued, module: Module, locators: Locators) -> Finding:
         param = use.row.result_param
         return self.finding(
-            message=f"`{use.op}` returns None: its result is in `{param}`",
+            message=f"`{use.op}` returns None; the result is in `{param}`",
             severity=Severity.ERROR,
             place=locators.of(module.key).place(use.call.site),
-            effect="every rank goes on with None",
-            advice=f"call `{use.op}` on a line of its own and read the tensor passed to it",
+            effect="all ranks continue with None instead of the result",
+            help=f"Call `{use.op}` as a statement, and read the argument `{param}` afterwards",
             fix=lambda: self._without_target(
                 use, Draft(locators.of(module.key), module, _known(use))
             ),
@@ -243,7 +258,7 @@ dist.destroy_process_group()
         if names.dotted(statement.targets[0].target) != ".".join(path):
             raise Doubt("the result has another name")
         draft.replace(statement, draft.text(call))
-        return draft.fix("safe", f"Call {use.op} on a line of its own")
+        return draft.fix("safe", f"Call `{use.op}` without using its return value")
 
     def _for_all(self, use: Issued, draft: Draft) -> Fix:
         call = draft.node(use.call.site, cst.Call)
@@ -258,7 +273,7 @@ dist.destroy_process_group()
         if len(given) != 1 or any(arg.keyword is None for arg in call.args[2:]):
             raise Doubt("the arguments are not clear")
         calls.remove_argument(draft, call, given[0])
-        return draft.fix("unsafe", "Give the result to all ranks with all_reduce")
+        return draft.fix("unsafe", "Use `all_reduce` instead of `reduce`")
 
     def _read_everywhere(
         self, use: Issued, site: int, module: Module, locators: Locators
@@ -267,12 +282,12 @@ dist.destroy_process_group()
         root = root_of(use)
         everywhere = "all_reduce" if use.row.kind == "reduce" else "all_gather"
         return self.finding(
-            message=f"the result of `{use.op}` is on rank {root} only, and every rank reads it",
+            message=f"result of `{use.op}` is on rank {root} only, but all ranks read it",
             severity=Severity.WARNING,
             place=locator.place(site),
-            related=(Related(f"{use.op} to rank {root}", locator.place(use.call.site)),),
-            effect="the other ranks go on with what was in the buffer, or a partial result",
-            advice=f"use `{everywhere}`, or read it under a test for rank {root}",
+            related=(Related(f"`{use.op}` to rank {root}", locator.place(use.call.site)),),
+            effect="the other ranks continue with stale data or a partial result",
+            help=f"Use `{everywhere}`, or read the result on rank {root} only",
             fix=lambda: self._for_all(use, Draft(locator, module, _known(use))),
         )
 

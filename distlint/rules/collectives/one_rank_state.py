@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from distlint.rules.base import Example, WitnessRule
 from distlint.rules.collectives._repair import value_from_main
-from distlint.rules.collectives._wording import condition, contrast, proviso
+from distlint.rules.collectives._wording import condition, proviso
 
 if TYPE_CHECKING:
     from distlint.analyzer.symbolic.explanation import Witness
@@ -15,35 +15,56 @@ if TYPE_CHECKING:
 
 
 class StateWrittenOnOneRank(WitnessRule):
-    """A variable is written on one rank, then all ranks test it to decide about a collective.
+    """A variable is written on some ranks only, then tested on all ranks to decide on a collective.
 
-    ## What it finds
+    ```python
+    for loss in epochs:
+        dist.all_reduce(loss)
+        if loss.item() < best:  # differs between ranks after the first epoch
+            dist.all_gather(parts, weights)
+        if rank == 0:
+            best = min(best, loss.item())
+    ```
 
-    A name or attribute assigned under a rank test (`best = loss` inside `if rank == 0:`) and read
-    later by every rank, where the answer decides who reaches a collective. The finding is at the
-    test; the write is a related place.
+    ## Use instead
 
-    ## Why it matters
+    ```python
+    for loss in epochs:
+        dist.all_reduce(loss)
+        if loss.item() < best:
+            dist.all_gather(parts, weights)
+        best = min(best, loss.item())
+    ```
 
-    The first time the variable matters, the copies differ: rank 0 knows the new best loss, the
-    others still compare with infinity. Typical victims are "save the best model" with a sharded
-    model, and a stop flag that rank 0 sets.
+    Write the variable on all ranks, from a value that all ranks have. If only one rank can know the
+    value, broadcast it before the test.
 
-    ## What to do
+    ## Why is this bad?
 
-    Write the variable on all ranks from a value that all ranks have. If only one rank can know it,
-    broadcast it before the test.
+    As soon as the variable matters, its copies differ: rank 0 knows the new best loss, the other
+    ranks still compare with infinity. Typical cases are "save the best model" with a sharded model,
+    and a stop flag that rank 0 sets.
 
-    ## Fix
+    ## What is reported
 
-    Unsafe: `from_main(...)` hands the value of rank 0 to all ranks in front of the test. Offered
-    where rank 0 is among the writers.
+    A variable or attribute that is assigned under a rank check (`best = loss` inside
+    `if rank == 0:`) and later read by all ranks, where the result decides which ranks call a
+    collective. The finding is at the test; the assignment is a related location.
 
-    ## When it is silent
+    ## What is not reported
 
     - The variable is broadcast, or written again on all ranks, before the test.
     - Only the rank that writes it reads it.
-    - The test decides about no collective.
+    - No collective depends on the test.
+
+    ## Fix safety
+
+    Unsafe: `from_main(...)` broadcasts the value of rank 0 to all ranks before the test. Offered if
+    rank 0 is among the ranks that write the variable.
+
+    ## References
+
+    - [PyTorch: broadcast_object_list](https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.broadcast_object_list)
     """
 
     code = "DST110"
@@ -52,7 +73,7 @@ class StateWrittenOnOneRank(WitnessRule):
 
     good = (
         Example(
-            title="The best loss is kept by every rank",
+            title="All ranks keep the best loss",
             code="""\
 import torch
 import torch.distributed as dist
@@ -72,7 +93,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Rank 0 writes, then tells",
+            title="Rank 0 writes, then broadcasts",
             code="""\
 import torch
 import torch.distributed as dist
@@ -93,7 +114,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="State of rank 0 for rank 0",
+            title="State that only rank 0 reads",
             code="""\
 import torch
 import torch.distributed as dist
@@ -115,7 +136,7 @@ dist.destroy_process_group()
 
     bad = (
         Example(
-            title="The best loss lives on rank 0",
+            title="Only rank 0 keeps the best loss",
             effect="hang",
             code="""\
 import torch
@@ -167,7 +188,7 @@ Trainer().fit(epochs=4)
 """,
         ),
         Example(
-            title="Save the best of a sharded model",
+            title="Save the best sharded model",
             effect="hang",
             code="""\
 import torch
@@ -190,7 +211,7 @@ dist.barrier()
 """,
         ),
         Example(
-            title="A retry counter of the first process",
+            title="A failure counter on the main process",
             effect="hang",
             needs=("accelerate",),
             code="""\
@@ -217,15 +238,10 @@ accelerator.wait_for_everyone()
         return witness.cause.place
 
     def message(self, witness: Witness) -> str:
-        return (
-            f"{condition(witness)} reads a variable that only some ranks write: "
-            f"{contrast(witness)}{proviso(witness)}"
-        )
+        return f"{condition(witness)} tests a variable that only some ranks write{proviso(witness)}"
 
-    def advice(self, witness: Witness) -> str:
-        return (
-            "Write the variable on all ranks from a shared value, or broadcast it before the test."
-        )
+    def help(self, witness: Witness) -> str:
+        return "Write the variable on all ranks, or broadcast it before the test"
 
     def fix(self, witness: Witness, draft: Draft) -> Fix | None:
         return value_from_main(witness, draft)

@@ -5,39 +5,58 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distlint.rules.base import Example, WitnessRule
-from distlint.rules.collectives._wording import condition, contrast, proviso
+from distlint.rules.collectives._wording import condition, headline
 
 if TYPE_CHECKING:
     from distlint.analyzer.symbolic.explanation import Witness
 
 
 class DivergentCollectiveOrder(WitnessRule):
-    """The arms of a branch issue different collectives, or the same ones in another order.
+    """The branches of a condition call different collectives, or the same ones in another order.
 
-    ## What it finds
+    ```python
+    if rank == 0:
+        dist.broadcast(weights, src=0)
+        dist.all_reduce(loss)
+    else:
+        dist.all_reduce(loss)
+        dist.broadcast(weights, src=0)
+    ```
 
-    Ranks that take different arms of a test and meet different collectives there: `all_reduce` in
-    one arm and `broadcast` in the other, or the two in swapped order.
+    ## Use instead
 
-    ## Why it matters
+    ```python
+    dist.broadcast(weights, src=0)
+    dist.all_reduce(loss)
+    ```
 
-    Collectives carry no name. A backend pairs the first call of one rank with the first call of
-    the other, whatever they are. NCCL hangs or corrupts memory; where sizes happen to agree, each
-    rank goes on with numbers that belong to another call.
+    Call the same collectives in the same order on all ranks. Where roles differ, let the rank
+    select the arguments, not the call: `dist.broadcast(tensor, src=0)` both sends and receives.
 
-    ## What to do
+    ## Why is this bad?
 
-    Issue the same collectives in the same order on all ranks. Where roles differ, let the rank
-    choose the argument, not the call: `dist.broadcast(tensor, src=0)` both sends and receives.
+    Collectives have no names. A backend matches the first call on one rank with the first call on
+    another, whatever the two calls are. NCCL hangs or corrupts memory. If the sizes happen to
+    match, each rank continues with data that belongs to another call.
 
-    ## Fix
+    ## What is reported
 
-    None: which of the orders is meant is for you to say.
+    Ranks that take different branches of a condition and call different collectives there:
+    `all_reduce` in one branch and `broadcast` in the other, or the two in reverse order.
 
-    ## When it is silent
+    ## What is not reported
 
-    - The arms issue the same sequence, whatever the tensors are.
-    - The arms work on different groups, and each group's members agree among themselves.
+    - The branches call the same sequence of collectives, whatever the tensors are.
+    - The branches use different groups, and the members of each group agree on the sequence.
+
+    ## Fix safety
+
+    None: distlint cannot know which order is intended.
+
+    ## References
+
+    - [PyTorch: collective functions](https://docs.pytorch.org/docs/stable/distributed.html#collective-functions)
+    - [NCCL: collective operations](https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/usage/collectives.html)
     """
 
     code = "DST105"
@@ -46,7 +65,7 @@ class DivergentCollectiveOrder(WitnessRule):
 
     good = (
         Example(
-            title="The rank chooses the tensor, not the call",
+            title="The rank selects the tensor, not the call",
             code="""\
 import torch
 import torch.distributed as dist
@@ -68,7 +87,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Two stages, each on its own group",
+            title="Two stages, each with a separate group",
             ranks=4,
             code="""\
 import torch
@@ -89,7 +108,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="A gather with its list on the root",
+            title="A gather whose list is on the root only",
             code="""\
 import torch
 import torch.distributed as dist
@@ -108,7 +127,7 @@ dist.destroy_process_group()
 
     bad = (
         Example(
-            title="Two collectives in swapped order",
+            title="Two collectives in reverse order",
             effect="hang",
             code="""\
 import torch
@@ -126,7 +145,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="The root waits, the others send",
+            title="A barrier on rank 0, an all_reduce on the others",
             effect="hang",
             code="""\
 import torch
@@ -147,7 +166,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="One side gathers, the other reduces",
+            title="An all_gather on even ranks, an all_reduce on odd ranks",
             effect="hang",
             ranks=4,
             code="""\
@@ -174,10 +193,9 @@ dist.destroy_process_group()
         return witness.cause.kind == "order"
 
     def message(self, witness: Witness) -> str:
-        return (
-            f"the arms of {condition(witness)} issue different collectives: "
-            f"{contrast(witness)}{proviso(witness)}"
-        )
+        return headline(witness, f"collective mismatch on {condition(witness)}")
 
-    def advice(self, witness: Witness) -> str:
-        return "Issue the same collectives in the same order on all ranks; vary arguments only."
+    def help(self, witness: Witness) -> str:
+        return (
+            "Call the same collectives in the same order on all ranks, and vary only the arguments"
+        )

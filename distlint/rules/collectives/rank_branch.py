@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from distlint.rules.base import Example, WitnessRule
 from distlint.rules.collectives._repair import hoisted
-from distlint.rules.collectives._wording import condition, contrast, proviso
+from distlint.rules.collectives._wording import condition, headline
 
 if TYPE_CHECKING:
     from distlint.analyzer.symbolic.explanation import Witness
@@ -15,25 +15,15 @@ if TYPE_CHECKING:
 
 
 class CollectiveInRankBranch(WitnessRule):
-    """A collective runs on some ranks only, because a rank test decides who reaches it.
+    """A collective is called on some ranks only, because a rank check guards it.
 
-    ## What it finds
+    ```python
+    if rank == 0:
+        dist.all_reduce(loss)  # the other ranks never call it
+        print(loss.item())
+    ```
 
-    A collective call that one rank reaches and another does not, where a test of the rank
-    separates the two. The test may be an `if`, a conditional expression, `and`/`or`, a `match`, or
-    a decorator such as `@accelerator.on_main_process`; the collective may be any number of calls
-    away. Collectives that do not look like one count too: `accelerator.gather_for_metrics`,
-    `logger.info(..., in_order=True)`, or the loop over a shuffled loader that Accelerate prepared.
-
-    ## Why it matters
-
-    A collective returns when every member of its group has called it. The ranks inside the branch
-    wait for ranks that never come, and the job stands still until the timeout (30 minutes by
-    default). If the others do meet a later collective, the two are paired and data is mixed up.
-
-    ## What to do
-
-    Call the collective on all ranks and keep only the use of its result under the test:
+    ## Use instead
 
     ```python
     dist.all_reduce(loss)
@@ -41,21 +31,43 @@ class CollectiveInRankBranch(WitnessRule):
         print(loss.item())
     ```
 
-    ## Fix
+    Call the collective on all ranks, and keep only the use of its result under the rank check.
 
-    Unsafe: the call moves out of the branch, with the assignments that only make its operands; in
-    a condition it moves to the front of the `and`. From then on every rank waits for the others
-    there and holds the result. None is offered where an operand exists on some ranks only, or where
-    work in front of the call could matter to it.
+    ## Why is this bad?
 
-    ## When it is silent
+    A collective completes when all ranks of its group have called it. The ranks inside the branch
+    wait for ranks that never arrive, and the job hangs until the timeout (by default 10 minutes
+    with NCCL, 30 minutes with other backends). If the other ranks call another collective later,
+    the two calls are matched with each other and the data is mixed up.
 
-    - The other ranks issue the same collectives in the same order, at whichever line: the same
-      call in both arms, or a barrier before the work for some and after the work for the others.
-    - The collective runs on a group whose members are exactly those that pass the test.
-    - The test is the same everywhere: world size, configuration, step counters.
+    ## What is reported
+
+    A collective that some ranks call and others do not, where a rank check makes the difference.
+    The check may be an `if`, a conditional expression, `and`/`or`, a `match`, or a decorator such
+    as `@accelerator.on_main_process`. The collective may be any number of function calls away.
+    Calls that do not look like collectives count as well: `accelerator.gather_for_metrics`,
+    `logger.info(..., in_order=True)`, or iterating over a shuffled loader that Accelerate prepared.
+
+    ## What is not reported
+
+    - The other ranks call the same collectives in the same order, on whatever lines: the same call
+      in both branches, or a barrier before the work on some ranks and after it on the others.
+    - The collective runs on a group whose members are exactly the ranks that pass the check.
+    - The condition is the same on all ranks: world size, configuration, step counters.
     - Point-to-point calls, whose roles differ by design.
     - The other ranks raise or exit with an error, which ends the job.
+
+    ## Fix safety
+
+    Unsafe: the call is moved out of the branch, together with the assignments that only compute its
+    operands. A call inside a condition is moved to the front of the `and`. All ranks then wait for
+    each other there and hold the result. No fix is offered if an operand exists on some ranks only,
+    or if code before the call could affect it.
+
+    ## References
+
+    - [PyTorch: collective functions](https://docs.pytorch.org/docs/stable/distributed.html#collective-functions)
+    - [Accelerate: execution process](https://huggingface.co/docs/accelerate/basic_tutorials/execution)
     """
 
     code = "DST101"
@@ -64,7 +76,7 @@ class CollectiveInRankBranch(WitnessRule):
 
     good = (
         Example(
-            title="One barrier for each rank, at two places",
+            title="One barrier per rank, on different lines",
             code="""\
 import pathlib
 import tempfile
@@ -87,7 +99,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="The same collective in both arms",
+            title="The same collective in both branches",
             code="""\
 import torch
 import torch.distributed as dist
@@ -109,7 +121,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="A group, and only its members",
+            title="A group, used by its members only",
             ranks=4,
             code="""\
 import torch
@@ -128,7 +140,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Point-to-point roles",
+            title="Point-to-point calls",
             code="""\
 import torch
 import torch.distributed as dist
@@ -146,7 +158,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Tests that come out the same on every rank",
+            title="Conditions that are the same on all ranks",
             code="""\
 import os
 import torch
@@ -184,7 +196,7 @@ accelerator.end_training()
 """,
         ),
         Example(
-            title="A rank test that ends the job",
+            title="A rank check that ends the job",
             code="""\
 import torch.distributed as dist
 
@@ -199,7 +211,7 @@ dist.destroy_process_group()
 
     bad = (
         Example(
-            title="The mean of a loss for the log of rank 0",
+            title="A loss that is reduced on rank 0 for logging",
             effect="hang",
             code="""\
 import torch
@@ -216,7 +228,7 @@ dist.barrier()
 """,
         ),
         Example(
-            title="Two calls away, behind a predicate",
+            title="The collective is two calls away, the rank check in a function",
             effect="hang",
             code="""\
 import torch
@@ -244,7 +256,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Inside a boolean expression",
+            title="A collective inside a boolean expression",
             effect="hang",
             ranks=4,
             code="""\
@@ -283,7 +295,7 @@ accelerator.wait_for_everyone()
 """,
         ),
         Example(
-            title="A function that Accelerate runs on the main process",
+            title="A function decorated with on_main_process",
             effect="hang",
             needs=("accelerate",),
             code="""\
@@ -304,7 +316,7 @@ accelerator.wait_for_everyone()
 """,
         ),
         Example(
-            title="A prepared loader read on the main process",
+            title="A prepared loader, iterated on the main process",
             effect="hang",
             needs=("accelerate",),
             code="""\
@@ -323,7 +335,7 @@ accelerator.wait_for_everyone()
 """,
         ),
         Example(
-            title="A log line in rank order, asked for by one rank",
+            title="A log call with in_order=True on one rank",
             effect="hang",
             needs=("accelerate",),
             code="""\
@@ -345,12 +357,10 @@ print("total =", total.item())
         return True
 
     def message(self, witness: Witness) -> str:
-        return f"{condition(witness)} parts the ranks: {contrast(witness)}{proviso(witness)}"
+        return headline(witness, f"ranks diverge on {condition(witness)}")
 
-    def advice(self, witness: Witness) -> str:
-        return (
-            "Call the collective on all ranks and keep only the use of its result under the test."
-        )
+    def help(self, witness: Witness) -> str:
+        return "Call the collective on all ranks and keep only the use of its result in the branch"
 
     def fix(self, witness: Witness, draft: Draft) -> Fix | None:
         return hoisted(witness, draft)

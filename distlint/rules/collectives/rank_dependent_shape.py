@@ -40,35 +40,53 @@ _AGREES = frozenset({"pad_across_processes", "pad", "gather_variable", "pad_sequ
 
 
 class RankDependentShape(SourceRule):
-    """A tensor that is as long as its data make it is handed to a collective.
+    """A tensor whose size depends on its data is passed to a collective.
 
-    ## What it finds
+    ```python
+    kept = scores[scores > 0.5]  # a different length on each rank
+    dist.all_gather(parts, kept)
+    ```
 
-    `scores[scores > 0.5]`, `mask.nonzero()`, `x.unique()` and their kind, given to `all_reduce`,
-    `all_gather`, `gather` or their counterparts in Accelerate and DeepSpeed, or returned from
-    `preprocess_logits_for_metrics`; what `generate()` returns, given to `accelerator.gather`; a
-    list that one rank fills in a loop and broadcasts into buffers of a size that is fixed.
+    ## Use instead
 
-    ## Why it matters
+    ```python
+    kept = torch.where(scores > 0.5, scores, 0.0)
+    dist.all_gather(parts, kept)
+    ```
 
-    The ranks hand over tensors of different sizes. NCCL then hangs or mixes up memory; gloo raises,
-    or returns memory that nobody has written. That a run goes through proves nothing.
+    Other ways to get the same size on all ranks: pad with `accelerator.pad_across_processes(x)`
+    before the gather, use `distlint.runtime.gather_variable(x)`, or reduce a number that was
+    computed from the tensor.
 
-    ## What to do
+    ## Why is this bad?
 
-    Make them one size first: `accelerator.pad_across_processes(x)` and then gather,
-    `distlint.runtime.gather_variable(x)`, or reduce a number that was computed from them.
+    The ranks pass tensors of different sizes. NCCL hangs or mixes up memory. Gloo raises an error
+    or returns uninitialized memory. A run that finishes is no proof that the result is correct.
 
-    ## Fix
+    ## What is reported
 
-    None: what is put in for the missing values depends on what is done with them.
+    - `scores[scores > 0.5]`, `mask.nonzero()`, `x.unique()` and similar expressions, passed to
+      `all_reduce`, `all_gather`, `gather` or their counterparts in Accelerate and DeepSpeed, or
+      returned from `preprocess_logits_for_metrics`.
+    - The output of `generate()`, passed to `accelerator.gather`.
+    - A list that one rank fills in a loop and broadcasts into buffers of a fixed size.
 
-    ## When it is silent
+    ## What is not reported
 
-    - The tensor is padded, or a scalar is made of it: `.sum()`, `.mean()`, `len()`.
-    - `gather_for_metrics` of batches, which takes the padding off; `gather_object`.
+    - The tensor is padded or reduced to a scalar: `.sum()`, `.mean()`, `len()`.
+    - `gather_for_metrics` of batches, which removes the padding; `gather_object`.
     - The index may be a number or a slice.
-    - The ranks have met before the broadcast in that function: the length may have been sent.
+    - A collective comes before the broadcast in the same function: it may have shared the length.
+
+    ## Fix safety
+
+    None: the right value for padding depends on how the result is used.
+
+    ## References
+
+    - [PyTorch: all_gather](https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.all_gather)
+    - [Accelerate: pad_across_processes](https://huggingface.co/docs/accelerate/package_reference/accelerator)
+    - [Transformers: Trainer](https://huggingface.co/docs/transformers/main_classes/trainer)
     """
 
     code = "DST106"
@@ -77,7 +95,7 @@ class RankDependentShape(SourceRule):
 
     good = (
         Example(
-            title="A number of each rank",
+            title="A number from each rank",
             code="""\
 import torch
 import torch.distributed as dist
@@ -122,7 +140,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Filled up to the size of the buffer",
+            title="Padded to the size of the buffer",
             code="""\
 import torch
 import torch.distributed as dist
@@ -150,7 +168,7 @@ dist.destroy_process_group()
 
     bad = (
         Example(
-            title="As many as there are above a threshold",
+            title="A selection by threshold",
             effect="hang",
             code="""\
 import torch
@@ -211,7 +229,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="What the Trainer of transformers gathers",
+            title="preprocess_logits_for_metrics that changes the size",
             effect="static",
             why_static="it needs a language model",
             code="""\
@@ -253,21 +271,20 @@ def evaluate(model, args, data):
                 made = _grown(objects, payload, site)
             if made is not None:
                 yield self.finding(
-                    message="the size of this tensor is a matter of its data, and so may differ "
-                    "between the ranks",
+                    message="tensor size depends on the data and may differ between ranks",
                     severity=Severity.WARNING,
                     place=locator.place(site.call.site),
-                    related=(Related("made here", locator.place(made)),),
-                    effect="it hangs, fails, or returns memory that nobody has written",
-                    advice="Pad it to one size, or reduce a number made of it.",
+                    related=(Related("tensor created here", locator.place(made)),),
+                    effect="the collective hangs, fails or returns uninitialized memory",
+                    help="Pad it to the same size on all ranks, or reduce a value computed from it",
                 )
         for made in _gathered_by_trainer(objects) if _PREPROCESS in tokens else ():
             yield self.finding(
-                message="the Trainer gathers this tensor, and its size is a matter of its data",
+                message="Trainer gathers this tensor, whose size depends on the data",
                 severity=Severity.WARNING,
                 place=locator.place(made),
-                effect="the evaluation hangs, fails, or mixes up the predictions",
-                advice="Keep the shape: put in a value that the metric leaves out, as in -100.",
+                effect="the evaluation hangs, fails or mixes up the predictions",
+                help="Keep the shape, and fill in a value that the metric ignores, such as -100",
             )
 
 

@@ -9,7 +9,7 @@ from distlint.analyzer.static.guards import asks_rank, guards_of
 from distlint.analyzer.static.names import calls_of, placed
 from distlint.rules.base import Example, SourceRule, WitnessRule
 from distlint.rules.collectives._repair import hoisted
-from distlint.rules.collectives._wording import condition, contrast, proviso
+from distlint.rules.collectives._wording import condition, proviso, skipped
 from distlint.source.finding import Finding, Related, Severity
 
 if TYPE_CHECKING:
@@ -33,39 +33,58 @@ _AGREEING = frozenset(
 
 
 class RankDependentExit(WitnessRule, SourceRule):
-    """Some ranks return, continue, break or exit before a collective that the others reach.
+    """Some ranks return, continue, break or exit before a collective that the other ranks call.
 
-    ## What it finds
+    ```python
+    def log_mean(loss):
+        if dist.get_rank() != 0:
+            return
+        dist.all_reduce(loss)  # called on rank 0 only
+        print(loss.item())
+    ```
 
-    A `return`, `continue`, `break` or successful `sys.exit()` that a test of the rank decides, with
-    a collective behind it: later in the function, in its caller, or in the next iteration. Also
-    where the rehearsal does not get that far: a `return` or `break` inside a test of the rank, in a
-    loop with a backward.
+    ## Use instead
 
-    ## Why it matters
+    ```python
+    def log_mean(loss):
+        dist.all_reduce(loss)
+        if dist.get_rank() == 0:
+            print(loss.item())
+    ```
 
-    The exit is easy to overlook: the collective that hangs may stand a hundred lines below it, or
-    in another function, and looks as if every rank called it.
+    Turn the early exit into a block around the work of the remaining ranks, and leave the
+    collective outside of it. If a rank has found an error, raise instead: a non-zero exit status
+    ends the job with a message instead of a hang.
 
-    ## What to do
+    ## Why is this bad?
 
-    Turn the exit into a block around the work that only some ranks do, and leave the collective
-    outside. Where a rank has found an error, raise instead: a non-zero exit ends the job with a
-    message, in place of a silent wait.
+    The exit is easy to overlook. The collective that hangs may be a hundred lines below it or in
+    another function, and looks as if all ranks called it.
 
-    ## Fix
+    ## What is reported
 
-    Unsafe: in place of the exit, the work before and behind the collective goes under the opposite
-    of the test, so that every rank comes to the collective. None is offered where that work makes
-    an operand.
+    A `return`, `continue`, `break` or successful `sys.exit()` under a rank check, with a collective
+    after it: later in the function, in its caller, or in the next iteration. If symbolic execution
+    does not get that far, a `return` or `break` under a rank check in a loop with a backward is
+    reported as well.
 
-    ## When it is silent
+    ## What is not reported
 
-    - No collective follows on the path of the ranks that stay.
-    - The ranks that leave issue the same collectives before they do.
+    - The remaining ranks call no collective after the exit.
+    - The ranks that leave call the same collectives before they leave.
     - The exit is an error (`raise`, `sys.exit(1)`, a failing `assert`).
-    - Something in the loop may tell the others: a collective in the branch, or one that is handed
-      what the branch decides by or writes.
+    - The loop may share the decision with the other ranks: there is a collective in the branch, or
+      a collective is passed a value that the branch tests or writes.
+
+    ## Fix safety
+
+    Unsafe: the exit is removed, and the work before and after the collective is put under the
+    opposite condition, so that all ranks reach the collective. No fix is offered if that work
+    computes an operand of the collective.
+
+    ## References
+
+    - [PyTorch: collective functions](https://docs.pytorch.org/docs/stable/distributed.html#collective-functions)
     """
 
     code = "DST104"
@@ -74,7 +93,7 @@ class RankDependentExit(WitnessRule, SourceRule):
 
     good = (
         Example(
-            title="Nothing to wait for after the return",
+            title="No collective after the return",
             code="""\
 import json
 import torch
@@ -96,7 +115,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Those who leave have met the others first",
+            title="The ranks that return call the barrier first",
             code="""\
 import torch.distributed as dist
 
@@ -117,7 +136,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="The main process tells the others",
+            title="The main process broadcasts its decision",
             code="""\
 import torch
 import torch.distributed as dist
@@ -142,7 +161,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Only the work is skipped",
+            title="The skipped code has no collective",
             code="""\
 import torch
 import torch.distributed as dist
@@ -162,7 +181,7 @@ dist.destroy_process_group()
 
     bad = (
         Example(
-            title="A callback of the main process ends the training",
+            title="A callback on the main process ends the training",
             effect="hang",
             code="""\
 import torch
@@ -192,7 +211,7 @@ dist.barrier()
 """,
         ),
         Example(
-            title="The main process alone looks at the loss that all have reduced",
+            title="Only the main process tests the reduced loss",
             effect="hang",
             code="""\
 import math
@@ -220,7 +239,7 @@ dist.barrier()
 """,
         ),
         Example(
-            title="A helper returns early, its barrier is never reached",
+            title="A helper that returns before its barrier",
             effect="hang",
             code="""\
 import tempfile
@@ -244,7 +263,7 @@ dist.barrier()
 """,
         ),
         Example(
-            title="Workers skip the rest of the iteration",
+            title="The other ranks skip the rest of the iteration",
             effect="hang",
             code="""\
 import torch
@@ -262,7 +281,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="A process that has nothing to do ends with success",
+            title="A process without work exits with status 0",
             effect="hang",
             ranks=4,
             code="""\
@@ -314,12 +333,14 @@ dist.barrier()
 
     def message(self, witness: Witness) -> str:
         return (
-            f"`{witness.cause.exit}` on {condition(witness)} skips what the other ranks go on to: "
-            f"{contrast(witness)}{proviso(witness)}"
+            f"`{witness.cause.exit}` on {condition(witness)} skips {skipped(witness)} on some ranks"
+            f"{proviso(witness)}"
         )
 
-    def advice(self, witness: Witness) -> str:
-        return "Put the work of the staying ranks in a block and leave the collective outside it."
+    def help(self, witness: Witness) -> str:
+        return (
+            "Put the work of the remaining ranks in a block, and call the collective outside of it"
+        )
 
     def fix(self, witness: Witness, draft: Draft) -> Fix | None:
         return hoisted(witness, draft)
@@ -337,13 +358,12 @@ dist.barrier()
             if branch is not None:
                 kind = "return" if isinstance(point.statement, ir.Return) else "break"
                 yield self.finding(
-                    message=f"`{kind}` inside a test of the rank leaves a loop that trains on all "
-                    "ranks",
+                    message=f"`{kind}` under a rank check leaves the training loop on some ranks",
                     severity=Severity.WARNING,
                     place=locator.place(point.statement.site),
-                    related=(Related("tested here", locator.place(branch.site)),),
-                    effect="the other ranks wait for this one in the next backward",
-                    advice="Broadcast the decision and leave the loop on all ranks.",
+                    related=(Related("rank check", locator.place(branch.site)),),
+                    effect="the other ranks wait for these ranks in the next backward",
+                    help="Broadcast the decision and leave the loop on all ranks",
                 )
 
 

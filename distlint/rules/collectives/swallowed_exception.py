@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distlint.rules.base import Example, WitnessRule
-from distlint.rules.collectives._wording import contrast, proviso
+from distlint.rules.collectives._wording import headline
 
 if TYPE_CHECKING:
     from distlint.analyzer.symbolic.explanation import Witness
@@ -15,47 +15,58 @@ if TYPE_CHECKING:
 class SwallowedRankException(WitnessRule):
     """An exception on one rank is swallowed, so that this rank skips a collective.
 
-    ## What it finds
-
-    A `try` around a step that synchronises, or one that decides whether it runs, whose handler goes
-    on: it passes, continues, returns or logs. The classic is the handler for "out of memory" that
-    frees the cache and takes the next batch. The finding is at the `except`.
-
-    ## Why it matters
-
-    Exceptions strike one rank: one long sequence, one broken file, one full GPU. That rank leaves
-    the step in the middle, and the others wait for it in the backward. Without the handler the
-    launcher would have ended the job with a traceback.
-
-    ## What to do
-
-    Let the exception out, or agree on it before anything synchronises:
-
     ```python
-    try:
-        batch = decode(record)
-        failed = torch.tensor(0)
-    except ValueError:
-        failed = torch.tensor(1)
-    dist.all_reduce(failed, op=dist.ReduceOp.MAX)
-    if failed.item():
-        continue
+    for batch in loader:
+        try:
+            model(batch).mean().backward()
+        except torch.OutOfMemoryError:
+            torch.cuda.empty_cache()
+            continue  # the other ranks wait in backward
     ```
 
-    An error inside the backward itself cannot be repaired this way: some of its reductions have
-    run. Restart from a checkpoint, or choose the batch size so that it does not happen.
+    ## Use instead
 
-    ## Fix
+    ```python
+    for batch in loader:
+        try:
+            model(batch).mean().backward()
+        except torch.OutOfMemoryError:
+            print(f"rank {rank} is out of memory")
+            raise
+    ```
 
-    None: an exception in the middle of a step leaves collectives behind that some ranks
-    have run; whether to end, to skip or to begin anew is for you to say.
+    A failure before anything synchronizes, such as a record that cannot be decoded, can be skipped
+    on all ranks: set a flag in the handler, reduce it with `MAX`, and `continue` if it is set. An
+    error inside the backward cannot be handled this way, because some of its reductions have
+    already run. Restart from a checkpoint, or choose a batch size that avoids the error.
 
-    ## When it is silent
+    ## Why is this bad?
+
+    Exceptions occur on one rank: one long sequence, one corrupt file, one full GPU. That rank
+    leaves the step in the middle, and the other ranks wait for it in the backward. Without the
+    handler, the launcher would have ended the job with a traceback.
+
+    ## What is reported
+
+    A `try` around a step that synchronizes, or around code that decides whether it runs, whose
+    handler continues: it passes, continues, returns or logs. The typical case is a handler for "out
+    of memory" that empties the cache and takes the next batch. The finding is at the `except`.
+
+    ## What is not reported
 
     - The handler raises again or exits with an error.
-    - The `try` covers work without collectives, and all paths behind it issue the same ones.
+    - The `try` covers work without collectives, and all paths after it call the same collectives.
     - The handler is for `KeyboardInterrupt`, `ImportError`, `StopIteration` or an empty queue.
     - The ranks agree on the failure before the next collective.
+
+    ## Fix safety
+
+    None: after an exception in the middle of a step, some ranks have run collectives that others
+    have not. Whether to stop, skip or start over is for you to decide.
+
+    ## References
+
+    - [PyTorch: torchrun](https://docs.pytorch.org/docs/stable/elastic/run.html)
     """
 
     code = "DST108"
@@ -64,7 +75,7 @@ class SwallowedRankException(WitnessRule):
 
     good = (
         Example(
-            title="The failure is shared before the step",
+            title="The failure is reduced before the step",
             code="""\
 import torch
 import torch.distributed as dist
@@ -90,7 +101,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="The handler only explains, then raises again",
+            title="The handler logs and raises again",
             code="""\
 import torch
 import torch.distributed as dist
@@ -181,7 +192,7 @@ dist.barrier()
 """,
         ),
         Example(
-            title="A broken record is skipped where it lies",
+            title="A corrupt record is skipped on one rank",
             effect="hang",
             code="""\
 import torch
@@ -200,7 +211,7 @@ dist.barrier()
 """,
         ),
         Example(
-            title="The checkpoint of one rank cannot be read",
+            title="A checkpoint that one rank cannot read",
             effect="hang",
             code="""\
 import os
@@ -229,7 +240,7 @@ dist.barrier()
 """,
         ),
         Example(
-            title="A step helper that answers None",
+            title="A step function that returns None",
             effect="hang",
             code="""\
 import torch
@@ -263,12 +274,7 @@ dist.barrier()
         return witness.cause.place
 
     def message(self, witness: Witness) -> str:
-        return (
-            "an exception on one rank is swallowed here, and the rank leaves the others: "
-            f"{contrast(witness)}{proviso(witness)}"
-        )
+        return headline(witness, "ranks may diverge after an exception is swallowed on one rank")
 
-    def advice(self, witness: Witness) -> str:
-        return (
-            "Raise again, or agree on the failure (all_reduce a flag) before the next collective."
-        )
+    def help(self, witness: Witness) -> str:
+        return "Raise again, or `all_reduce` a failure flag before the next collective"

@@ -33,38 +33,55 @@ _ONE_TENSOR = frozenset({"all_reduce", "broadcast", "reduce"})
 
 
 class UnawaitedCollective(SourceRule):
-    """An asynchronous collective is not waited for before its tensor is used.
+    """The tensor of an asynchronous collective is used before the collective is waited for.
 
-    ## What it finds
+    ```python
+    work = dist.all_reduce(loss, async_op=True)
+    print(loss.item())  # may not be reduced yet
+    work.wait()
+    ```
 
-    A collective with `async_op=True` whose handle is dropped, or waited for too late: the function
-    reads, changes or returns the tensor before that. An `isend` or `irecv` whose handle is dropped.
-    The finding is at the call.
+    ## Use instead
 
-    ## Why it matters
+    ```python
+    work = dist.all_reduce(loss, async_op=True)
+    work.wait()
+    print(loss.item())
+    ```
 
-    The call returns at once. A tensor that is read too early holds the local value or a half-made
-    sum, and writing to it corrupts what the others receive. Nothing hangs and nothing raises, and
-    it may come out right on a fast network. A message that nobody waits for may still be on its way
-    when the process destroys the group or ends: then the other side waits for it.
+    Keep the handle, and call `wait()` before the first use of the tensor. If there is no work to
+    overlap with the collective, remove `async_op=True`.
 
-    ## What to do
+    ## Why is this bad?
 
-    Keep the handle and call `wait()` before the first use of the tensor. If there is no work to
-    overlap with, leave out `async_op=True`.
+    The call returns immediately. A tensor that is read too early holds the local value or a partial
+    result, and writing to it corrupts what the other ranks receive. Nothing hangs and nothing
+    raises, and on a fast network the result may be correct. A message that is never waited for may
+    still be in flight when the process destroys the group or exits; the other rank then waits for
+    it.
 
-    ## Fix
+    ## What is reported
 
-    Safe: a call whose handle is dropped loses its `async_op=True`; otherwise `wait()` on the handle
-    goes in front of the first use. Either only waits for what has to be there anyway.
+    A collective with `async_op=True` whose handle is discarded or waited for too late: the function
+    reads, changes or returns the tensor before that. An `isend` or `irecv` whose handle is
+    discarded. The finding is at the call.
 
-    ## When it is silent
+    ## What is not reported
 
-    - Each handle is waited for before its tensor is used, also through a list of handles.
+    - Each handle is waited for before its tensor is used, including handles in a list.
     - The tensor is not used again in the function.
-    - The handle is returned, stored or passed on, so that something else can wait for it.
-    - Anything in between may wait: another collective, a barrier, `torch.cuda.synchronize()`.
-    - The tensor is only viewed, measured (`shape`, `numel()`) or put away, not read.
+    - The handle is returned, stored or passed on, so that other code can wait for it.
+    - Code in between may wait: another collective, a barrier, `torch.cuda.synchronize()`.
+    - Only views or metadata of the tensor are used (`shape`, `numel()`), or it is only stored.
+
+    ## Fix safety
+
+    Safe: `async_op=True` is removed from a call whose handle is discarded. Otherwise a `wait()` on
+    the handle is inserted before the first use. Both only wait for data that is needed anyway.
+
+    ## References
+
+    - [PyTorch: synchronous and asynchronous collective operations](https://docs.pytorch.org/docs/stable/distributed.html#synchronous-and-asynchronous-collective-operations)
     """
 
     code = "DST119"
@@ -73,7 +90,7 @@ class UnawaitedCollective(SourceRule):
 
     good = (
         Example(
-            title="Overlap, then wait, then read",
+            title="Overlap with other work, then wait, then read",
             code="""\
 import torch
 import torch.distributed as dist
@@ -122,7 +139,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="A message, and a wait on both sides",
+            title="isend and irecv with wait() on both ranks",
             code="""\
 import torch
 import torch.distributed as dist
@@ -141,7 +158,7 @@ dist.destroy_process_group()
 
     bad = (
         Example(
-            title="Read before the sum has arrived",
+            title="The tensor is read before wait()",
             effect="wrong data",
             code="""\
 import time
@@ -159,7 +176,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="The handle is dropped",
+            title="The handle is discarded",
             effect="wrong data",
             code="""\
 import time
@@ -200,9 +217,9 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="A message that may not be through at the end",
+            title="isend without wait()",
             effect="static",
-            why_static="it is a matter of time: gloo sends a small message at once",
+            why_static="it depends on timing: gloo sends a small message at once",
             code="""\
 import torch
 import torch.distributed as dist
@@ -233,12 +250,11 @@ dist.destroy_process_group()
                 yield self._finding(use, read, module, locators)
         for call in _dropped(module, catalogue):
             yield self.finding(
-                message=f"the handle of this `{ir.last_name(call.func)}` is dropped, and nobody "
-                "can wait for it",
+                message=f"handle of `{ir.last_name(call.func)}` is discarded and never waited for",
                 severity=Severity.WARNING,
                 place=locators.of(module.key).place(call.site),
-                effect="the message may be on its way when its tensor changes or the process ends",
-                advice="keep the handle and call wait(), or use send() and recv()",
+                effect="the transfer may be in flight when the tensor changes or the process exits",
+                help="Keep the handle and call `wait()`, or use `send()` and `recv()`",
             )
 
     def _finding(self, use: Issued, read: Step, module: Module, locators: Locators) -> Finding:
@@ -248,13 +264,12 @@ dist.destroy_process_group()
         buffer = ".".join(path_of(use.buffer) or ("the tensor",))
         draft = Draft(locator, module, use.names.catalogue)
         return self.finding(
-            message=f"`{buffer}` is used in line {there.span.row} before this `{use.op}` is "
-            "waited for",
+            message=f"`{buffer}` is used on line {there.span.row} before `{use.op}` is waited for",
             severity=Severity.WARNING,
             place=place,
             related=(Related(f"`{buffer}` is used", there),),
-            effect="it may still hold the local value, or half of the result",
-            advice="keep the handle and call wait() first, or leave out async_op=True",
+            effect="the tensor may still hold the local value or a partial result",
+            help="Keep the handle and call `wait()` first, or remove `async_op=True`",
             fix=lambda: self._fix(use, read, draft),
         )
 
@@ -262,7 +277,7 @@ dist.destroy_process_group()
         call = draft.node(use.call.site, cst.Call)
         if isinstance(use.statement, ir.Evaluate):
             calls.remove_keyword(draft, call, use.row.async_ or "async_op")
-            return draft.fix("safe", "Leave out async_op=True")
+            return draft.fix("safe", "Remove `async_op=True`")
         statement = statements.statement_of(draft, draft.locator.node(read.statement.site))
         for handle in sorted(_handles(use)):
             start, end = draft.bounds(call)[1], draft.bounds(statement)[0]
@@ -272,7 +287,7 @@ dist.destroy_process_group()
             )
             if not rebound and names.available(draft, handle, statement):
                 statements.insert_before(draft, statement, f"{handle}.wait()")
-                return draft.fix("safe", f"Call {handle}.wait() before the tensor is used")
+                return draft.fix("safe", f"Call `{handle}.wait()` before the tensor is used")
         raise Doubt("the handle is another one by then")
 
 

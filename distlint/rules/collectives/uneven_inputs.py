@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from distlint.rules.base import Example, WitnessRule
 from distlint.rules.collectives._repair import equal_steps
-from distlint.rules.collectives._wording import condition, contrast, proviso, steps
+from distlint.rules.collectives._wording import condition, proviso, steps
 
 if TYPE_CHECKING:
     from distlint.analyzer.symbolic.explanation import Witness
@@ -15,38 +15,59 @@ if TYPE_CHECKING:
 
 
 class UnevenInputs(WitnessRule):
-    """A wrapped model steps through a loader that is longer on some ranks than on others.
+    """A wrapped model trains on a loader that has more batches on some ranks than on others.
 
-    ## What it finds
+    ```python
+    loader = DataLoader(samples[rank::world_size], batch_size=8)
+    for batch in loader:
+        model(batch).mean().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    ```
 
-    A training loop over data that was divided by hand or by a setting that leaves remainders
-    (`dataset[rank::world]`, a list of files per rank, an `IterableDataset` that yields only what
-    belongs to this rank, `even_batches=False`), with the forward or backward of a DDP, FSDP or
-    DeepSpeed model in the body. The finding is at the loop.
+    ## Use instead
 
-    ## Why it matters
+    ```python
+    loader = DataLoader(samples, batch_size=8, sampler=DistributedSampler(samples))
+    for batch in loader:
+        model(batch).mean().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    ```
+
+    `DistributedSampler` and `accelerator.prepare` give each rank the same number of batches. Or run
+    the loop inside `with Join([model]):` (`accelerator.join_uneven_inputs([model])`), or stop at a
+    number of steps that all ranks agreed on.
+
+    ## Why is this bad?
 
     DDP and FSDP communicate in each step. The rank with one batch less leaves the loop, and the
-    others wait for its gradients in the last step of the epoch.
+    other ranks wait for its gradients in the last step of the epoch.
 
-    ## What to do
+    ## What is reported
 
-    - Use `DistributedSampler` or `accelerator.prepare`, which give each rank the same number.
-    - Or run the loop in `with Join([model]):` (`accelerator.join_uneven_inputs([model])`).
-    - Or stop at a count that all ranks agreed on.
+    A training loop over data that was sharded by hand, or by a setting that leaves remainders
+    (`samples[rank::world_size]`, a list of files per rank, an `IterableDataset` that yields only
+    the items of this rank, `even_batches=False`), with the forward or backward of a DDP, FSDP or
+    DeepSpeed model in the body. The finding is at the loop.
 
-    ## Fix
+    ## What is not reported
 
-    Unsafe: `equal_steps(...)` around what the loop goes through ends it on all ranks when the first
-    of them has nothing left; what the others have left over is not seen in this epoch. Each step
+    - The data is sharded by a `DistributedSampler` or a prepared loader (Accelerate repeats samples
+      to make the shards even, unless configured otherwise).
+    - The loop is inside `join()`, or limited to a fixed number of steps with `islice` or `range`.
+    - The loop only evaluates the unwrapped module.
+
+    ## Fix safety
+
+    Unsafe: `equal_steps(...)` around the iterable ends the loop on all ranks as soon as one of them
+    has no data left. The remaining data of the other ranks is not used in this epoch. Each step
     costs a small all-reduce.
 
-    ## When it is silent
+    ## References
 
-    - A `DistributedSampler` or a prepared loader divides the data (Accelerate repeats samples to
-      fill up, unless told not to).
-    - The loop is inside `join()`, or cut to a fixed number with `islice` or `range`.
-    - The loop only evaluates the bare module.
+    - [PyTorch: distributed training with uneven inputs](https://docs.pytorch.org/tutorials/advanced/generic_join.html)
+    - [PyTorch: DistributedSampler](https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.distributed.DistributedSampler)
     """
 
     code = "DST113"
@@ -55,7 +76,7 @@ class UnevenInputs(WitnessRule):
 
     good = (
         Example(
-            title="DistributedSampler fills up the shorter rank",
+            title="DistributedSampler makes the shards even",
             code="""\
 import torch
 import torch.distributed as dist
@@ -75,7 +96,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Uneven by intention, inside join()",
+            title="Uneven inputs inside join()",
             code="""\
 import torch
 import torch.distributed as dist
@@ -154,7 +175,7 @@ dist.barrier()
 """,
         ),
         Example(
-            title="A stream that yields what belongs to this rank",
+            title="An IterableDataset that yields the items of this rank",
             effect="hang",
             code="""\
 import torch
@@ -182,7 +203,7 @@ dist.barrier()
 """,
         ),
         Example(
-            title="Accelerate, told not to fill up",
+            title="Accelerate with even_batches=False",
             effect="hang",
             needs=("accelerate",),
             code="""\
@@ -210,15 +231,13 @@ accelerator.wait_for_everyone()
         return witness.cause.kind == "loop" and steps(witness)
 
     def message(self, witness: Witness) -> str:
-        return (
-            f"the loop over {condition(witness)} may be longer on some ranks, and a wrapped model "
-            f"steps in it: {contrast(witness)}{proviso(witness)}"
-        )
+        loop = "loop" if witness.conditional else f"loop on {condition(witness)}"
+        return f"uneven inputs: {loop} may run longer on some ranks{proviso(witness)}"
 
-    def advice(self, witness: Witness) -> str:
+    def help(self, witness: Witness) -> str:
         return (
-            "Divide the data evenly (DistributedSampler, accelerator.prepare), or run the loop "
-            "inside `join()`."
+            "Shard the data evenly (`DistributedSampler`, `accelerator.prepare`), or run the loop "
+            "inside `join()`"
         )
 
     def fix(self, witness: Witness, draft: Draft) -> Fix | None:

@@ -31,38 +31,56 @@ _FORGIVING = frozenset({"AttributeError", "ImportError", "TypeError", "Exception
 class UnknownAccelerateApi(SourceRule):
     """A call uses an `Accelerator` method or argument that never existed or was removed.
 
-    ## What it finds
+    ```python
+    if loss.item() < target:
+        accelerator.set_breakpoint()
+    if accelerator.check_breakpoint():
+        break
+    ```
+
+    ## Use instead
+
+    ```python
+    if loss.item() < target:
+        accelerator.set_trigger()
+    if accelerator.check_trigger():
+        break
+    ```
+
+    `set_trigger` sets a flag on this process. `check_trigger` returns on all processes whether any
+    of them set it; it is a collective, so call it on all processes. Arguments that were removed
+    moved to `DataLoaderConfiguration` and `ProjectConfiguration`.
+
+    ## Why is this bad?
+
+    The call raises only when it is reached. With early stopping, that is hours into a run and on
+    the one process that wants to stop, while the others wait in their next collective.
+
+    ## What is reported
 
     - `accelerator.set_breakpoint()` and `accelerator.check_breakpoint()`. They never existed; the
-      docstring of `set_trigger` mentions one of them, and so do guides that copied it. The names
-      are `set_trigger` and `check_trigger`.
+      docstring of `set_trigger` mentions one of them, and so do guides that copied it. The correct
+      names are `set_trigger` and `check_trigger`.
     - Members removed in Accelerate 1.0, such as `accelerator.use_fp16`.
     - Arguments removed from `Accelerator(...)`: `logging_dir` in 0.20, and `dispatch_batches`,
       `even_batches` and `use_seedable_sampler` in 1.0.
 
-    ## Why it matters
+    ## What is not reported
 
-    The call raises only when it is reached. For early stopping that is hours into a run, on the
-    one process that wants to stop, while the others wait in their next collective.
+    - The object is not an `Accelerator`: debuggers have breakpoints, too.
+    - The object belongs to a subclass of `Accelerator` in the project.
+    - The code is prepared for several versions: it uses `hasattr`, tests the version, or handles
+      the exception.
+    - The project's requirements limit Accelerate to a version that has the name.
 
-    ## What to do
+    ## Fix safety
 
-    Use the name that exists. `set_trigger` raises a flag on this process, and `check_trigger` tells
-    all processes whether any of them did; the second is a collective, so call it everywhere.
-    Removed arguments live in `DataLoaderConfiguration` and `ProjectConfiguration`.
+    Safe: a method or property is renamed to its current name; the old name raises in any case.
+    Arguments that moved to another object have to be changed by hand.
 
-    ## Fix
+    ## References
 
-    Safe: a method or a property gets the name that it goes by now; the old one raises in any case.
-    Arguments that moved to another object are left to you.
-
-    ## When it is silent
-
-    - The object is not an `Accelerator`: debuggers have breakpoints of their own.
-    - The object is of the project's own subclass of `Accelerator`.
-    - The use is prepared for another version: by `hasattr`, by a test of the version, or by a
-      handler for the error.
-    - The project's requirements hold Accelerate to a version that has the name.
+    - [Accelerate: Accelerator](https://huggingface.co/docs/accelerate/package_reference/accelerator)
     """
 
     code = "DST107"
@@ -71,7 +89,7 @@ class UnknownAccelerateApi(SourceRule):
 
     good = (
         Example(
-            title="The trigger",
+            title="The trigger of Accelerate",
             needs=("accelerate",),
             code="""\
 import torch
@@ -112,7 +130,7 @@ for step in range(5):
 """,
         ),
         Example(
-            title="A subclass that brings the method",
+            title="A subclass that defines the method",
             needs=("accelerate",),
             code="""\
 from accelerate import Accelerator
@@ -148,7 +166,7 @@ accelerator.wait_for_everyone()
 
     bad = (
         Example(
-            title="A name from a docstring",
+            title="check_breakpoint, a name from a docstring",
             effect="fail",
             needs=("accelerate",),
             code="""\
@@ -166,7 +184,7 @@ accelerator.wait_for_everyone()
 """,
         ),
         Example(
-            title="Raised on the process that wants to stop",
+            title="set_breakpoint on the process that wants to stop",
             effect="fail",
             needs=("accelerate",),
             code="""\
@@ -204,7 +222,7 @@ for (batch,) in loader:
 """,
         ),
         Example(
-            title="A property that is gone since 1.0",
+            title="A property that was removed in 1.0",
             effect="fail",
             needs=("accelerate",),
             code="""\
@@ -239,8 +257,8 @@ print(accelerator.gather(batch))
                 message=_message(row),
                 severity=Severity.ERROR,
                 place=locator.place(site),
-                effect="it raises when it is reached, on the processes that reach it",
-                advice=f"use {row.replacement}" if row.replacement else "leave it out",
+                effect="an exception is raised on every process that gets here",
+                help=_help(row),
                 fix=partial(_renamed, row, site, Draft(locator, module, catalogue)),
             )
 
@@ -249,7 +267,7 @@ def _renamed(row: Retired, site: int, draft: Draft) -> Fix:
     if not row.replacement or not row.replacement.isidentifier():
         raise Doubt("more than a name has changed")
     names.rename(draft, draft.node(site, cst.Attribute), row.replacement)
-    return draft.fix("safe", f"Write {row.replacement}")
+    return draft.fix("safe", f"Replace with `{row.replacement}`")
 
 
 class _Uses:
@@ -303,11 +321,17 @@ def _message(row: Retired) -> str:
     owner, _, last = row.name.rpartition(".")
     cls, _, method = owner.rpartition(".")
     if method == _CONSTRUCTOR:
-        what = f"`{cls.rpartition('.')[2]}` takes no argument `{last}`"
+        what = f"argument `{last}` of `{cls.rpartition('.')[2]}`"
     else:
-        what = f"`{owner.rpartition('.')[2]}` has no `{last}`"
-    when = f"since version {row.since}" if row.since else "and never had"
+        what = f"`{owner.rpartition('.')[2]}.{last}`"
+    when = f"was removed in version {row.since}" if row.since else "never existed"
     return f"{what} {when}"
+
+
+def _help(row: Retired) -> str:
+    if not row.replacement:
+        return "Remove it"
+    return "Use " + " or ".join(f"`{each}`" for each in row.replacement.split(", or "))
 
 
 def _probed(objects: Objects) -> Iterator[str]:

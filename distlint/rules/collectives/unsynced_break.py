@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from distlint.rules.base import Example, WitnessRule
 from distlint.rules.collectives._repair import agreed_exit
-from distlint.rules.collectives._wording import condition, contrast, proviso
+from distlint.rules.collectives._wording import condition, proviso
 
 if TYPE_CHECKING:
     from distlint.analyzer.symbolic.explanation import Witness
@@ -15,45 +15,61 @@ if TYPE_CHECKING:
 
 
 class UnsyncedBreak(WitnessRule):
-    """A rank leaves a loop of collectives on a value that the other ranks do not share.
-
-    ## What it finds
-
-    A `break`, a `return` or an exit with status 0 inside a loop that synchronises (a collective, a
-    wrapped forward, a backward through DDP), taken on a local value: early stopping on the loss of
-    this rank, a wall-clock limit, a flag that a signal handler set.
-
-    ## Why it matters
-
-    The rank that stops first is missing in the next iteration. The others wait for it until the
-    timeout, usually at the end of a long run, when the checkpoint has not been written yet.
-
-    ## What to do
-
-    Decide together. With Accelerate:
+    """A rank leaves a loop of collectives on a value that may differ between ranks.
 
     ```python
-    if loss < target:
-        accelerator.set_trigger()
-    if accelerator.check_trigger():
-        break
+    for batch in loader:
+        loss = model(batch).mean()
+        loss.backward()
+        if loss.item() < target:  # the loss of this rank's batch
+            break
     ```
 
-    With torch.distributed, reduce a flag with `MAX` (stop when any rank wants to) and test that.
+    ## Use instead
 
-    ## Fix
+    ```python
+    for batch in loader:
+        loss = model(batch).mean()
+        loss.backward()
+        stop = (loss < target).int()
+        dist.all_reduce(stop, op=dist.ReduceOp.MAX)
+        if stop.item():
+            break
+    ```
 
-    Unsafe: all ranks leave as soon as one wants to, which costs a small all-reduce in each
-    iteration. With Accelerate it is `set_trigger()` and `check_trigger()`, otherwise
-    `any_rank(...)` around the condition (`all_ranks(...)` for an exit in the `else`), or a flag
-    behind the branch when another condition inside decides as well.
+    The `MAX` reduction stops all ranks as soon as one of them wants to stop. With Accelerate, call
+    `accelerator.set_trigger()` on the rank that wants to stop, and leave the loop on
+    `if accelerator.check_trigger():` on all ranks.
 
-    ## When it is silent
+    ## Why is this bad?
 
-    - The value was reduced, gathered or broadcast before the test.
-    - Only a step or epoch counter decides.
-    - Neither the loop nor what follows it holds a collective.
+    The rank that stops first is missing in the next iteration. The other ranks wait for it until
+    the timeout, usually at the end of a long run, when the checkpoint has not been written yet.
+
+    ## What is reported
+
+    A `break`, a `return` or an exit with status 0, inside a loop that synchronizes (a collective, a
+    wrapped forward, a backward through DDP), that depends on a rank-local value: early stopping on
+    the loss of this rank, a wall-clock limit, a flag set by a signal handler.
+
+    ## What is not reported
+
+    - The value was reduced, gathered or broadcast before it is tested.
+    - The condition uses only a step or epoch counter.
+    - Neither the loop nor the code after it calls a collective.
     - The rank raises or exits with an error: the launcher then ends the whole job.
+
+    ## Fix safety
+
+    Unsafe: all ranks leave as soon as one of them wants to, which costs a small all-reduce in each
+    iteration. With Accelerate the fix uses `set_trigger()` and `check_trigger()`. Otherwise it puts
+    `any_rank(...)` around the condition (`all_ranks(...)` for an exit in the `else`), or sets a
+    flag that is tested after the branch if an inner condition is also involved.
+
+    ## References
+
+    - [PyTorch: all_reduce](https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.all_reduce)
+    - [Accelerate: set_trigger and check_trigger](https://huggingface.co/docs/accelerate/package_reference/accelerator)
     """
 
     code = "DST102"
@@ -80,7 +96,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Rank 0 decides and tells the others",
+            title="Rank 0 decides and broadcasts the decision",
             code="""\
 import time
 import torch
@@ -99,7 +115,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Patience over a loss that all ranks share",
+            title="Patience on a reduced loss",
             code="""\
 import torch
 import torch.distributed as dist
@@ -122,7 +138,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="The trigger of Accelerate",
+            title="Accelerate's trigger",
             needs=("accelerate",),
             code="""\
 import torch
@@ -140,7 +156,7 @@ print("step =", step)
 """,
         ),
         Example(
-            title="A local search that nobody waits for",
+            title="A loop without collectives",
             code="""\
 import random
 import torch.distributed as dist
@@ -183,7 +199,7 @@ dist.barrier()
 """,
         ),
         Example(
-            title="A time limit read from each rank's own clock",
+            title="A time limit on each rank's clock",
             effect="hang",
             code="""\
 import time
@@ -211,7 +227,7 @@ dist.barrier()
 """,
         ),
         Example(
-            title="Patience counted on each process",
+            title="Patience that is counted on each process",
             effect="hang",
             needs=("accelerate",),
             code="""\
@@ -235,7 +251,7 @@ accelerator.wait_for_everyone()
 """,
         ),
         Example(
-            title="A signal asks one process to stop",
+            title="A signal handler that stops one process",
             effect="hang",
             code="""\
 import os
@@ -275,12 +291,12 @@ dist.barrier()
 
     def message(self, witness: Witness) -> str:
         return (
-            f"`{witness.cause.exit}` on {condition(witness)}, which may differ from rank to rank: "
-            f"{contrast(witness)}{proviso(witness)}"
+            f"rank-dependent `{witness.cause.exit}` on {condition(witness)} may stop one rank only"
+            f"{proviso(witness)}"
         )
 
-    def advice(self, witness: Witness) -> str:
-        return "Agree on the exit before taking it: all_reduce a flag (MAX) and test the result."
+    def help(self, witness: Witness) -> str:
+        return "`all_reduce` a stop flag with `MAX`, and leave the loop on its result on all ranks"
 
     def fix(self, witness: Witness, draft: Draft) -> Fix | None:
         return agreed_exit(witness, draft)

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING
 
 from distlint.rules.base import Example, WitnessRule
 from distlint.rules.collectives._repair import bare_forward
-from distlint.rules.collectives._wording import condition, contrast, proviso, steps
+from distlint.rules.collectives._wording import (
+    condition,
+    guarded,
+    headline,
+    only_on,
+    step_of,
+    steps,
+)
 
 if TYPE_CHECKING:
     from distlint.analyzer.symbolic.explanation import Witness
@@ -15,36 +22,56 @@ if TYPE_CHECKING:
 
 
 class WrappedForwardOnOneRank(WitnessRule):
-    """A wrapped model is called on some ranks only, as in evaluation on rank 0.
+    """A wrapped model is called on some ranks only, for example to evaluate on rank 0.
 
-    ## What it finds
+    ```python
+    if rank == 0:
+        model.eval()
+        with torch.no_grad():
+            score = model(batch).mean()  # model is DDP or FSDP
+    ```
 
-    A forward or backward of a DDP, FSDP or DeepSpeed model, or `generate()` on a sharded one, that
-    a rank test keeps for some ranks. Typically an evaluation on rank 0 that is handed the wrapper
-    in place of the module inside it.
+    ## Use instead
 
-    ## Why it matters
+    ```python
+    if rank == 0:
+        model.module.eval()
+        with torch.no_grad():
+            score = model.module(batch).mean()
+    ```
 
-    The call does not look like a collective, but it is: FSDP and ZeRO-3 gather the weights in every
-    forward, also in `eval()` and under `no_grad()`. DDP broadcasts buffers (the statistics of a
-    BatchNorm) on the first forward after a training step.
+    With DDP, evaluate the unwrapped module as above (`model.module`,
+    `accelerator.unwrap_model(model)`), in `eval()` mode and without gradients. Or evaluate on all
+    ranks and reduce the result, which is also faster. A sharded model has no unwrapped module: all
+    ranks must call it.
 
-    ## What to do
+    ## Why is this bad?
 
-    Evaluate on all ranks and reduce the result; that is faster too. Or, with DDP, evaluate the bare
-    module (`model.module`, `accelerator.unwrap_model(model)`), in `eval()` mode and without
-    gradients. A sharded model has no bare module: every rank must take part.
+    The call does not look like a collective, but it is one. FSDP and ZeRO-3 gather the weights in
+    every forward, also in `eval()` mode and under `no_grad()`. DDP broadcasts buffers (such as the
+    statistics of BatchNorm) in the first forward after a training step.
 
-    ## Fix
+    ## What is reported
 
-    Unsafe: one rank calls the bare module, `model.module(x)`, which synchronises nothing. For DDP
-    only, and not where gradients are computed.
+    A forward or backward of a DDP, FSDP or DeepSpeed model, or `generate()` on a sharded model,
+    that a rank check limits to some ranks. The typical case is an evaluation on rank 0 that is
+    passed the wrapper instead of the module inside it.
 
-    ## When it is silent
+    ## What is not reported
 
-    - The bare module is called.
+    - The unwrapped module is called.
     - The wrapper is known not to communicate: `broadcast_buffers=False` and no gradients.
-    - All ranks call it, and only printing or saving is under the test.
+    - All ranks call the model, and only printing or saving is under the rank check.
+
+    ## Fix safety
+
+    Unsafe: one rank calls the unwrapped module, `model.module(x)`, which does not synchronize.
+    Offered for DDP only, and not where gradients are computed.
+
+    ## References
+
+    - [PyTorch: DistributedDataParallel](https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html)
+    - [PyTorch: FullyShardedDataParallel](https://docs.pytorch.org/docs/stable/fsdp.html)
     """
 
     code = "DST115"
@@ -53,7 +80,7 @@ class WrappedForwardOnOneRank(WitnessRule):
 
     good = (
         Example(
-            title="Rank 0 evaluates the bare module",
+            title="Rank 0 evaluates the unwrapped module",
             code="""\
 import torch
 import torch.distributed as dist
@@ -98,7 +125,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="A wrapper that does not broadcast buffers",
+            title="DDP with broadcast_buffers=False",
             code="""\
 import torch
 import torch.distributed as dist
@@ -114,7 +141,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Unwrapped by Accelerate",
+            title="A model unwrapped by Accelerate",
             needs=("accelerate",),
             code="""\
 import torch
@@ -135,7 +162,7 @@ accelerator.wait_for_everyone()
 
     bad = (
         Example(
-            title="Evaluation on rank 0 through DDP",
+            title="Evaluation of the DDP wrapper on rank 0",
             effect="hang",
             code="""\
 import torch
@@ -156,7 +183,7 @@ for epoch in range(2):
 """,
         ),
         Example(
-            title="The wrapper is handed to an evaluation helper",
+            title="The wrapper in an evaluation helper",
             effect="hang",
             code="""\
 import torch
@@ -186,7 +213,7 @@ Trainer(torch.nn.BatchNorm1d(3)).fit(torch.randn(2, 4, 3))
 """,
         ),
         Example(
-            title="A sample from a sharded model",
+            title="A forward of a sharded model on rank 0",
             effect="hang",
             code="""\
 import torch
@@ -228,7 +255,7 @@ for epoch in range(2):
 """,
         ),
         Example(
-            title="Text from a ZeRO-3 engine on rank 0",
+            title="A forward of a ZeRO-3 engine on rank 0",
             effect="static",
             needs=("deepspeed",),
             why_static="needs deepspeed and a GPU; ZeRO-3 gathers the weights in every forward",
@@ -260,13 +287,14 @@ for step in range(10):
         return cause.kind == "rank" and cause.exit not in ("break", "continue") and steps(witness)
 
     def message(self, witness: Witness) -> str:
-        return (
-            f"a wrapped model runs on one side of {condition(witness)} only: "
-            f"{contrast(witness)}{proviso(witness)}"
-        )
+        found = only_on(witness, "forward", "backward")
+        if found is None:
+            return headline(witness, f"ranks diverge on {condition(witness)}")
+        event, ranks = found
+        return guarded(witness, f"{step_of(event)} runs on {ranks} only")
 
-    def advice(self, witness: Witness) -> str:
-        return "Run it on all ranks and reduce the result, or call the bare module (DDP only)."
+    def help(self, witness: Witness) -> str:
+        return "Run it on all ranks and reduce the result, or call the unwrapped module (DDP only)"
 
     def fix(self, witness: Witness, draft: Draft) -> Fix | None:
         return bare_forward(witness, draft)

@@ -15,7 +15,7 @@ from distlint.source.settings.values import (
     mappings,
 )
 
-STATIC = "DeepSpeed reads it, which the tests do not install"
+STATIC = "DeepSpeed reads it, and the tests do not install DeepSpeed"
 
 Path = tuple[str, ...]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from distlint.rules.settings import Page
 from distlint.source.settings.shell import Setting
 
-STATIC = "a variable shows its effect on a cluster"
+STATIC = "the effect of a variable shows on a cluster"
 
 _REACHES = frozenset({"export", "prefix", "env", "python", "image"})
 

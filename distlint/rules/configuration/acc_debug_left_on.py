@@ -12,28 +12,46 @@ from distlint.source.finding import Finding, Severity
 
 
 class AccelerateDebugLeftOn(SettingsRule):
-    """Accelerate's configuration leaves the debug mode on.
+    """The debug mode of Accelerate is left on in a configuration file.
 
-    ## What it finds
+    ```yaml
+    compute_environment: LOCAL_MACHINE
+    distributed_type: MULTI_GPU
+    num_processes: 8
+    debug: true  # bad: slows down every run
+    ```
+
+    ## Use instead
+
+    ```yaml
+    compute_environment: LOCAL_MACHINE
+    distributed_type: MULTI_GPU
+    num_processes: 8
+    debug: false
+    ```
+
+    Pass `--debug` to `accelerate launch` in the runs that need it.
+
+    ## Why is this bad?
+
+    In debug mode, each collective of Accelerate is preceded by another one that compares the shapes
+    on all ranks. That helps to find a hang, but slows down every other run.
+
+    ## What is reported
 
     `debug: true` in a file for `accelerate launch --config_file`.
 
-    ## Why it matters
+    ## What is not reported
 
-    Each collective of Accelerate is then preceded by another one that compares the shapes on all
-    processes. That is what one wants when looking for a hang, and costs time in every other run.
+    - The name of the file contains `debug` or `test`.
 
-    ## What to do
+    ## Fix safety
 
-    `debug: false`, and `accelerate launch --debug` when it is needed.
+    Safe: sets the value to `false`. Results do not change.
 
-    ## Fix
+    ## References
 
-    Safe: `false` is written. It changes no result.
-
-    ## When it is silent
-
-    - The file is called after debugging or a test.
+    - [Accelerate: command line](https://huggingface.co/docs/accelerate/package_reference/cli)
     """
 
     code = "DST813"
@@ -58,7 +76,7 @@ num_processes: 8
 
     bad = (
         Example(
-            title="Left on",
+            title="Debug mode left on",
             file="accelerate.yaml",
             code="""\
 compute_environment: LOCAL_MACHINE
@@ -81,10 +99,10 @@ num_processes: 8
             if entry is not None and not entry.merged and config.root.value("debug") is True:
                 yield self.finding(
                     page,
-                    "the debug mode is on for every run",
+                    "the debug mode of Accelerate is on for every run",
                     Severity.INFO,
                     (entry.start, entry.value.end),
-                    effect="every collective is preceded by another one",
-                    advice="write `debug: false`, and pass `--debug` when it is needed",
+                    effect="each collective is preceded by another one, which checks the shapes",
+                    help="Set `debug: false`, and pass `--debug` when you need it",
                     fix=set_value(page.sheet, "safe", entry, "false"),
                 )

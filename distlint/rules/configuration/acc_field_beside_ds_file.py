@@ -26,31 +26,51 @@ _FIELDS = frozenset(
 
 
 class FieldBesideDeepSpeedFile(SettingsRule):
-    """Accelerate's configuration names a DeepSpeed file and says itself what belongs there.
+    """An Accelerate configuration sets a key that belongs in its DeepSpeed file.
 
-    ## What it finds
+    ```yaml
+    compute_environment: LOCAL_MACHINE
+    distributed_type: DEEPSPEED
+    mixed_precision: bf16  # bad: set `bf16` in the DeepSpeed file
+    deepspeed_config:
+      deepspeed_config_file: ds_config.json
+      zero_stage: 3  # bad: set `stage` in the DeepSpeed file
+    ```
 
-    `deepspeed_config_file` together with `gradient_accumulation_steps`, `gradient_clipping`,
-    `zero_stage`, the offload keys or `zero3_save_16bit_model` in the same section, or with
-    `mixed_precision` at the top.
+    ## Use instead
 
-    ## Why it matters
+    ```yaml
+    compute_environment: LOCAL_MACHINE
+    distributed_type: DEEPSPEED
+    deepspeed_config:
+      deepspeed_config_file: ds_config.json
+    ```
+
+    Set the values in the DeepSpeed file only. There, `"auto"` takes the value from the launch
+    command or the script.
+
+    ## Why is this bad?
 
     Accelerate raises: "When using `deepspeed_config_file`, the following accelerate config
     variables will be ignored".
 
-    ## What to do
+    ## What is reported
 
-    Say it in the DeepSpeed file alone. `"auto"` there takes the value from the launch line or the
-    script.
+    `deepspeed_config_file` together with `gradient_accumulation_steps`, `gradient_clipping`,
+    `zero_stage`, the offload keys or `zero3_save_16bit_model` in the same section, or with
+    `mixed_precision` at the top level.
 
-    ## Fix
-
-    Unsafe: the key is removed here. If the DeepSpeed file says something else, that counts then.
-
-    ## When it is silent
+    ## What is not reported
 
     - `mixed_precision` is null.
+
+    ## Fix safety
+
+    Unsafe: removes the key. If the DeepSpeed file has a different value, that one takes effect.
+
+    ## References
+
+    - [Accelerate: DeepSpeed](https://huggingface.co/docs/accelerate/usage_guides/deepspeed)
     """
 
     code = "DST816"
@@ -59,7 +79,7 @@ class FieldBesideDeepSpeedFile(SettingsRule):
 
     good = (
         Example(
-            title="The file says it all",
+            title="All values in the DeepSpeed file",
             file="accelerate.yaml",
             code="""\
 compute_environment: LOCAL_MACHINE
@@ -76,7 +96,7 @@ deepspeed_config:
 
     bad = (
         Example(
-            title="Said in both places",
+            title="Values in both files",
             file="accelerate.yaml",
             code="""\
 compute_environment: LOCAL_MACHINE
@@ -103,13 +123,18 @@ deepspeed_config:
             for mapping, entry in _fields(config.root, section):
                 yield self.finding(
                     page,
-                    f"`{entry.key}` beside `deepspeed_config_file`",
+                    f"`{entry.key}` conflicts with `deepspeed_config_file`",
                     Severity.ERROR,
                     (entry.start, entry.end),
                     effect='Accelerate raises: "When using `deepspeed_config_file`, the following '
                     'accelerate config variables will be ignored"',
-                    advice="say it in the DeepSpeed file alone",
-                    related=(Related("the file", page.sheet.place(file.start, file.value.end)),),
+                    help="Set it in the DeepSpeed file only",
+                    related=(
+                        Related(
+                            "the DeepSpeed file is named here",
+                            page.sheet.place(file.start, file.value.end),
+                        ),
+                    ),
                     fix=without(page.sheet, "unsafe", mapping, entry),
                 )
 

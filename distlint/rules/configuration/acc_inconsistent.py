@@ -22,41 +22,64 @@ _SECTION_OF = {
 
 
 class InconsistentAccelerateConfig(SettingsRule):
-    """Values in Accelerate's configuration contradict each other, or are none that it takes.
+    """Values in an Accelerate configuration contradict each other, or are not supported.
 
-    ## What it finds
+    ```yaml
+    compute_environment: LOCAL_MACHINE
+    distributed_type: MULTI_GPU
+    mixed_precision: no  # bad: YAML reads this as false
+    num_machines: 1
+    num_processes: 8  # bad: `gpu_ids` lists four GPUs
+    gpu_ids: 0,1,2,3
+    ```
+
+    ## Use instead
+
+    ```yaml
+    compute_environment: LOCAL_MACHINE
+    distributed_type: MULTI_GPU
+    mixed_precision: 'no'
+    num_machines: 1
+    num_processes: 4
+    gpu_ids: 0,1,2,3
+    ```
+
+    What only the launch command knows, such as the address of the main process, can be left to it.
+
+    ## Why is this bad?
+
+    `accelerate launch` raises, the processes wait for each other, or some of them are missing.
+
+    ## What is reported
 
     Errors:
 
-    - no `distributed_type`, or one that Accelerate does not have; a `mixed_precision` that it does
-      not have, or `no` without quotes, which YAML makes false of;
-    - several machines without `main_process_ip` and `main_process_port`, where no launch script
-      nearby gives them;
-    - more processes on one machine than `gpu_ids` lists, or `MULTI_GPU` with one GPU;
+    - no `distributed_type`, or one that Accelerate does not support; a `mixed_precision` that it
+      does not support, or `no` without quotes, which YAML reads as false;
+    - several machines without `main_process_ip` and `main_process_port`, if no launch script nearby
+      passes them;
+    - more processes on one machine than `gpu_ids` lists, or `MULTI_GPU` with a single GPU;
     - `fsdp_cpu_ram_efficient_loading: true` with `fsdp_sync_module_states: false`.
 
     Warnings:
 
-    - processes that do not divide evenly over the machines: the rest is not started;
-    - a section such as `deepspeed_config` under another `distributed_type`, which is not read.
+    - processes that do not divide evenly over the machines: the remaining ones are not started;
+    - a section such as `deepspeed_config` with another `distributed_type`, which is not read.
 
-    ## Why it matters
-
-    `accelerate launch` raises, the processes wait for each other, or some are missing.
-
-    ## What to do
-
-    Correct the value. What only the launch line knows, such as the address, can be left to it.
-
-    ## Fix
-
-    Safe: `mixed_precision: no` gets quotes. Everything else has none: which of the values is wrong
-    is for you to say.
-
-    ## When it is silent
+    ## What is not reported
 
     - Values that are not known, as in a template.
     - Files for SageMaker.
+
+    ## Fix safety
+
+    Safe: quotes `mixed_precision: no`. Nothing else has a fix: only you know which of the values is
+    wrong.
+
+    ## References
+
+    - [Accelerate: command line](https://huggingface.co/docs/accelerate/package_reference/cli)
+    - [Accelerate: FSDP](https://huggingface.co/docs/accelerate/usage_guides/fsdp)
     """
 
     code = "DST812"
@@ -83,7 +106,7 @@ main_process_port: 29500
 
     bad = (
         Example(
-            title="Eight processes on four GPUs, and a word that YAML takes for false",
+            title="Eight processes on four GPUs, and `no` without quotes",
             file="accelerate.yaml",
             code="""\
 compute_environment: LOCAL_MACHINE
@@ -117,6 +140,7 @@ num_processes: 8  # expect: DST812
                 (root.start, root.start + len(page.text[root.start :].split("\n")[0].rstrip())),
                 "`distributed_type` is missing",
                 "`accelerate launch` raises a ValueError",
+                "Set `distributed_type`",
             )
             return
         types = page.accelerate.values("distributed_type")
@@ -126,8 +150,9 @@ num_processes: 8  # expect: DST812
             yield self._error(
                 page,
                 (kind.value.start, kind.value.end),
-                f"{written(page, kind.value)} is none of {shown(types)}",
+                f"unknown `distributed_type`: {written(page, kind.value)}",
                 "`accelerate launch` raises a ValueError",
+                f"Use one of {shown(types)}",
             )
         precision = root.entry("mixed_precision")
         value = precision.value.value if precision and isinstance(precision.value, Scalar) else None
@@ -138,16 +163,18 @@ num_processes: 8  # expect: DST812
                 page,
                 (start, end),
                 f"`{written(page, precision.value)}` without quotes is false in YAML",
-                "`accelerate launch` ends with an AttributeError",
-                fix=replaced(page.sheet, "safe", "Put it in quotes", (start, end, "'no'")),
+                "`accelerate launch` fails with an AttributeError",
+                "Write `'no'` in quotes",
+                fix=replaced(page.sheet, "safe", "Write `'no'` in quotes", (start, end, "'no'")),
             )
         if precision is not None and value is not UNKNOWN and value not in (None, False):
             if str(value).lower() not in known:
                 yield self._error(
                     page,
                     (precision.value.start, precision.value.end),
-                    f"{written(page, precision.value)} is none of {shown(known)}",
+                    f"unknown `mixed_precision`: {written(page, precision.value)}",
                     "`accelerate launch` raises a ValueError",
+                    f"Use one of {shown(known)}",
                 )
 
     def _machines(self, page: Page, root: Mapping) -> Iterator[Finding]:
@@ -164,8 +191,9 @@ num_processes: 8  # expect: DST812
             yield self._error(
                 page,
                 (entry.start, entry.value.end),
-                f"{machines} machines, and no {shown(lacking).replace(', ', ' or ')}",
-                "the machines do not find each other, unless the launch line says where",
+                f"{machines} machines, but no {shown(lacking).replace(', ', ' or ')}",
+                "the machines do not find each other, unless the launch command says where",
+                "Set it here, or pass it to `accelerate launch`",
             )
         if processes is not None and processes % machines:
             each = processes // machines
@@ -173,7 +201,8 @@ num_processes: 8  # expect: DST812
                 page,
                 root.entry("num_processes"),
                 f"{processes} processes do not divide evenly over {machines} machines",
-                f"each starts {each}, and {processes - each * machines} are missing",
+                f"each machine starts {each}, and {processes - each * machines} are missing",
+                "Use a multiple of `num_machines`",
             )
 
     def _gpus(self, page: Page, root: Mapping) -> Iterator[Finding]:
@@ -190,15 +219,17 @@ num_processes: 8  # expect: DST812
             yield self._error(
                 page,
                 (entry.start, entry.value.end),
-                f"{processes} processes, and `gpu_ids` lists {count}",
-                '"CUDA error: invalid device ordinal" in the processes that have none',
+                f"{processes} processes, but `gpu_ids` lists {count}",
+                '"CUDA error: invalid device ordinal" in the processes without a GPU',
+                "Correct `num_processes` or `gpu_ids`",
             )
         elif count < 2 and root.value("distributed_type") == "MULTI_GPU":
             yield self._error(
                 page,
                 (entry.start, entry.value.end),
-                "`MULTI_GPU` with one GPU in `gpu_ids`",
+                "`MULTI_GPU` with a single GPU in `gpu_ids`",
                 "`accelerate launch` raises a ValueError",
+                "List more GPUs, or set `distributed_type: 'NO'`",
             )
 
     def _fsdp(self, page: Page, root: Mapping) -> Iterator[Finding]:
@@ -212,8 +243,9 @@ num_processes: 8  # expect: DST812
             yield self._error(
                 page,
                 (entry.start, entry.value.end),
-                "`fsdp_cpu_ram_efficient_loading` needs `fsdp_sync_module_states`",
+                "CPU-RAM-efficient loading needs `fsdp_sync_module_states`",
                 "`accelerate launch` raises a ValueError",
+                "Set `fsdp_sync_module_states: true`, or `fsdp_cpu_ram_efficient_loading: false`",
             )
 
     def _sections(self, page: Page, root: Mapping) -> Iterator[Finding]:
@@ -228,8 +260,9 @@ num_processes: 8  # expect: DST812
             yield self._warning(
                 page,
                 entry,
-                f"`{key}` is not read under `distributed_type: {kind}`",
-                "Accelerate passes over it, unless the launch line asks for it",
+                f"`{key}` is not read with `{kind}`",
+                "Accelerate ignores it, unless the launch command asks for it",
+                f"Set `distributed_type: {wanted}`, or delete the section",
                 key_only=True,
             )
 
@@ -239,6 +272,7 @@ num_processes: 8  # expect: DST812
         bounds: tuple[int, int],
         message: str,
         effect: str,
+        help: str,
         fix: Fix | None = None,
     ) -> Finding:
         return self.finding(
@@ -247,12 +281,19 @@ num_processes: 8  # expect: DST812
             Severity.ERROR,
             bounds,
             effect=effect,
-            advice="correct the value",
+            help=help,
             fix=fix,
         )
 
     def _warning(
-        self, page: Page, entry: Entry | None, message: str, effect: str, *, key_only: bool = False
+        self,
+        page: Page,
+        entry: Entry | None,
+        message: str,
+        effect: str,
+        help: str,
+        *,
+        key_only: bool = False,
     ) -> Finding:
         assert entry is not None
         return self.finding(
@@ -261,7 +302,7 @@ num_processes: 8  # expect: DST812
             Severity.WARNING,
             (entry.start, entry.end if key_only else entry.value.end),
             effect=effect,
-            advice="correct the value",
+            help=help,
         )
 
 

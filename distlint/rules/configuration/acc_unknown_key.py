@@ -25,32 +25,52 @@ _CALLED = {
 
 
 class UnknownAccelerateKey(SettingsRule):
-    """Accelerate's configuration has a key that Accelerate does not know.
+    """An Accelerate configuration has a key that Accelerate does not know.
 
-    ## What it finds
+    ```yaml
+    compute_environment: LOCAL_MACHINE
+    distributed_type: DEEPSPEED
+    num_gpus: 8  # bad: `accelerate launch` raises
+    deepspeed_config:
+      zero_stagee: 3  # bad: silently ignored
+    ```
 
-    Keys in a file for `accelerate launch --config_file` that no version of Accelerate knows which
-    the project may run with: at the top (error), and in sections such as `fsdp_config` and
-    `deepspeed_config` (warning).
+    ## Use instead
 
-    ## Why it matters
+    ```yaml
+    compute_environment: LOCAL_MACHINE
+    distributed_type: DEEPSPEED
+    num_processes: 8
+    deepspeed_config:
+      zero_stage: 3
+    ```
 
-    For an unknown key at the top `accelerate launch` raises. An unknown one in a section is passed
-    over without a word: `zero_stagee: 3` trains at the default stage.
+    ## Why is this bad?
 
-    ## What to do
+    For an unknown key at the top level, `accelerate launch` raises. An unknown key in a section is
+    silently ignored: `zero_stagee: 3` trains with the default stage.
 
-    Write the key that was meant, or delete it.
+    ## What is reported
 
-    ## Fix
+    Keys in a file for `accelerate launch --config_file` that are unknown to all versions of
+    Accelerate that the project may run with: at the top level (error), and in sections such as
+    `fsdp_config` and `deepspeed_config` (warning).
 
-    Unsafe: a key that is at most two letters off is renamed. The run then does something that it
-    did not do before.
-
-    ## When it is silent
+    ## What is not reported
 
     - Keys of `fsdp_config`, `fp8_config` and `dynamo_config` with or without their prefix.
-    - Files for SageMaker, whose keys are others, and the old keys that Accelerate rewrites.
+    - Keys of files for SageMaker, which are different, and the old keys that Accelerate rewrites.
+
+    ## Fix safety
+
+    Unsafe: renames a key that is at most two letters off. The key then takes effect, which it did
+    not before.
+
+    ## References
+
+    - [Accelerate: command line](https://huggingface.co/docs/accelerate/package_reference/cli)
+    - [Accelerate: DeepSpeed](https://huggingface.co/docs/accelerate/usage_guides/deepspeed)
+    - [Accelerate: FSDP](https://huggingface.co/docs/accelerate/usage_guides/fsdp)
     """
 
     code = "DST811"
@@ -76,7 +96,7 @@ fsdp_config:
 
     bad = (
         Example(
-            title="One raises, the other is passed over",
+            title="A key that raises, and one that is ignored",
             file="accelerate.yaml",
             code="""\
 compute_environment: LOCAL_MACHINE
@@ -118,16 +138,15 @@ deepspeed_config:
         meant = _CALLED.get(entry.key) or nearest(entry.key, known, 2)
         if meant in mapping.keys:
             meant = None
-        hint = f"; did you mean `{meant}`?" if meant else ""
-        where = f"`{section}`" if section else "Accelerate's configuration"
+        where = f"in `{section}`" if section else "in the Accelerate configuration"
         return self.finding(
             page,
-            f"{where} has no key `{entry.key}`{hint}",
+            f"unknown key `{entry.key}` {where}",
             Severity.WARNING if section else Severity.ERROR,
             (entry.start, entry.end),
-            effect="`accelerate launch` passes over it without a word"
+            effect="`accelerate launch` silently ignores it"
             if section
             else "`accelerate launch` raises a ValueError",
-            advice=f"write `{meant}`" if meant else "delete it",
+            help=f"Rename it to `{meant}`" if meant else "Delete it",
             fix=renamed(page.sheet, "unsafe", entry, meant) if meant else None,
         )

@@ -33,37 +33,52 @@ _IGNORED = ("max_split_size_mb", "roundup_power2_divisions", "garbage_collection
 
 
 class AllocatorConfiguration(SettingsRule):
-    """The caching allocator is given an option or a value that it does not take.
+    """The CUDA caching allocator is given an option or a value that it does not accept.
 
-    ## What it finds
+    ```bash
+    export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:true  # bad: only `True` is accepted
+    torchrun --nproc-per-node=8 train.py
+    ```
 
-    In `PYTORCH_CUDA_ALLOC_CONF`, `PYTORCH_ALLOC_CONF` and `PYTORCH_HIP_ALLOC_CONF`:
+    ## Use instead
 
-    - unknown options, and `=` in place of `:` (error);
-    - `true` or `false` in lower case, which only `True` and `False` are taken for (error);
-    - `max_split_size_mb` below 20, a `garbage_collection_threshold` outside of 0 to 1, a `backend`
-      that does not exist (error);
-    - options that `backend:cudaMallocAsync` does not look at (warning);
-    - two of the names with different values: the CUDA name wins, against what the documentation
-      says (warning).
+    ```bash
+    export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True
+    torchrun --nproc-per-node=8 train.py
+    ```
 
-    ## Why it matters
+    `expandable_segments:True` is what torch itself suggests against fragmentation.
+
+    ## Why is this bad?
 
     torch raises at the first use of CUDA, on every rank.
 
-    ## What to do
+    ## What is reported
 
-    Write what the message names. `expandable_segments:True` is what torch itself suggests against
-    fragmentation.
+    In `PYTORCH_CUDA_ALLOC_CONF`, `PYTORCH_ALLOC_CONF` and `PYTORCH_HIP_ALLOC_CONF`:
 
-    ## Fix
+    - unknown options, and `=` instead of `:` (error);
+    - `true` or `false` in lower case; only `True` and `False` are accepted (error);
+    - `max_split_size_mb` below 20, a `garbage_collection_threshold` outside 0 to 1, a `backend`
+      that does not exist (error);
+    - options that `backend:cudaMallocAsync` ignores (warning);
+    - two of the variables with different values: `PYTORCH_CUDA_ALLOC_CONF` takes precedence,
+      contrary to the documentation (warning).
 
-    Safe: `true` and `false` are written as torch takes them. Without that the job ends.
-    Unsafe: a misspelt option is replaced by the one it resembles.
+    ## What is not reported
 
-    ## When it is silent
+    - Part of the value comes from another variable or a command.
 
-    - Part of the value comes from elsewhere.
+    ## Fix safety
+
+    Safe: capitalizes `true` and `false`. Without that, the job fails.
+
+    Unsafe: replaces a misspelled option with the one that it resembles.
+
+    ## References
+
+    - [CUDA semantics: memory management](https://docs.pytorch.org/docs/stable/notes/cuda.html#memory-management)
+    - [CUDA environment variables](https://docs.pytorch.org/docs/stable/cuda_environment_variables.html)
     """
 
     code = "DST823"
@@ -71,7 +86,7 @@ class AllocatorConfiguration(SettingsRule):
 
     good = (
         Example(
-            title="What torch suggests",
+            title="The option that torch suggests",
             file="launch.sh",
             code="""\
 export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True,max_split_size_mb:128
@@ -84,7 +99,7 @@ torchrun --nproc_per_node=8 train.py
 
     bad = (
         Example(
-            title="In lower case, and too small",
+            title="A value in lower case, and one that is too small",
             file="launch.sh",
             code="""\
 export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:true  # expect: DST823
@@ -100,7 +115,7 @@ PYTORCH_ALLOC_CONF=max_split_sizemb:128 python train.py  # expect: DST823
         for setting in settings(page):
             if setting.name not in _NAMES or not setting.value:
                 continue
-            for problem, severity, fix in self._problems(page, setting, setting.value):
+            for problem, severity, help, fix in self._problems(page, setting, setting.value):
                 yield self.finding(
                     page,
                     problem,
@@ -108,8 +123,8 @@ PYTORCH_ALLOC_CONF=max_split_sizemb:128 python train.py  # expect: DST823
                     (setting.value_start, setting.value_end),
                     effect="torch raises at the first use of CUDA"
                     if severity is Severity.ERROR
-                    else "it is not what the job runs with",
-                    advice="correct the value",
+                    else "the option has no effect",
+                    help=help,
                     fix=fix,
                 )
             if setting.always and setting.form == "export":
@@ -126,30 +141,30 @@ PYTORCH_ALLOC_CONF=max_split_sizemb:128 python train.py  # expect: DST823
                     f"`{setting.name}` and `{other.name}` have different values",
                     Severity.WARNING,
                     (setting.start, setting.end),
-                    effect="`PYTORCH_CUDA_ALLOC_CONF` wins",
-                    advice="set one of them",
-                    related=(Related("the other", page.sheet.place(other.start, other.end)),),
+                    effect="`PYTORCH_CUDA_ALLOC_CONF` takes precedence",
+                    help="Set only one of them",
+                    related=(Related("the other value", page.sheet.place(other.start, other.end)),),
                 )
 
     def _problems(
         self, page: Page, setting: Setting, value: str
-    ) -> Iterator[tuple[str, Severity, Fix | None]]:
+    ) -> Iterator[tuple[str, Severity, str, Fix | None]]:
         options = frozenset(variables()[setting.name]["options"]) | _FORMER
         if ":" not in value:
-            said = "`=` where `:` should stand" if "=" in value else "options are `name:value`"
-            yield f"`{value}`: {said}", Severity.ERROR, None
+            said = "use `:`, not `=`" if "=" in value else "have the form `name:value`"
+            yield f"allocator options {said}", Severity.ERROR, "Write `name:value`", None
             return
         pairs = dict(_PAIR.findall(value))
         for name, text in pairs.items():
             if name not in options:
                 meant = nearest(name, options, 2)
-                hint = f"; did you mean `{meant}`?" if meant else ""
+                help = f"Use `{meant}`" if meant else "Remove the option"
                 fix = None
                 if meant is not None:
                     fix = setting_valued(
                         page.sheet, "unsafe", setting, value.replace(name, meant, 1)
                     )
-                yield f"the allocator has no option `{name}`{hint}", Severity.ERROR, fix
+                yield f"unknown allocator option `{name}`", Severity.ERROR, help, fix
                 continue
             problem = _problem(name, text)
             if problem is not None:
@@ -157,30 +172,31 @@ PYTORCH_ALLOC_CONF=max_split_sizemb:128 python train.py  # expect: DST823
                 if name in _FLAGS and text.lower() in ("true", "false"):
                     new = value.replace(f"{name}:{text}", f"{name}:{text.capitalize()}")
                     fix = setting_valued(page.sheet, "safe", setting, new)
-                yield f"`{name}:{text}`: {problem}", Severity.ERROR, fix
+                yield f"invalid value `{name}:{text}`", Severity.ERROR, problem, fix
         if pairs.get("backend") == "cudaMallocAsync":
             for name in _IGNORED:
                 if name in pairs:
                     yield (
-                        f"`backend:cudaMallocAsync` does not look at `{name}`",
-                        (Severity.WARNING),
+                        f"`backend:cudaMallocAsync` ignores `{name}`",
+                        Severity.WARNING,
+                        f"Remove `{name}`, or use the native backend",
                         None,
                     )
 
 
 def _problem(name: str, text: str) -> str | None:
     if name in _FLAGS and text not in ("True", "False"):
-        return "it takes `True` or `False`"
+        return "Use `True` or `False`"
     megabytes = whole_number(text) if name == "max_split_size_mb" else None
     if megabytes is not None and 0 <= megabytes < 20:
-        return "it takes 20 and more"
+        return "Use 20 or more"
     if name == "backend" and text not in ("native", "cudaMallocAsync"):
-        return "it takes `native` or `cudaMallocAsync`"
+        return "Use `native` or `cudaMallocAsync`"
     if name in ("garbage_collection_threshold", "per_process_memory_fraction"):
         try:
             number = float(text)
         except ValueError:
-            return "it takes a number"
+            return "Use a number between 0 and 1"
         inside = 0 < number < 1 or (name.startswith("per") and number in (0, 1))
-        return None if inside else "it takes a number between 0 and 1"
+        return None if inside else "Use a number between 0 and 1"
     return None

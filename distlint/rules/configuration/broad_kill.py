@@ -9,38 +9,50 @@ from distlint.rules.settings import Page
 from distlint.source.finding import Finding, Severity
 from distlint.source.settings.shell import Command
 
-STATIC = "it would kill the processes of whoever runs it"
+STATIC = "it would kill the processes of the user who runs it"
 
 _WORDS = ("python", "torchrun", "accelerate", "deepspeed", "ray", "train")
 _OWN = ("-P", "--parent", "-g", "--pgroup", "-s", "--session", "-F", "--pidfile")
 
 
 class BroadKill(SettingsRule):
-    """A script kills processes by a name that others share.
+    """A script kills processes by a name that other jobs share.
 
-    ## What it finds
+    ```bash
+    pkill -f python  # bad: kills the Python processes of other jobs as well
+    torchrun --nproc-per-node=8 train.py
+    ```
+
+    ## Use instead
+
+    ```bash
+    torchrun --nproc-per-node=8 train.py &
+    pid=$!
+    # ...
+    kill "$pid"
+    ```
+
+    Or kill the process that holds the port.
+
+    ## Why is this bad?
+
+    On a shared node this ends every job that the user may kill: your own other jobs, and as root
+    the jobs of all users.
+
+    ## What is reported
 
     `pkill -f python`, `pkill -f torchrun`, `killall python` and the like in scripts, Makefiles and
-    `os.system` calls: a pattern that is no more than the name of an interpreter or a launcher.
+    `os.system` calls: a pattern that is only the name of an interpreter or a launcher.
 
-    ## Why it matters
-
-    On a shared node that ends the jobs of everybody who may be killed: your own other jobs, and for
-    root all.
-
-    ## What to do
-
-    Kill the process whose id was kept (`kill "$PID"`), or the one that holds the port.
-
-    ## Fix
-
-    None: the id has to be kept where the process is started.
-
-    ## When it is silent
+    ## What is not reported
 
     - The pattern names a script (`pkill -f my_train.py`), or the kill is limited to a parent, a
-      group or a session.
-    - Dockerfiles and workflows, where nobody else works.
+      process group or a session.
+    - Dockerfiles and workflows, where no other jobs run.
+
+    ## Fix safety
+
+    None: the process ID has to be stored where the process is started.
     """
 
     code = "DST829"
@@ -49,7 +61,7 @@ class BroadKill(SettingsRule):
 
     good = (
         Example(
-            title="By id, and by the name of a script",
+            title="By process ID, and by the name of a script",
             file="stop.sh",
             code="""\
 torchrun --nproc_per_node=8 train.py &
@@ -64,7 +76,7 @@ pkill -f my_project/serve_model.py
 
     bad = (
         Example(
-            title="Whatever is called python",
+            title="All processes named python",
             file="stop.sh",
             code="""\
 pkill -9 -f python  # expect: DST829
@@ -83,11 +95,11 @@ killall torchrun  # expect: DST829
             if pattern is not None:
                 yield self.finding(
                     page,
-                    f"this kills every process that has to do with `{pattern}`",
+                    f"this kills every process that matches `{pattern}`",
                     Severity.WARNING,
                     (command.start, command.end),
-                    effect="other jobs on the node end as well",
-                    advice="kill the process whose id was kept",
+                    effect="other jobs on the node are killed as well",
+                    help="Store the process ID at the start, and kill that process",
                 )
 
 

@@ -13,30 +13,50 @@ _STANDARD = ("`NaN`", "`Infinity`", "`-Infinity`")
 
 
 class CommentsInHfConfig(SettingsRule):
-    """A file for the Trainer or Accelerate holds what only DeepSpeed's own reader takes.
+    """A DeepSpeed file that the Trainer or Accelerate reads is not plain JSON.
 
-    ## What it finds
+    ```jsonc
+    {
+      // bad: the Trainer reads the file with Python's json, which accepts no comments
+      "train_micro_batch_size_per_gpu": "auto",
+      "zero_optimization": {"stage": 2}
+    }
+    ```
+
+    ## Use instead
+
+    ```json
+    {
+      "train_micro_batch_size_per_gpu": "auto",
+      "zero_optimization": {"stage": 2}
+    }
+    ```
+
+    ## Why is this bad?
+
+    DeepSpeed reads its files with hjson, which accepts comments, trailing commas and keys without
+    quotes. The Trainer and Accelerate read the same file with Python's `json`, which raises a
+    JSONDecodeError.
+
+    ## What is reported
 
     Comments, trailing commas, keys without quotes and the like in a DeepSpeed configuration that
-    uses `"auto"`, so that the Trainer or Accelerate has to read it. One finding for each file.
+    uses `"auto"`, which only the Trainer or Accelerate can fill in. There is one finding per file.
 
-    ## Why it matters
+    ## What is not reported
 
-    DeepSpeed reads its files with hjson, which allows all that. The Trainer and Accelerate read the
-    same file with Python's `json`, which raises a JSONDecodeError.
+    - No value in the file is `"auto"`: it may be read by DeepSpeed alone.
+    - The extension of the file is `.hjson`.
 
-    ## What to do
+    ## Fix safety
 
-    Write plain JSON.
+    None: the content of a comment has to be moved elsewhere first.
 
-    ## Fix
+    ## References
 
-    None: what a comment says has to go elsewhere first.
-
-    ## When it is silent
-
-    - Nothing in the file is `"auto"`: DeepSpeed alone may be what reads it.
-    - The file is called `.hjson`.
+    - [transformers: DeepSpeed](https://huggingface.co/docs/transformers/deepspeed)
+    - [Accelerate: DeepSpeed](https://huggingface.co/docs/accelerate/usage_guides/deepspeed)
+    - [json](https://docs.python.org/3/library/json.html)
     """
 
     code = "DST818"
@@ -45,7 +65,7 @@ class CommentsInHfConfig(SettingsRule):
 
     good = (
         Example(
-            title="For DeepSpeed alone",
+            title="A file for DeepSpeed alone",
             file="ds_config.json",
             code="""\
 {
@@ -61,7 +81,7 @@ class CommentsInHfConfig(SettingsRule):
 
     bad = (
         Example(
-            title="For the Trainer",
+            title="A file for the Trainer",
             file="ds_config.json",
             code="""\
 {
@@ -83,9 +103,9 @@ class CommentsInHfConfig(SettingsRule):
                 what, start, end = min(odd, key=lambda each: each[1])
                 yield self.finding(
                     page,
-                    f'{what} in a file with "auto", which the Trainer or Accelerate reads',
+                    f"{what} in a file that must be plain JSON",
                     Severity.ERROR,
                     (start, max(end, start + 1)),
-                    effect="Python's json raises a JSONDecodeError",
-                    advice="write plain JSON",
+                    effect="the Trainer or Accelerate fails with a JSONDecodeError",
+                    help="Write plain JSON",
                 )

@@ -11,45 +11,68 @@ from distlint.rules.settings import Page
 from distlint.source.finding import Finding, Severity
 
 _SLOW = {
-    "CUDA_LAUNCH_BLOCKING": (("1",), "every kernel waits for the one before"),
-    "TORCH_DISTRIBUTED_DEBUG": (("detail",), "every collective is checked by another one"),
-    "ACCELERATE_DEBUG_MODE": (("1", "true", "yes", "on"), "every collective is checked first"),
-    "TORCH_NCCL_BLOCKING_WAIT": (("1", "true"), "the CPU waits in every collective"),
-    "NCCL_BLOCKING_WAIT": (("1", "true"), "the CPU waits in every collective"),
+    "CUDA_LAUNCH_BLOCKING": (("1",), "every kernel launch waits for the kernel to finish"),
+    "TORCH_DISTRIBUTED_DEBUG": (
+        ("detail",),
+        "every collective is checked by another collective first",
+    ),
+    "ACCELERATE_DEBUG_MODE": (
+        ("1", "true", "yes", "on"),
+        "every collective is checked by another collective first",
+    ),
+    "TORCH_NCCL_BLOCKING_WAIT": (("1", "true"), "the CPU blocks in every collective"),
+    "NCCL_BLOCKING_WAIT": (("1", "true"), "the CPU blocks in every collective"),
 }
 _LOUD = {
-    "NCCL_DEBUG": (("info", "trace"), "every rank fills the log"),
-    "NCCL_DEBUG_SUBSYS": (("all",), "every rank fills the log"),
+    "NCCL_DEBUG": (("info", "trace"), "every rank floods the log"),
+    "NCCL_DEBUG_SUBSYS": (("all",), "every rank floods the log"),
 }
 _MEANT = ("debug", "test", "smoke", "ci", "bench", "profile")
 
 
 class DebugVariableLeftOn(SettingsRule):
-    """A launch file leaves on what is meant for the search for a bug.
+    """A launch file sets an environment variable that is meant for debugging.
 
-    ## What it finds
+    ```bash
+    export CUDA_LAUNCH_BLOCKING=1  # bad: slows down every run
+    export TORCH_DISTRIBUTED_DEBUG=DETAIL  # bad: slows down every run
+    torchrun --nproc-per-node=8 train.py
+    ```
+
+    ## Use instead
+
+    ```bash
+    torchrun --nproc-per-node=8 train.py
+    ```
+
+    Set the variables on the command line of the runs that need them.
+
+    ## Why is this bad?
+
+    Each of these variables slows down every run. In torch 2.13, DDP with
+    `TORCH_DISTRIBUTED_DEBUG=DETAIL` crashes on the CPU.
+
+    ## What is reported
 
     `CUDA_LAUNCH_BLOCKING=1`, `TORCH_DISTRIBUTED_DEBUG=DETAIL`, `ACCELERATE_DEBUG_MODE` and
     `TORCH_NCCL_BLOCKING_WAIT=1` in a script that starts a training. With `--preview` also
-    `NCCL_DEBUG=INFO`, which costs little but fills the log.
+    `NCCL_DEBUG=INFO`, which costs little but floods the log.
 
-    ## Why it matters
+    ## What is not reported
 
-    Each of them slows every run down. With torch 2.13, DDP under `TORCH_DISTRIBUTED_DEBUG=DETAIL`
-    crashes on CPU.
-
-    ## What to do
-
-    Set them on the command line when they are needed.
-
-    ## Fix
-
-    Unsafe: the statement is removed.
-
-    ## When it is silent
-
-    - The file, or the folder it lies in, is called after debugging, tests, CI or benchmarks.
+    - The name of the file, or of its directory, contains `debug`, `test`, `smoke`, `ci`, `bench` or
+      `profile`.
     - The variable is set under a condition.
+
+    ## Fix safety
+
+    Unsafe: removes the statement.
+
+    ## References
+
+    - [torch.distributed: debugging](https://docs.pytorch.org/docs/stable/distributed.html#debugging-torch-distributed-applications)
+    - [ProcessGroupNCCL environment variables](https://docs.pytorch.org/docs/stable/torch_nccl_environment_variables.html)
+    - [NCCL environment variables](https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html)
     """
 
     code = "DST825"
@@ -58,7 +81,7 @@ class DebugVariableLeftOn(SettingsRule):
 
     good = (
         Example(
-            title="A file for debugging, and a flag",
+            title="Set under a condition",
             file="launch.sh",
             code="""\
 if [ -n "$DEBUG" ]; then
@@ -73,7 +96,7 @@ torchrun --nproc_per_node=8 train.py
 
     bad = (
         Example(
-            title="Left on",
+            title="Debugging variables left on",
             file="launch.sh",
             code="""\
 export CUDA_LAUNCH_BLOCKING=1  # expect: DST825
@@ -96,11 +119,11 @@ torchrun --nproc_per_node=8 train.py
                 if setting.value.strip().lower() in values:
                     yield self.finding(
                         page,
-                        f"`{setting.name}={setting.value}` is left on for every run",
+                        f"`{setting.name}={setting.value}` is on for every run",
                         Severity.INFO,
                         (setting.start, setting.end),
                         effect=effect,
-                        advice="set it on the command line when it is needed",
+                        help="Set it on the command line when you need it",
                         fix=unset(page.sheet, "unsafe", setting),
                         preview=preview,
                     )

@@ -17,33 +17,49 @@ _OTHER_UNIT = frozenset({"NCCL_MIN_CTAS", "NCCL_MAX_CTAS", "NCCL_PROTO", "NCCL_A
 
 
 class DeprecatedEnvironmentVariable(SettingsRule):
-    """An environment variable is set that has a newer name, or that nothing reads any more.
+    """An environment variable is set that has been renamed or removed.
 
-    ## What it finds
+    ```bash
+    export NCCL_ASYNC_ERROR_HANDLING=1  # bad: renamed in torch 2.2
+    torchrun --nproc-per-node=8 train.py
+    ```
+
+    ## Use instead
+
+    ```bash
+    export TORCH_NCCL_ASYNC_ERROR_HANDLING=1
+    torchrun --nproc-per-node=8 train.py
+    ```
+
+    Check first whether the variable is still needed: asynchronous error handling is on by default
+    now, and `1` selects a different mode from the default.
+
+    ## Why is this bad?
+
+    torch warns about the old name in every process. A variable that has been removed has no effect.
+
+    ## What is reported
 
     - Names that torch 2.2 replaced (`NCCL_ASYNC_ERROR_HANDLING`, `NCCL_BLOCKING_WAIT` and others
-      are `TORCH_NCCL_*` now), and those of the flight recorder (`TORCH_FR_*`).
-    - Names that NCCL replaced (`NCCL_MIN_NRINGS`) or dropped (`NCCL_TREE_THRESHOLD`).
+      are now `TORCH_NCCL_*`), and those of the flight recorder (now `TORCH_FR_*`).
+    - Names that NCCL replaced (`NCCL_MIN_NRINGS`) or removed (`NCCL_TREE_THRESHOLD`).
 
-    ## Why it matters
+    ## What is not reported
 
-    torch warns about the old name in every process; a name that was dropped does nothing.
+    - The requirements of the project restrict torch to versions that know only the old name.
+    - The old and the new name are both set.
 
-    ## What to do
+    ## Fix safety
 
-    Write the new name. Ask first whether the variable is still needed: asynchronous error handling
-    is the default today, and `1` is another mode than that.
+    Safe: renames a variable that torch replaced; the new one accepts the same values.
 
-    ## Fix
+    Unsafe: renames a variable that NCCL replaced, as the new one may use another unit; removes the
+    statement for one that was removed.
 
-    Safe: a name that torch replaced is written in its new form, which takes the same values.
-    Unsafe: for a name that NCCL replaced, since the new variable may count in another unit, and
-    for one that was dropped the statement is removed.
+    ## References
 
-    ## When it is silent
-
-    - The requirements of the project hold torch at versions that know only the old name.
-    - Old and new name are both set.
+    - [ProcessGroupNCCL environment variables](https://docs.pytorch.org/docs/stable/torch_nccl_environment_variables.html)
+    - [NCCL environment variables](https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html)
     """
 
     code = "DST821"
@@ -52,7 +68,7 @@ class DeprecatedEnvironmentVariable(SettingsRule):
 
     good = (
         Example(
-            title="The names of today",
+            title="The current names",
             file="launch.sh",
             code="""\
 export TORCH_NCCL_ASYNC_ERROR_HANDLING=1
@@ -63,7 +79,7 @@ torchrun --nproc_per_node=8 train.py
             why_static=STATIC,
         ),
         Example(
-            title="For old and new torch",
+            title="The old and the new name, for all versions of torch",
             file="launch.sh",
             code="""\
 export NCCL_BLOCKING_WAIT=1
@@ -77,7 +93,7 @@ torchrun --nproc_per_node=8 train.py
 
     bad = (
         Example(
-            title="An old name of torch's, one of NCCL's, and one that is gone",
+            title="Old names of torch and NCCL, and a removed variable",
             file="launch.sh",
             code="""\
 export NCCL_ASYNC_ERROR_HANDLING=1  # expect: DST821
@@ -103,21 +119,21 @@ torchrun --nproc_per_node=8 train.py
             if since is not None and page.asks_for_older("torch", since):
                 continue
             said = (
-                f"`{setting.name}` is called `{new}` now"
+                f"`{setting.name}` has been renamed"
                 if new and not gone
-                else (
-                    f"nothing reads `{setting.name}` any more" + (f"; see `{new}`" if new else "")
-                )
+                else f"`{setting.name}` is no longer read"
             )
             if new == "":
-                said = f"`{setting.name}` does nothing any more"
+                said = f"`{setting.name}` no longer has any effect"
             yield self.finding(
                 page,
                 said,
                 Severity.WARNING,
                 (setting.name_start, setting.name_end),
-                effect="it changes nothing" if gone or new == "" else "the old name will go",
-                advice=f"write `{new}`" if new and not gone else "delete it",
+                effect="it has no effect" if gone or new == "" else "the old name will be removed",
+                help=f"Rename it to `{new}`"
+                if new and not gone
+                else "Delete it" + (f"; see `{new}`" if new else ""),
                 fix=self._repair(page, setting, new or "", gone=gone),
             )
 

@@ -19,32 +19,54 @@ _AUTO_OF_ITS_OWN = {("data_types", "keep_in_fp32_modules"), ("pipeline", "stages
 
 
 class AutoWithoutTrainer(SettingsRule):
-    """A configuration with "auto" goes to DeepSpeed without the Trainer or Accelerate.
+    """A configuration with `"auto"` is passed to DeepSpeed without the Trainer or Accelerate.
 
-    ## What it finds
+    ```python
+    config = {
+        "train_batch_size": "auto",  # bad: DeepSpeed fails with a TypeError
+        "fp16": {"enabled": "auto"},  # bad: DeepSpeed trains in full precision
+    }
+    engine, *_ = deepspeed.initialize(model=model, config=config)
+    ```
 
-    Values `"auto"` in a configuration that is handed to `deepspeed.initialize`: as a dict, as a
-    file named in the call, or as `--deepspeed_config` on a launch line whose script is at hand and
-    uses neither transformers nor Accelerate.
+    ## Use instead
 
-    ## Why it matters
+    ```python
+    config = {
+        "train_batch_size": 64,
+        "fp16": {"enabled": True},
+    }
+    engine, *_ = deepspeed.initialize(model=model, config=config)
+    ```
+
+    Or pass the file to the Trainer or to Accelerate.
+
+    ## Why is this bad?
 
     Only the Trainer and Accelerate fill in `"auto"`. DeepSpeed itself fails with a TypeError for
-    batch sizes (error), and takes the default for everything else without a word: with
+    batch sizes (error), and silently uses the default for everything else: with
     `"fp16": {"enabled": "auto"}` it trains in full precision (warning).
 
-    ## What to do
+    ## What is reported
 
-    Write the values out, or hand the file to the Trainer or to Accelerate.
+    Values `"auto"` in a configuration that is passed to `deepspeed.initialize`: as a dict, as a
+    file named in the call, or as `--deepspeed_config` on a launch line whose script is found and
+    uses neither transformers nor Accelerate (nor Lightning, TRL or PEFT).
 
-    ## Fix
+    ## What is not reported
 
-    None: what the values should be is not known.
+    - It is not known what reads the file.
+    - The dict is changed before it is passed.
 
-    ## When it is silent
+    ## Fix safety
 
-    - It is not known who reads the file.
-    - The dict is changed before it is handed over.
+    None: the right values are not known.
+
+    ## References
+
+    - [DeepSpeed: initialization](https://deepspeed.readthedocs.io/en/latest/initialize.html)
+    - [transformers: DeepSpeed](https://huggingface.co/docs/transformers/deepspeed)
+    - [Accelerate: DeepSpeed](https://huggingface.co/docs/accelerate/usage_guides/deepspeed)
     """
 
     code = "DST809"
@@ -69,7 +91,7 @@ arguments = TrainingArguments("out", deepspeed=config)
 
     bad = (
         Example(
-            title="DeepSpeed does not",
+            title="DeepSpeed does not fill it in",
             code="""\
 import deepspeed
 import torch
@@ -124,13 +146,13 @@ engine, *_ = deepspeed.initialize(model=model, config=config)
         where = ".".join((*path, entry.key))
         return self.finding(
             page,
-            f'`{where}` is "auto"{f" in {file}" if file else ""}, and nobody fills it in',
+            f'`{where}` stays "auto"{f" in {file}" if file else ""}',
             Severity.ERROR if batch else Severity.WARNING,
             bounds,
-            effect="DeepSpeed ends with a TypeError"
+            effect="DeepSpeed does not fill it in, and fails with a TypeError"
             if batch
-            else "DeepSpeed takes the default without a word",
-            advice="write the value out, or hand the configuration to the Trainer or Accelerate",
+            else "DeepSpeed does not fill it in, and silently uses the default",
+            help="Write the value out, or pass the configuration to the Trainer or Accelerate",
         )
 
 

@@ -34,35 +34,58 @@ _TRUE_WORDS = frozenset("true false yes no on off t f y n 0 1".split())
 
 
 class BadDeepSpeedValue(SettingsRule):
-    """A value in DeepSpeed's configuration is one that DeepSpeed cannot take.
+    """A DeepSpeed configuration has a value that DeepSpeed does not accept.
 
-    ## What it finds
+    ```jsonc
+    {
+      "zero_optimization": {
+        "stage": 4,  // bad: the stages are 0 to 3
+        "offload_optimizer": {"device": "gpu"}  // bad: `none`, `cpu` or `nvme`
+      }
+    }
+    ```
 
-    - Values of the wrong type or out of range in sections that DeepSpeed checks:
-      `"stage": 4`, `"device": "gpu"`, `"reduce_bucket_size": "5e8"`.
-    - Words that are none of the few that DeepSpeed knows: `communication_data_type`,
-      `data_types.grad_accum_dtype`, `checkpoint.tag_validation`.
-    - An optimizer that neither DeepSpeed nor `torch.optim` has, and misspelt schedulers.
-    - Batch sizes and accumulation steps that are no positive whole numbers.
+    ## Use instead
 
-    ## Why it matters
+    ```json
+    {
+      "zero_optimization": {
+        "stage": 3,
+        "offload_optimizer": {"device": "cpu"}
+      }
+    }
+    ```
 
-    DeepSpeed ends the job at the start, or at the first step that needs the value.
+    ## Why is this bad?
 
-    ## What to do
+    DeepSpeed fails at startup, or at the first step that needs the value.
 
-    Write one of the values that are named.
+    ## What is reported
 
-    ## Fix
+    - Values of the wrong type or out of range in sections that DeepSpeed validates: `"stage": 4`,
+      `"device": "gpu"`, `"reduce_bucket_size": "5e8"`.
+    - Strings that DeepSpeed does not know: in `communication_data_type`,
+      `data_types.grad_accum_dtype` and `checkpoint.tag_validation`.
+    - An optimizer that neither DeepSpeed nor `torch.optim` has, and misspelled schedulers.
+    - Batch sizes and gradient accumulation steps that are not positive integers.
 
-    Unsafe: a word that is one or two letters off is replaced by the one it resembles.
+    ## What is not reported
 
-    ## When it is silent
-
-    - `"auto"`, which DeepSpeed takes for "not given"; where that is wrong, DST809 says so.
+    - `"auto"`, which DeepSpeed treats as "not given"; where that is wrong,
+      [ds-auto-without-hf](ds-auto-without-hf.md) reports it.
     - Templates, and the parameters of optimizers and schedulers.
     - An optimizer with a dot in its name: the path of a class that the script itself imports.
-    - Lists beside an `autotuning` that is enabled: the tuner chooses from them.
+    - Lists next to an `autotuning` section that is enabled: the tuner chooses from them.
+
+    ## Fix safety
+
+    Unsafe: replaces a word that is one or two letters off with the one that it resembles.
+
+    ## References
+
+    - [DeepSpeed: ZeRO](https://deepspeed.readthedocs.io/en/latest/zero3.html)
+    - [DeepSpeed: optimizers](https://deepspeed.readthedocs.io/en/latest/optimizers.html)
+    - [DeepSpeed: schedulers](https://deepspeed.readthedocs.io/en/latest/schedulers.html)
     """
 
     code = "DST808"
@@ -71,7 +94,7 @@ class BadDeepSpeedValue(SettingsRule):
 
     good = (
         Example(
-            title="Numbers in any notation, an optimizer of torch",
+            title="Numbers in any notation, and an optimizer of torch",
             file="ds_config.json",
             code="""\
 {
@@ -88,7 +111,7 @@ class BadDeepSpeedValue(SettingsRule):
 
     bad = (
         Example(
-            title="A stage that does not exist, and two misspelt words",
+            title="A stage that does not exist, and two misspelled words",
             file="ds_config.json",
             code="""\
 {
@@ -127,14 +150,14 @@ class BadDeepSpeedValue(SettingsRule):
         if value is UNKNOWN:
             return
         if len(path) == 1 and self._is_no_section(page, entry):
-            yield self._finding(page, entry, "is no section")
+            yield self._finding(page, entry, "is not a section")
             return
         if value == "auto":
             return
         if len(path) == 1 and entry.key in _POSITIVE:
             missing = isinstance(entry.value, Scalar) and value is None
             if not missing and not _is_positive(value):
-                yield self._finding(page, entry, "is no positive whole number")
+                yield self._finding(page, entry, "is not a positive integer")
             return
         if path[0] == "fp16" and (problem := _loss_scaling(entry.key, value, section)):
             yield self._finding(page, entry, problem)
@@ -145,7 +168,7 @@ class BadDeepSpeedValue(SettingsRule):
             said = said.lower() if entry.key in _ANY_CASE else said
             matches = said in known or said.lower() in [k.lower() for k in known]
             if value is not None and not matches:
-                yield self._finding(page, entry, f"is none of {shown(known)}", known)
+                yield self._finding(page, entry, f"is not one of {shown(known)}", known)
             return
         found = page.deepspeed.entries(path)
         if found and page.deepspeed.refuses_unknown(path[:-1]):
@@ -173,12 +196,12 @@ class BadDeepSpeedValue(SettingsRule):
             entry = mapping.entry("type") if mapping is not None else None
             params = mapping.entry("params") if mapping is not None else None
             if params is not None and section == "optimizer" and not _is_section(params):
-                yield self._finding(page, params, "is no section")
+                yield self._finding(page, params, "is not a section")
             value = entry.value.value if entry and isinstance(entry.value, Scalar) else None
             if entry is None or value is None or value is UNKNOWN:
                 continue
             if not isinstance(value, str):
-                yield self._finding(page, entry, "is no string")
+                yield self._finding(page, entry, "is not a string")
                 continue
             if section == "optimizer":
                 yield from self._optimizer(page, entry, value)
@@ -187,7 +210,7 @@ class BadDeepSpeedValue(SettingsRule):
                 same = [s for s in page.deepspeed.schedules if s.lower() == value.lower()]
                 meant = same[0] if same else meant
                 if meant is not None:
-                    problem = f"is no schedule of DeepSpeed; did you mean `{meant}`?"
+                    problem = "is not a DeepSpeed scheduler"
                     yield self._finding(page, entry, problem, (meant,))
 
     def _optimizer(self, page: Page, entry: Entry, value: str) -> Iterator[Finding]:
@@ -200,8 +223,7 @@ class BadDeepSpeedValue(SettingsRule):
         same = [name for name in _TORCH_OPTIMIZERS if name.lower() == value.lower()]
         shownable = [*_TORCH_OPTIMIZERS, "Lamb", "Lion"]
         meant = same[0] if same else nearest(value, shownable, 2)
-        hint = f"; did you mean `{meant}`?" if meant else ""
-        problem = f"is no optimizer of DeepSpeed or torch.optim{hint}"
+        problem = "is not an optimizer of DeepSpeed or torch"
         yield self._finding(page, entry, problem, (meant,) if meant else ())
 
     def _finding(
@@ -212,10 +234,17 @@ class BadDeepSpeedValue(SettingsRule):
             f"`{entry.key}`: {written(page, entry.value)[:40]} {problem}",
             Severity.ERROR,
             (entry.value.start, entry.value.end),
-            effect="DeepSpeed ends the job with an error",
-            advice=f"write one of {shown(known)}" if known else "write a value that it takes",
+            effect="DeepSpeed fails with an error",
+            help=_advice(known),
             fix=_nearest_word(page, entry, known),
         )
+
+
+def _advice(known: tuple[str, ...]) -> str:
+    """What is to be written instead, where that is known."""
+    if len(known) == 1:
+        return f"Use `{known[0]}`"
+    return f"Use one of {shown(known)}" if known else "Use a value that DeepSpeed accepts"
 
 
 def _nearest_word(page: Page, entry: Entry, known: tuple[str, ...]) -> Fix | None:
@@ -227,7 +256,7 @@ def _nearest_word(page: Page, entry: Entry, known: tuple[str, ...]) -> Fix | Non
         return None
     start, end = entry.value.start, entry.value.end
     quote = page.text[start]
-    return replaced(page.sheet, "unsafe", f"Write `{meant}`", (start, end, quote + meant + quote))
+    return replaced(page.sheet, "unsafe", f"Set to `{meant}`", (start, end, quote + meant + quote))
 
 
 def _is_section(entry: Entry) -> bool:
@@ -238,13 +267,13 @@ def _is_section(entry: Entry) -> bool:
 def _loss_scaling(key: str, value: Any, section: Mapping) -> str | None:
     """What DeepSpeed checks by itself about the scaling of the loss."""
     if key in ("loss_scale", "loss_scale_window", "min_loss_scale") and isinstance(value, bool):
-        return "is no number"
+        return "is not a number"
     if key == "loss_scale" and isinstance(value, (int, float)) and value < 0:
-        return "has to be at least 0"
+        return "must be at least 0"
     if key in ("loss_scale_window", "min_loss_scale") and section.value("enabled") is True:
         dynamic = not section.value("loss_scale") and section.value("loss_scale") is not UNKNOWN
         if dynamic and isinstance(value, (int, float)) and value <= 0:
-            return "has to be greater than 0 where the scale is dynamic"
+            return "must be greater than 0 with dynamic loss scaling"
     return None
 
 
@@ -261,38 +290,38 @@ def _problem(schema: Table[str, Any], entry: Entry) -> str | None:
     if "keys" in schema and kind != "any":
         if isinstance(node, Scalar) and node.value is None and schema.get("nullable"):
             return None
-        return None if isinstance(node, Mapping) else "is no section"
+        return None if isinstance(node, Mapping) else "is not a section"
     if isinstance(node, (Mapping, Sequence)):
         if "values" in schema:
-            return f"is none of {shown(str(each) for each in schema['values'])}"
-        return f"is no {_WORDS[kind]}" if kind in _WORDS else None
+            return f"is not one of {shown(str(each) for each in schema['values'])}"
+        return f"is not {_WORDS[kind]}" if kind in _WORDS else None
     value = node.value
     if value is None:
         return (
             None
             if schema.get("nullable") or (kind is None and "values" not in schema)
-            else ("is null")
+            else "is not accepted"
         )
     if "values" in schema:
         known = schema["values"]
         if value in known or str(value) in [str(each) for each in known]:
             return None
-        return f"is none of {shown(str(each) for each in known)}"
+        return f"is not one of {shown(str(each) for each in known)}"
     if kind in ("int", "float"):
         number = _number(value, whole=kind == "int")
         if number is None:
-            return f"is no {_WORDS[kind]}"
+            return f"is not {_WORDS[kind]}"
         return _out_of_range(schema, number)
     if kind == "bool":
         if isinstance(value, bool) or value in (0, 1) or str(value).lower() in _TRUE_WORDS:
             return None
-        return "is neither true nor false"
+        return "is not a boolean"
     if kind == "str" and not isinstance(value, str):
-        return "is no string"
+        return "is not a string"
     return None
 
 
-_WORDS = {"int": "whole number", "float": "number", "bool": "truth value", "str": "string"}
+_WORDS = {"int": "an integer", "float": "a number", "bool": "a boolean", "str": "a string"}
 
 
 def _number(value: Any, *, whole: bool) -> float | None:
@@ -311,11 +340,11 @@ def _number(value: Any, *, whole: bool) -> float | None:
 
 def _out_of_range(schema: Table[str, Any], number: float) -> str | None:
     if "gt" in schema and number <= schema["gt"]:
-        return f"has to be greater than {schema['gt']}"
+        return f"must be greater than {schema['gt']}"
     if "ge" in schema and number < schema["ge"]:
-        return f"has to be at least {schema['ge']}"
+        return f"must be at least {schema['ge']}"
     if "lt" in schema and number >= schema["lt"]:
-        return f"has to be less than {schema['lt']}"
+        return f"must be less than {schema['lt']}"
     if "le" in schema and number > schema["le"]:
-        return f"has to be at most {schema['le']}"
+        return f"must be at most {schema['le']}"
     return None

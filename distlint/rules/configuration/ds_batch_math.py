@@ -17,34 +17,55 @@ STEPS = "gradient_accumulation_steps"
 
 
 class BatchMath(SettingsRule):
-    """The batch sizes in DeepSpeed's configuration contradict each other.
+    """The batch sizes in a DeepSpeed configuration contradict each other.
 
-    ## What it finds
+    ```jsonc
+    {
+      "train_batch_size": 30,  // bad: not a multiple of 4 x 2
+      "train_micro_batch_size_per_gpu": 4,
+      "gradient_accumulation_steps": 2
+    }
+    ```
 
-    `train_batch_size` has to be `train_micro_batch_size_per_gpu` times
-    `gradient_accumulation_steps` times the number of processes. Reported are
+    ## Use instead
 
-    - values for which no number of processes makes that true;
-    - a dict handed to `deepspeed.initialize` that has neither of the two batch sizes.
+    ```json
+    {
+      "train_micro_batch_size_per_gpu": 4,
+      "gradient_accumulation_steps": 2
+    }
+    ```
 
-    What a launch line says about the number of processes is held against it by DST817.
+    Without `train_batch_size`, DeepSpeed computes it from the other two.
 
-    ## Why it matters
+    ## Why is this bad?
 
-    DeepSpeed asserts it, and ends the job at the start.
+    DeepSpeed asserts that the batch sizes agree, and fails at startup.
 
-    ## What to do
+    ## What is reported
 
-    Leave `train_batch_size` out: DeepSpeed computes it from the other two.
+    `train_batch_size` must equal `train_micro_batch_size_per_gpu` times
+    `gradient_accumulation_steps` times the number of processes. The rule reports
 
-    ## Fix
+    - values that satisfy this with no number of processes;
+    - a dict passed to `deepspeed.initialize` that sets neither `train_batch_size` nor
+      `train_micro_batch_size_per_gpu`.
 
-    None: which of the numbers is meant is for you to say.
+    The number of processes on a launch line is compared with the batch sizes by
+    [launch-config-mismatch](launch-config-mismatch.md).
 
-    ## When it is silent
+    ## What is not reported
 
     - A value is `"auto"`, comes from a template or is not written out.
-    - Only one of the numbers is there: the other two follow from it.
+    - Only one of the numbers is given: the other two follow from it.
+
+    ## Fix safety
+
+    None: only you know which of the numbers is wrong.
+
+    ## References
+
+    - [DeepSpeed: initialization](https://deepspeed.readthedocs.io/en/latest/initialize.html)
     """
 
     code = "DST805"
@@ -53,7 +74,7 @@ class BatchMath(SettingsRule):
 
     good = (
         Example(
-            title="True on four processes, and filled in by the Trainer",
+            title="Batch sizes that agree on four processes",
             file="ds_config.json",
             code="""\
 {
@@ -70,7 +91,7 @@ class BatchMath(SettingsRule):
 
     bad = (
         Example(
-            title="Not true on any number of processes",
+            title="Batch sizes that agree on no number of processes",
             file="ds_config.json",
             code="""\
 {
@@ -93,7 +114,7 @@ class BatchMath(SettingsRule):
             if entry is not None and problem is not None:
                 yield self._finding(page, (entry.start, entry.value.end), problem)
             elif _lacks_both(config):
-                problem = f"neither `{TOTAL}` nor `{MICRO}` is given"
+                problem = "neither a total nor a micro-batch size is given"
                 yield self._finding(page, (root.start, root.start + 1), problem)
 
     def _finding(self, page: Page, bounds: tuple[int, int], problem: str) -> Finding:
@@ -102,8 +123,8 @@ class BatchMath(SettingsRule):
             problem,
             Severity.ERROR,
             bounds,
-            effect="DeepSpeed ends the job at the start with an AssertionError",
-            advice=f"leave `{TOTAL}` out and give `{MICRO}` and `{STEPS}`",
+            effect="DeepSpeed fails at startup with an AssertionError",
+            help=f"Leave `{TOTAL}` out, and set `{MICRO}` and `{STEPS}`",
         )
 
 
@@ -121,14 +142,14 @@ def contradiction(root: Mapping, processes: int | None = None) -> str | None:
     product = (micro or 1) * (steps or 1)
     said = " x ".join(str(v) for v in (micro, steps) if v is not None)
     if total % product:
-        return f"`{TOTAL}` {total} is no multiple of {said}"
+        return f"`{TOTAL}` {total} is not a multiple of {said}"
     if processes is None:
         return None
     if micro is not None and steps is not None:
         if total != product * processes:
             return f"`{TOTAL}` {total} is not {said} x {processes} processes"
     elif total % (product * processes):
-        return f"`{TOTAL}` {total} is no multiple of {said} x {processes} processes"
+        return f"`{TOTAL}` {total} is not a multiple of {said} x {processes} processes"
     return None
 
 

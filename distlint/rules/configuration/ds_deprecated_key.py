@@ -22,36 +22,59 @@ _RENAMED = {
 
 
 class DeprecatedDeepSpeedKey(SettingsRule):
-    """DeepSpeed's configuration uses a key that has a newer one.
+    """A DeepSpeed configuration uses a deprecated key.
 
-    ## What it finds
+    ```jsonc
+    {
+      "zero_optimization": {
+        "stage": 2,
+        "cpu_offload": true  // bad: replaced by `offload_optimizer`
+      }
+    }
+    ```
 
-    - `cpu_offload` and its kin in `zero_optimization`, which are sections today:
+    ## Use instead
+
+    ```json
+    {
+      "zero_optimization": {
+        "stage": 2,
+        "offload_optimizer": {"device": "cpu"}
+      }
+    }
+    ```
+
+    Delete a deprecated key whose value is false.
+
+    ## Why is this bad?
+
+    DeepSpeed warns, and will remove the key in a future version. If the new key is set as well, an
+    old key of `zero_optimization` ends the job with an AssertionError, even if it is false;
+    `bfloat16` is ignored if `bf16` is set as well.
+
+    ## What is reported
+
+    - `cpu_offload` and the like in `zero_optimization`, which are sections now:
       `"offload_optimizer": {"device": "cpu"}`.
-    - `stage3_gather_fp16_weights_on_model_save`, which is called `..._16bit_...` now.
-    - A section `bfloat16` in place of `bf16`.
-    - `zero_optimization` as true or false in place of a section.
+    - `stage3_gather_fp16_weights_on_model_save`, which is now called
+      `stage3_gather_16bit_weights_on_model_save`.
+    - A section `bfloat16` instead of `bf16`.
+    - `zero_optimization` as true or false instead of a section.
 
-    It is an error where old and new stand side by side.
+    It is an error if the old and the new key are both set, otherwise a warning.
 
-    ## Why it matters
-
-    DeepSpeed warns, and will drop the key one day. Beside its successor an old key of
-    `zero_optimization` ends the job with an AssertionError, even when it says false; `bfloat16`
-    beside `bf16` is passed over.
-
-    ## What to do
-
-    Write the new key, and delete an old one that says false.
-
-    ## Fix
-
-    Safe: the new key is written in place of the old, or an old one that says false is removed.
-    DeepSpeed makes the same of both. None where both are there, for one of them has to go.
-
-    ## When it is silent
+    ## What is not reported
 
     - The value is not known, as in a template.
+
+    ## Fix safety
+
+    Safe: replaces the old key with the new one, or removes an old key that is false. DeepSpeed
+    treats both alike. There is no fix where both are set, as one of them has to be chosen.
+
+    ## References
+
+    - [DeepSpeed: ZeRO](https://deepspeed.readthedocs.io/en/latest/zero3.html)
     """
 
     code = "DST803"
@@ -59,7 +82,7 @@ class DeprecatedDeepSpeedKey(SettingsRule):
 
     good = (
         Example(
-            title="As DeepSpeed has it now",
+            title="The current keys",
             file="ds_config.json",
             code="""\
 {
@@ -75,7 +98,7 @@ class DeprecatedDeepSpeedKey(SettingsRule):
 
     bad = (
         Example(
-            title="Two old keys",
+            title="Two deprecated keys",
             file="ds_config.json",
             code="""\
 {
@@ -111,19 +134,17 @@ class DeprecatedDeepSpeedKey(SettingsRule):
         new = _RENAMED.get(entry.key) or _SECTIONS.get(entry.key, ("", ""))[0]
         new = new or str(found[0]["deprecated"])
         both = new in section.keys and not is_auto(section.node(new))
-        instead = f"; its name is `{new}` now" if new and " " not in new else ""
-        if " " in new:
-            instead = f"; it belongs into {shown(new.split(' or '))}"
+        instead = shown(new.split(" or ")).replace(", ", " or ")
         fix = None if both else self._repair(page, section, entry)
         yield self.finding(
             page,
-            f"`{entry.key}` is deprecated{instead}",
+            f"`{entry.key}` is deprecated",
             Severity.ERROR if both else Severity.WARNING,
             (entry.start, entry.end),
-            effect=f"DeepSpeed ends with an AssertionError: `{new}` is given as well"
+            effect=f"DeepSpeed fails with an AssertionError: `{new}` is set as well"
             if both
-            else "DeepSpeed warns, and will no longer know the key one day",
-            advice=f"keep `{new}` alone" if both else f"write {shown(new.split(' or '))}",
+            else "DeepSpeed warns, and will remove the key in a future version",
+            help=f"Keep only `{new}`" if both else f"Use {instead}",
             fix=fix,
         )
 
@@ -141,7 +162,7 @@ class DeprecatedDeepSpeedKey(SettingsRule):
             return replaced(
                 page.sheet,
                 "safe",
-                f"Write `{new}`",
+                f"Replace with `{new}`",
                 (entry.start, entry.value.end, f"{quote}{new}{quote}: {text}"),
             )
         return None
@@ -150,13 +171,11 @@ class DeprecatedDeepSpeedKey(SettingsRule):
         both = "bf16" in root.keys
         return self.finding(
             page,
-            "`bfloat16` is passed over beside `bf16`"
-            if both
-            else "`bfloat16` is called `bf16` now",
+            "`bfloat16` is ignored because `bf16` is set" if both else "`bfloat16` is deprecated",
             Severity.ERROR if both else Severity.WARNING,
             (entry.start, entry.end),
-            effect="only `bf16` counts" if both else "Accelerate and the Trainer do not see it",
-            advice="keep `bf16` alone" if both else "write `bf16`",
+            effect="only `bf16` is used" if both else "Accelerate and the Trainer do not see it",
+            help="Keep only `bf16`" if both else "Rename it to `bf16`",
             fix=None if both else renamed(page.sheet, "safe", entry, "bf16"),
         )
 
@@ -164,10 +183,10 @@ class DeprecatedDeepSpeedKey(SettingsRule):
         text = f'{{"stage": {int(on)}}}'
         return self.finding(
             page,
-            f"`zero_optimization` is a section today; this means stage {int(on)}",
+            f"`zero_optimization` must be a section (this means stage {int(on)})",
             Severity.WARNING,
             (entry.start, entry.end),
-            effect="DeepSpeed warns, and will no longer take it one day",
-            advice=f"write {text}",
+            effect="DeepSpeed warns, and will not accept it in a future version",
+            help=f"Write `{text}`",
             fix=set_value(page.sheet, "safe", entry, text),
         )

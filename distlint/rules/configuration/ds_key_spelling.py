@@ -12,29 +12,50 @@ from distlint.source.finding import Finding, Severity
 
 
 class DeepSpeedKeySpelling(SettingsRule):
-    """A key in DeepSpeed's configuration is spelt as only DeepSpeed itself understands it.
+    """A DeepSpeed configuration uses a spelling of a key that only DeepSpeed understands.
 
-    ## What it finds
+    ```jsonc
+    {
+      "zero_optimization": {
+        "stage": 3,
+        "gather_16bit_weights_on_model_save": true  // bad: without `stage3_`
+      }
+    }
+    ```
 
-    Names of fields that DeepSpeed takes in place of the documented keys, such as
+    ## Use instead
+
+    ```json
+    {
+      "zero_optimization": {
+        "stage": 3,
+        "stage3_gather_16bit_weights_on_model_save": true
+      }
+    }
+    ```
+
+    ## Why is this bad?
+
+    DeepSpeed accepts both spellings. Accelerate and the Trainer look for the documented key: they
+    neither fill in the other one nor see its value.
+
+    ## What is reported
+
+    Field names that DeepSpeed accepts instead of the documented keys, such as
     `gather_16bit_weights_on_model_save` for `stage3_gather_16bit_weights_on_model_save`.
 
-    ## Why it matters
+    ## What is not reported
 
-    DeepSpeed takes both. Accelerate and the Trainer look for the documented key: they neither fill
-    this one in nor see what it says.
+    - The documented key is set as well.
 
-    ## What to do
+    ## Fix safety
 
-    Write the documented key.
+    Safe: writes the documented key; DeepSpeed treats both alike.
 
-    ## Fix
+    ## References
 
-    Safe: the documented key is written; DeepSpeed reads both alike.
-
-    ## When it is silent
-
-    - The documented key is there as well.
+    - [DeepSpeed: ZeRO](https://deepspeed.readthedocs.io/en/latest/zero3.html)
+    - [Accelerate: DeepSpeed](https://huggingface.co/docs/accelerate/usage_guides/deepspeed)
     """
 
     code = "DST814"
@@ -58,7 +79,7 @@ class DeepSpeedKeySpelling(SettingsRule):
 
     bad = (
         Example(
-            title="Without its prefix",
+            title="A key without its prefix",
             file="ds_config.json",
             code="""\
 {
@@ -83,10 +104,10 @@ class DeepSpeedKeySpelling(SettingsRule):
                     if documented not in section.keys:
                         yield self.finding(
                             page,
-                            f"the key is documented as `{documented}`",
+                            f"`{entry.key}` is not the documented key",
                             Severity.INFO,
                             (entry.start, entry.end),
-                            effect="DeepSpeed takes both; Accelerate and the Trainer do not",
-                            advice=f"write `{documented}`",
+                            effect="DeepSpeed reads it, but Accelerate and the Trainer do not",
+                            help=f"Rename it to `{documented}`",
                             fix=renamed(page.sheet, "safe", entry, documented),
                         )

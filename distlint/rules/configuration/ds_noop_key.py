@@ -13,30 +13,51 @@ from distlint.source.settings.values import UNKNOWN, Scalar
 
 
 class NoopDeepSpeedKey(SettingsRule):
-    """A key in DeepSpeed's configuration says what is the default anyway.
+    """A key in a DeepSpeed configuration is set to its default.
 
-    ## What it finds
+    ```jsonc
+    {
+      "zero_optimization": {
+        "stage": 2,
+        "contiguous_gradients": true  // bad: this is the default
+      }
+    }
+    ```
 
-    Keys in the sections that DeepSpeed checks whose value is the default in all versions that the
-    project may run with.
+    ## Use instead
 
-    ## Why it matters
+    ```json
+    {
+      "zero_optimization": {
+        "stage": 2
+      }
+    }
+    ```
 
-    Such keys are copied from file to file and read as if they did something, like
+    Keep the key if it is there to document that the default is intended.
+
+    ## Why is this bad?
+
+    Such keys are copied from file to file and read as if they had an effect, such as
     `override_module_apply: true` for embeddings.
 
-    ## What to do
+    ## What is reported
 
-    Delete the key, unless it is there to say that the default is meant.
+    Keys in sections that DeepSpeed validates, whose value is the default in all versions that the
+    project may run with.
 
-    ## Fix
-
-    Safe: the key is removed, unless a comment stands with it.
-
-    ## When it is silent
+    ## What is not reported
 
     - The default differs between the versions that the project may run with.
-    - Sections that are only looked up, and the keys `enabled` and `stage`.
+    - Sections that DeepSpeed does not validate, and the keys `enabled` and `stage`.
+
+    ## Fix safety
+
+    Safe: removes the key, unless there is a comment with it.
+
+    ## References
+
+    - [DeepSpeed: ZeRO](https://deepspeed.readthedocs.io/en/latest/zero3.html)
     """
 
     code = "DST810"
@@ -46,7 +67,7 @@ class NoopDeepSpeedKey(SettingsRule):
 
     good = (
         Example(
-            title="Values of its own",
+            title="Values that differ from the defaults",
             file="ds_config.json",
             code="""\
 {
@@ -61,7 +82,7 @@ class NoopDeepSpeedKey(SettingsRule):
 
     bad = (
         Example(
-            title="Both are the default",
+            title="Two default values",
             file="ds_config.json",
             code="""\
 {
@@ -93,10 +114,10 @@ class NoopDeepSpeedKey(SettingsRule):
                 if found and all(d == value for d in defaults) and all(same):
                     yield self.finding(
                         page,
-                        f"`{entry.key}`: {written(page, entry.value)} is the default",
+                        f"`{entry.key}` is set to its default, {written(page, entry.value)}",
                         Severity.INFO,
                         (entry.start, entry.end),
-                        effect="it changes nothing",
-                        advice="delete it",
+                        effect="it has no effect",
+                        help="Delete it",
                         fix=without(page.sheet, "safe", section, entry),
                     )

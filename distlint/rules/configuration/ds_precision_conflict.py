@@ -11,27 +11,46 @@ from distlint.source.finding import Finding, Related, Severity
 
 
 class PrecisionConflict(SettingsRule):
-    """DeepSpeed's configuration switches on fp16 and bf16 at once.
+    """A DeepSpeed configuration enables both fp16 and bf16.
 
-    ## What it finds
+    ```jsonc
+    {
+      "train_micro_batch_size_per_gpu": 4,
+      "fp16": {"enabled": true},
+      "bf16": {"enabled": true}  // bad: only one of them may be enabled
+    }
+    ```
+
+    ## Use instead
+
+    ```json
+    {
+      "train_micro_batch_size_per_gpu": 4,
+      "bf16": {"enabled": true}
+    }
+    ```
+
+    Use bf16 on GPUs that support it, and fp16 on others.
+
+    ## Why is this bad?
+
+    DeepSpeed asserts that only one of them is enabled, and fails at startup.
+
+    ## What is reported
 
     `fp16.enabled` and `bf16.enabled` (or `bfloat16.enabled`) that are both true.
 
-    ## Why it matters
-
-    DeepSpeed asserts that they are not, and ends the job at the start.
-
-    ## What to do
-
-    Keep bf16 where the GPUs have it, fp16 elsewhere.
-
-    ## Fix
-
-    None: which of them is meant depends on the GPUs.
-
-    ## When it is silent
+    ## What is not reported
 
     - One of them is `"auto"`: the Trainer and Accelerate fill it in.
+
+    ## Fix safety
+
+    None: the right choice depends on the GPUs.
+
+    ## References
+
+    - [DeepSpeed: initialization](https://deepspeed.readthedocs.io/en/latest/initialize.html)
     """
 
     code = "DST806"
@@ -40,7 +59,7 @@ class PrecisionConflict(SettingsRule):
 
     good = (
         Example(
-            title="One is off",
+            title="Only one is enabled",
             file="ds_config.json",
             code="""\
 {
@@ -57,7 +76,7 @@ class PrecisionConflict(SettingsRule):
 
     bad = (
         Example(
-            title="Both are on",
+            title="Both are enabled",
             file="ds_config.json",
             code="""\
 {
@@ -82,11 +101,13 @@ class PrecisionConflict(SettingsRule):
             if is_on(root, "fp16", "enabled") and is_on(root, other, "enabled"):
                 yield self.finding(
                     page,
-                    f"`fp16` and `{other}` are both switched on",
+                    f"`fp16` and `{other}` are both enabled",
                     Severity.ERROR,
                     (entry.start, entry.end),
-                    effect='DeepSpeed ends the job: "bfloat16 and fp16 modes cannot be '
+                    effect='DeepSpeed fails at startup: "bfloat16 and fp16 modes cannot be '
                     'simultaneously enabled"',
-                    advice="switch one of them off",
-                    related=(Related("fp16", page.sheet.place(fp16.start, fp16.end)),),
+                    help="Disable one of them",
+                    related=(
+                        Related("`fp16` is enabled here", page.sheet.place(fp16.start, fp16.end)),
+                    ),
                 )

@@ -13,32 +13,52 @@ from distlint.source.settings.values import Scalar
 
 
 class RemovedDeepSpeedKey(SettingsRule):
-    """DeepSpeed's configuration uses what newer versions of DeepSpeed have removed.
+    """A DeepSpeed configuration uses a key or an optimizer that newer versions have removed.
 
-    ## What it finds
+    ```jsonc
+    {
+      "train_micro_batch_size_per_gpu": 4,
+      "amp": {"enabled": false}  // bad: removed in DeepSpeed 0.19.8
+    }
+    ```
 
-    - Keys that DeepSpeed 0.19.8 refuses (`amp`, `elasticity`, `nebula`, `compression_training`,
-      `sparse_gradients`, `quantize_training` and others), and keys of `zero_optimization` that are
-      gone (`mics_shard_size`, `zeropp_loco_param`).
-    - The 1-bit optimizers, which are gone since 0.19.8.
+    ## Use instead
 
-    It is an error when the project asks for versions that all refuse it, else a warning.
+    ```json
+    {
+      "train_micro_batch_size_per_gpu": 4,
+      "bf16": {"enabled": true}
+    }
+    ```
 
-    ## Why it matters
+    Delete the key and use its replacement, or restrict DeepSpeed to versions before 0.19.8 in the
+    requirements.
 
-    DeepSpeed raises at the start, also when the section says `"enabled": false`.
+    ## Why is this bad?
 
-    ## What to do
+    DeepSpeed raises at startup, even if the section says `"enabled": false`.
 
-    Delete the key and use what replaces it, or hold DeepSpeed below 0.19.8 in the requirements.
+    ## What is reported
 
-    ## Fix
+    - Keys that DeepSpeed 0.19.8 rejects (`amp`, `elasticity`, `nebula`, `compression_training`,
+      `sparse_gradients`, `quantize_training` and others), and removed keys of `zero_optimization`
+      (`mics_shard_size`, `zeropp_loco_param`).
+    - The 1-bit optimizers, which were removed in 0.19.8.
 
-    None: what the job is to do without it is a decision.
+    It is an error if all versions that the project may run with reject it, otherwise a warning.
 
-    ## When it is silent
+    ## What is not reported
 
-    - The requirements of the project hold DeepSpeed at versions that know the key.
+    - The requirements of the project restrict DeepSpeed to versions that know the key.
+
+    ## Fix safety
+
+    None: what the job is to do without it is a decision for its author.
+
+    ## References
+
+    - [DeepSpeed: initialization](https://deepspeed.readthedocs.io/en/latest/initialize.html)
+    - [DeepSpeed: optimizers](https://deepspeed.readthedocs.io/en/latest/optimizers.html)
     """
 
     code = "DST804"
@@ -46,7 +66,7 @@ class RemovedDeepSpeedKey(SettingsRule):
 
     good = (
         Example(
-            title="Mixed precision by DeepSpeed itself",
+            title="Mixed precision of DeepSpeed itself",
             file="ds_config.json",
             code="""\
 {
@@ -62,7 +82,7 @@ class RemovedDeepSpeedKey(SettingsRule):
 
     bad = (
         Example(
-            title="Apex, switched off",
+            title="A removed section that is disabled",
             file="ds_config.json",
             code="""\
 {
@@ -92,9 +112,10 @@ class RemovedDeepSpeedKey(SettingsRule):
                     reason = removal.rstrip(".").split(". ")[-1] if removal else ""
                     yield self._finding(
                         page,
-                        f"DeepSpeed {newest} refuses `{entry.key}`",
+                        f"DeepSpeed {newest} rejects `{entry.key}`",
                         (entry.start, entry.end),
-                        reason or "delete it",
+                        "Delete it",
+                        reason,
                         certain=removal is None or schema.always_removed(here),
                     )
             yield from self._optimizer(page, config)
@@ -107,20 +128,29 @@ class RemovedDeepSpeedKey(SettingsRule):
         if node.value.lower() in schema.former_optimizers:
             yield self._finding(
                 page,
-                f"DeepSpeed {schema.versions[-1]} has no optimizer `{node.value}` any more",
+                f"DeepSpeed {schema.versions[-1]} has removed the optimizer `{node.value}`",
                 (node.start, node.end),
-                "use `AdamW` or `Lamb`",
+                "Use `AdamW` or `Lamb`",
                 certain=node.value.lower() not in schema.optimizers,
             )
 
     def _finding(
-        self, page: Page, message: str, bounds: tuple[int, int], advice: str, *, certain: bool
+        self,
+        page: Page,
+        message: str,
+        bounds: tuple[int, int],
+        help: str,
+        reason: str = "",
+        *,
+        certain: bool,
     ) -> Finding:
         return self.finding(
             page,
             message,
             Severity.ERROR if certain else Severity.WARNING,
             bounds,
-            effect="the job ends at the start with an error",
-            advice=f"{advice}, or hold DeepSpeed back in the requirements",
+            effect=f'DeepSpeed fails at startup: "{reason}"'
+            if reason
+            else "DeepSpeed fails at startup",
+            help=f"{help}, or restrict DeepSpeed to older versions in the requirements",
         )

@@ -26,39 +26,61 @@ _ZERO_ONLY = (
 
 
 class StageMismatch(SettingsRule):
-    """DeepSpeed's configuration has options that do not go with its ZeRO stage.
+    """A DeepSpeed configuration sets options that do not apply to its ZeRO stage.
 
-    ## What it finds
+    ```jsonc
+    {
+      "zero_optimization": {
+        "stage": 2,
+        "offload_param": {"device": "cpu"}  // bad: needs stage 3
+      }
+    }
+    ```
+
+    ## Use instead
+
+    ```json
+    {
+      "zero_optimization": {
+        "stage": 3,
+        "offload_param": {"device": "cpu"}
+      }
+    }
+    ```
+
+    Or delete the option that belongs to another stage.
+
+    ## Why is this bad?
+
+    The parameters stay on every GPU, or nothing is offloaded: the job runs out of memory although
+    the file says otherwise. Or the job fails at startup.
+
+    ## What is reported
 
     Options without effect (warning):
 
     - `stage3_*`, `offload_param` and the quantization of ZeRO++ below stage 3;
     - `offload_optimizer` at stage 0, and to `nvme` below stage 3.
 
-    Options that DeepSpeed refuses (error):
+    Options that DeepSpeed rejects (error):
 
     - `compute_grad_norm: false` outside stages 1 and 2;
     - a `ratio` below 1 in `offload_optimizer` below stage 3;
     - master weights and optimizer states in half precision at stage 0;
     - `gradient_allreduce_op: "sum"` at stage 3.
 
-    ## Why it matters
+    ## What is not reported
 
-    Parameters stay on every GPU, or nothing is offloaded: the job runs out of memory although the
-    file says otherwise. Or it ends at the start.
+    - The stage is not known, or the option is `"none"`, false or the like.
+    - `stage3_*` options whose value is `"auto"`, in a file whose stage is chosen elsewhere.
 
-    ## What to do
-
-    Set the stage that was meant, or delete what belongs to another one.
-
-    ## Fix
+    ## Fix safety
 
     None: either the stage or the option is wrong.
 
-    ## When it is silent
+    ## References
 
-    - The stage is not known, or the option says `"none"`, false or the like.
-    - Options of stage 3 in a file that the stage is set for from elsewhere (`"auto"`).
+    - [DeepSpeed: ZeRO](https://deepspeed.readthedocs.io/en/latest/zero3.html)
     """
 
     code = "DST807"
@@ -66,7 +88,7 @@ class StageMismatch(SettingsRule):
 
     good = (
         Example(
-            title="What goes with stage 3, and an offload that is off",
+            title="Options of stage 3",
             file="ds_config.json",
             code="""\
 {
@@ -82,7 +104,7 @@ class StageMismatch(SettingsRule):
             why_static=STATIC,
         ),
         Example(
-            title="An offload that is off",
+            title="Offloading is off",
             file="ds_config.json",
             code="""\
 {
@@ -148,7 +170,7 @@ class StageMismatch(SettingsRule):
                 if not is_auto(entry.value):
                     yield self._idle(page, entry, "needs stage 3", level)
         elif key == "compute_grad_norm" and value is False and level not in (1, 2):
-            yield self._refused(page, entry, "needs stage 1 or 2 to be false", level)
+            yield self._refused(page, entry, "can be false at stages 1 and 2 only", level)
 
     def _elsewhere(self, page: Page, root: Mapping, level: int) -> Iterator[Finding]:
         for section, key in _ZERO_ONLY:
@@ -158,24 +180,24 @@ class StageMismatch(SettingsRule):
                 yield self._refused(page, entry, "needs stage 1, 2 or 3", level)
         entry = root.entry("gradient_allreduce_op")
         if entry is not None and level == 3 and root.value("gradient_allreduce_op") == "sum":
-            yield self._refused(page, entry, "cannot be `sum` there", level)
+            yield self._refused(page, entry, "cannot be `sum`", level)
 
     def _idle(self, page: Page, entry: Entry, needs: str, level: int) -> Finding:
         return self.finding(
             page,
-            f"`{entry.key}` {needs}, and this is stage {level}",
+            f"`{entry.key}` {needs}; this is stage {level}",
             Severity.WARNING,
             (entry.start, entry.end),
-            effect="DeepSpeed passes over it without a word",
-            advice="set the stage that was meant, or delete it",
+            effect="DeepSpeed silently ignores it",
+            help="Set the intended stage, or delete it",
         )
 
     def _refused(self, page: Page, entry: Entry, needs: str, level: int) -> Finding:
         return self.finding(
             page,
-            f"`{entry.key}` {needs}, and this is stage {level}",
+            f"`{entry.key}` {needs}; this is stage {level}",
             Severity.ERROR,
             (entry.start, entry.end),
-            effect="DeepSpeed ends the job at the start",
-            advice="set the stage that was meant, or delete it",
+            effect="DeepSpeed fails at startup",
+            help="Set the intended stage, or delete it",
         )

@@ -14,49 +14,65 @@ from distlint.source.settings.sheet import Config
 from distlint.source.settings.values import Entry
 
 _INSTEAD = {
-    "communication_backend": "the backend and its timeout are arguments of "
-    "`deepspeed.init_distributed(dist_backend=, timeout=)`, or DEEPSPEED_TIMEOUT in minutes",
-    "communication": "what exists is `communication_data_type`, and ZeRO++'s "
-    "`zero_quantized_gradients` and `zero_quantized_weights` at stage 3",
-    "timeout": "the time limit is that of the process group: `init_distributed(timeout=)` or "
-    "DEEPSPEED_TIMEOUT in minutes",
-    "checkpointing": "the section is `checkpoint`; how many checkpoints are kept is for the "
-    "trainer to decide (`save_total_limit`, `ProjectConfiguration(total_limit=)`)",
-    "logging": "what exists is `log_level`, since DeepSpeed 0.19.8",
+    "communication_backend": "Pass the backend and the timeout to "
+    "`deepspeed.init_distributed(dist_backend=, timeout=)`, or set DEEPSPEED_TIMEOUT (minutes)",
+    "communication": "Use `communication_data_type`, or `zero_quantized_gradients` and "
+    "`zero_quantized_weights` of ZeRO++ at stage 3",
+    "timeout": "Set the timeout of the process group: `init_distributed(timeout=)` or "
+    "DEEPSPEED_TIMEOUT (minutes)",
+    "checkpointing": "Use the section `checkpoint`, and set the number of checkpoints in the "
+    "trainer (`save_total_limit`, `ProjectConfiguration(total_limit=)`)",
+    "logging": "Use `log_level`, which exists since DeepSpeed 0.19.8",
 }
 _NEAR = 3
 
 
 class UnknownDeepSpeedKey(SettingsRule):
-    """DeepSpeed's configuration has a key at its top that DeepSpeed never looks up.
+    """A DeepSpeed configuration has a top-level key that DeepSpeed never reads.
 
-    ## What it finds
+    ```jsonc
+    {
+      "train_micro_batch_size_per_gpu": 4,
+      "gradient_accumulation_step": 8,  // bad: misspelled
+      "timeout": 3600  // bad: no such key
+    }
+    ```
 
-    Keys at the top of a DeepSpeed configuration (a JSON file, or a dict in a script) that no
-    version of DeepSpeed reads which the project may run with. For a misspelt key the nearest one is
-    named; for keys that guides invent (`communication_backend`, `timeout`, `checkpointing`,
-    `logging`) what exists instead.
+    ## Use instead
 
-    ## Why it matters
+    ```json
+    {
+      "train_micro_batch_size_per_gpu": 4,
+      "gradient_accumulation_steps": 8
+    }
+    ```
 
-    DeepSpeed passes over keys that it does not know, without a word. The job runs with the default.
+    ## Why is this bad?
 
-    ## What to do
+    DeepSpeed silently ignores keys that it does not know. The job runs with the default.
 
-    Write the key that was meant, or delete it.
+    ## What is reported
 
-    ## Fix
+    Top-level keys of a DeepSpeed configuration (a JSON file, or a dict in a script) that are read
+    by none of the versions that the project may run with. For a misspelled key the help names the
+    closest one; for keys that guides invent (`communication_backend`, `timeout`, `checkpointing`,
+    `logging`) it names what exists instead.
 
-    Unsafe: a key that is at most three letters off is renamed, any other is removed, unless a
-    comment stands with it. The run then does something that it did not do before, or a tool of your
-    own misses the key.
+    ## What is not reported
 
-    ## When it is silent
+    - A script in the directory of the file, or in one of the two directories above it, contains the
+      key: the project reads it itself.
+    - Keys that an earlier DeepSpeed knew: see [ds-removed-key](ds-removed-key.md).
+    - Keys that begin with `_` or `#`, and `$schema`, which are used for comments.
 
-    - A script beside the file, or in one of the two folders above it, names the key: the project
-      reads it itself.
-    - The key is one that an earlier DeepSpeed knew; that is DST804.
-    - Keys that begin with `_` or `#`, and `$schema`, which people use for comments.
+    ## Fix safety
+
+    Unsafe: renames a key that is at most three letters off, and removes any other, unless there is
+    a comment with it. The run then behaves differently, or a tool of yours misses the key.
+
+    ## References
+
+    - [DeepSpeed: initialization](https://deepspeed.readthedocs.io/en/latest/initialize.html)
     """
 
     code = "DST801"
@@ -65,7 +81,7 @@ class UnknownDeepSpeedKey(SettingsRule):
 
     good = (
         Example(
-            title="Keys that exist, one of them read by old and new versions alike",
+            title="Keys that DeepSpeed reads",
             file="ds_config.json",
             code="""\
 {
@@ -82,7 +98,7 @@ class UnknownDeepSpeedKey(SettingsRule):
 
     bad = (
         Example(
-            title="A misspelt key, and a section that does not exist",
+            title="A misspelled key, and a section that does not exist",
             file="ds_config.json",
             code="""\
 {
@@ -111,7 +127,6 @@ class UnknownDeepSpeedKey(SettingsRule):
         if meant in config.root.keys:
             meant = None
         instead = _INSTEAD.get(key)
-        hint = f"; did you mean `{meant}`?" if meant else f": {instead}" if instead else ""
         fix: Fix | None
         if meant is not None:
             fix = renamed(page.sheet, "unsafe", entry, meant)
@@ -119,11 +134,11 @@ class UnknownDeepSpeedKey(SettingsRule):
             fix = without(page.sheet, "unsafe", config.root, entry)
         return self.finding(
             page,
-            f"DeepSpeed has no key `{key}`{hint}",
+            f"unknown DeepSpeed key `{key}`",
             Severity.WARNING,
             (entry.start, entry.end),
-            effect="DeepSpeed passes over it without a word",
-            advice=f"write `{meant}`" if meant else "delete it",
+            effect="DeepSpeed silently ignores it",
+            help=f"Rename it to `{meant}`" if meant else instead or "Delete it",
             fix=fix,
         )
 

@@ -13,33 +13,50 @@ from distlint.source.finding import Finding, Severity
 
 
 class UnknownNestedDeepSpeedKey(SettingsRule):
-    """A section of DeepSpeed's configuration has a key that DeepSpeed does not know there.
+    """A section of a DeepSpeed configuration has a key that DeepSpeed does not know there.
 
-    ## What it finds
+    ```jsonc
+    {
+      "zero_optimization": {"stagee": 2},  // bad: DeepSpeed raises
+      "activation_checkpointing": {"partition_activation": true}  // bad: silently ignored
+    }
+    ```
+
+    ## Use instead
+
+    ```json
+    {
+      "zero_optimization": {"stage": 2},
+      "activation_checkpointing": {"partition_activations": true}
+    }
+    ```
+
+    ## Why is this bad?
+
+    The job fails at startup with "Extra inputs are not permitted", or runs with the default.
+
+    ## What is reported
 
     Unknown keys in the sections of a DeepSpeed configuration. It is an error where DeepSpeed (the
-    newest that the project may run with) raises
-    for them (`zero_optimization`, `fp16`, `bf16`, `tensorboard` and other sections that are
-    checked), and a warning where it passes over them (`activation_checkpointing`, `checkpoint`,
-    `optimizer`, `scheduler`, `aio` and others that are only looked up).
+    newest version that the project may run with) raises for them: in `zero_optimization`, `fp16`,
+    `bf16`, `tensorboard` and other sections that it validates. It is a warning where DeepSpeed
+    ignores them: in `activation_checkpointing`, `checkpoint`, `optimizer`, `scheduler`, `aio` and
+    other sections that it does not validate.
 
-    ## Why it matters
-
-    The job ends at the start with "Extra inputs are not permitted", or runs with the default.
-
-    ## What to do
-
-    Write the key that was meant, or delete it.
-
-    ## Fix
-
-    Unsafe: a key that is at most two letters off is renamed. The run then does something that it
-    did not do before.
-
-    ## When it is silent
+    ## What is not reported
 
     - Sections that take any key, such as `params` of an optimizer.
     - A version of DeepSpeed that the project may run with knows the key.
+
+    ## Fix safety
+
+    Unsafe: renames a key that is at most two letters off. The key then takes effect, which it did
+    not before.
+
+    ## References
+
+    - [DeepSpeed: ZeRO](https://deepspeed.readthedocs.io/en/latest/zero3.html)
+    - [DeepSpeed: activation checkpointing](https://deepspeed.readthedocs.io/en/latest/activation-checkpointing.html)
     """
 
     code = "DST802"
@@ -47,7 +64,7 @@ class UnknownNestedDeepSpeedKey(SettingsRule):
 
     good = (
         Example(
-            title="The parameters of an optimizer are its own",
+            title="Parameters of an optimizer",
             file="ds_config.json",
             code="""\
 {
@@ -63,7 +80,7 @@ class UnknownNestedDeepSpeedKey(SettingsRule):
 
     bad = (
         Example(
-            title="One raises, the other is passed over",
+            title="A key that raises, and one that is ignored",
             file="ds_config.json",
             code="""\
 {
@@ -94,17 +111,16 @@ class UnknownNestedDeepSpeedKey(SettingsRule):
                 meant = nearest(entry.key, known, 2)
                 if meant in section.keys:
                     meant = None
-                hint = f"; did you mean `{meant}`?" if meant else ""
                 where = ".".join(path)
                 effect = 'DeepSpeed raises "Extra inputs are not permitted"'
                 if not raises:
-                    effect = "DeepSpeed passes over it without a word"
+                    effect = "DeepSpeed silently ignores it"
                 yield self.finding(
                     page,
-                    f"`{where}` has no key `{entry.key}`{hint}",
+                    f"unknown key `{entry.key}` in `{where}`",
                     Severity.ERROR if raises else Severity.WARNING,
                     (entry.start, entry.end),
                     effect=effect,
-                    advice=f"write `{meant}`" if meant else "delete it",
+                    help=f"Rename it to `{meant}`" if meant else "Delete it",
                     fix=renamed(page.sheet, "unsafe", entry, meant) if meant else None,
                 )

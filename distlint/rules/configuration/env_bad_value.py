@@ -23,35 +23,54 @@ _RAISES = frozenset(
 
 
 class BadEnvironmentValue(SettingsRule):
-    """An environment variable is set to a value that its reader does not take.
+    """An environment variable is set to a value that its library does not accept.
 
-    ## What it finds
+    ```bash
+    export NCCL_IB_TIMEOUT=1000  # bad: the range is 0 to 31
+    export NCCL_CUMEM_ENABLE=false  # bad: NCCL reads numbers here
+    torchrun --nproc-per-node=8 train.py
+    ```
 
-    - Numbers out of range: `NCCL_IB_TIMEOUT=1000` (0 to 31; anything above means "for ever").
-    - Words for a switch of NCCL, which reads numbers: `NCCL_IB_DISABLE=true` means 0.
-    - Words that are none of those a variable takes: `TORCH_DISTRIBUTED_DEBUG=verbose`,
-      `DS_ACCELERATOR=gpu`, an unknown part of `NCCL_DEBUG_SUBSYS`.
-    - Numbers in place of words that are discouraged: `NCCL_NET_GDR_LEVEL=4` (information).
+    ## Use instead
 
-    ## Why it matters
+    ```bash
+    export NCCL_IB_TIMEOUT=22
+    export NCCL_CUMEM_ENABLE=0
+    torchrun --nproc-per-node=8 train.py
+    ```
 
-    NCCL takes what it cannot read for 0, without a word. torch and DeepSpeed raise at the start,
+    `NCCL_IB_TIMEOUT` is the timeout of InfiniBand; the timeout of collectives is
+    `init_process_group(timeout=)`.
+
+    ## Why is this bad?
+
+    NCCL silently reads a value that it cannot parse as 0. torch and DeepSpeed raise at startup,
     which is an error.
 
-    ## What to do
+    ## What is reported
 
-    Write a value that is taken. `NCCL_IB_TIMEOUT` is InfiniBand's own; the time limit of
-    collectives is `init_process_group(timeout=)`.
+    - Numbers out of range: `NCCL_IB_TIMEOUT=1000` (0 to 31; anything above means "wait
+      indefinitely").
+    - Words for a switch of NCCL, which reads numbers: `NCCL_IB_DISABLE=true` means 0.
+    - Words that the variable does not accept: `TORCH_DISTRIBUTED_DEBUG=verbose`,
+      `DS_ACCELERATOR=gpu`, an unknown part of `NCCL_DEBUG_SUBSYS`.
+    - Numbers instead of words where they are discouraged: `NCCL_NET_GDR_LEVEL=4` (info).
 
-    ## Fix
-
-    Safe: a word for a switch becomes 0 where it meant "off", and a level becomes its word.
-    Unsafe: a word that meant "on" becomes 1, which then takes effect, and a value out of range is
-    removed.
-
-    ## When it is silent
+    ## What is not reported
 
     - The value comes from another variable or a command.
+
+    ## Fix safety
+
+    Safe: replaces a word for "off" with 0, and the number of a level with its word.
+
+    Unsafe: replaces a word for "on" with 1, which then takes effect, and removes a value that is
+    out of range.
+
+    ## References
+
+    - [NCCL environment variables](https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html)
+    - [torch.distributed: debugging](https://docs.pytorch.org/docs/stable/distributed.html#debugging-torch-distributed-applications)
     """
 
     code = "DST822"
@@ -59,7 +78,7 @@ class BadEnvironmentValue(SettingsRule):
 
     good = (
         Example(
-            title="Values that are taken",
+            title="Accepted values",
             file="launch.sh",
             code="""\
 export NCCL_IB_TIMEOUT=22
@@ -75,7 +94,7 @@ torchrun --nproc_per_node=8 train.py
 
     bad = (
         Example(
-            title="Out of range, and words for numbers",
+            title="A number out of range, and words instead of numbers",
             file="launch.sh",
             code="""\
 export NCCL_IB_TIMEOUT=1000  # expect: DST822
@@ -101,11 +120,11 @@ torchrun --nproc_per_node=8 train.py
                 word = legacy[value]
                 yield self.finding(
                     page,
-                    f"`{value}` is an old form of `{word}`",
+                    f"`{setting.name}={value}` is an old form of `{word}`",
                     Severity.INFO,
                     (setting.start, setting.end),
-                    effect="NCCL reads it, and discourages it",
-                    advice=f"write `{word}`",
+                    effect="NCCL accepts it, but discourages it",
+                    help=f"Use `{word}`",
                     fix=setting_valued(page.sheet, "safe", setting, word),
                 )
                 continue
@@ -113,41 +132,49 @@ torchrun --nproc_per_node=8 train.py
             if problem is not None:
                 yield self.finding(
                     page,
-                    f"`{setting.name}={value}`: {problem}",
+                    f"`{setting.name}={value}` {problem}",
                     Severity.ERROR if setting.name in _RAISES else Severity.WARNING,
                     (setting.start, setting.end),
                     effect=_effect(setting.name, entry),
-                    advice="write a value that is taken",
+                    help=_accepted(entry),
                     fix=_repair(page, setting, entry, value),
                 )
 
 
 def _effect(name: str, entry: Mapping[str, Any]) -> str:
     if name in _RAISES:
-        return "the job ends at the start with an error"
+        return "the job fails at startup"
     if entry["family"] == "nccl":
-        return "NCCL makes something else of it, without a word"
-    return "the default counts instead"
+        return "NCCL silently reads another value"
+    return "the default is used instead"
+
+
+def _accepted(entry: Mapping[str, Any]) -> str:
+    """What is to be written instead, where that is known."""
+    if "min" in entry:
+        return f"Use a number from {entry['min']} to {entry['max']}"
+    values = entry.get("values") or entry.get("list_of")
+    return f"Use one of {shown(values)}" if values else "Use a number"
 
 
 def _problem(entry: Mapping[str, Any], value: str, name: str) -> str | None:
     if "list_of" in entry:
         parts = [part.strip() for part in value.removeprefix("^").split(",")]
         unknown = [part for part in parts if part.upper() not in entry["list_of"]]
-        return f"NCCL knows no subsystem {shown(unknown)}" if unknown else None
+        return f"has an unknown subsystem {shown(unknown)}" if unknown else None
     if "min" in entry:
         number = _whole(value)
         if number is None:
-            return "it takes a number"
+            return "is not a number"
         if not entry["min"] <= number <= entry["max"]:
-            beyond = "; this means: wait for ever" if name == "NCCL_IB_TIMEOUT" else ""
-            return f"it takes {entry['min']} to {entry['max']}{beyond}"
+            beyond = " and waits indefinitely" if name == "NCCL_IB_TIMEOUT" else ""
+            return f"is out of range{beyond}"
         return None
     values = entry.get("values")
     if values == ["0", "1"] or (entry.get("integer") and not values):
         if entry["family"] == "nccl" and _INTEGER.match(value) is None:
             if value.lower() in _ON | _OFF:
-                return "NCCL reads numbers, and takes a word for 0"
+                return "is not a number: NCCL reads it as 0"
         return None
     if values and entry["family"] in ("torch_distributed", "deepspeed", "nccl", "accelerate"):
         same = value in values or (
@@ -156,7 +183,7 @@ def _problem(entry: Mapping[str, Any], value: str, name: str) -> str | None:
         if not same and not (entry["family"] == "nccl" and value.isdecimal()):
             if name == "ACCELERATE_LOG_LEVEL" and value.upper() in values:
                 return None
-            return f"it takes {shown(values)}"
+            return "is not an accepted value"
     return None
 
 

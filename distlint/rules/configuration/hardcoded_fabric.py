@@ -24,31 +24,46 @@ _OFF = frozenset({"NCCL_IB_DISABLE", "NCCL_P2P_DISABLE", "NCCL_SHM_DISABLE"})
 
 
 class HardcodedFabric(SettingsRule):
-    """A launch file says which network hardware NCCL is to use, or not to use.
+    """A launch file hard-codes which network hardware NCCL uses.
 
-    ## What it finds
+    ```bash
+    export NCCL_SOCKET_IFNAME=eth0  # bad: the name of the interface on one cluster
+    export NCCL_IB_DISABLE=1  # bad: uses TCP even where there is InfiniBand
+    torchrun --nproc-per-node=8 train.py
+    ```
 
-    Written-out values of `NCCL_SOCKET_IFNAME`, `GLOO_SOCKET_IFNAME`, `NCCL_IB_HCA`, `NCCL_IB_SL`,
-    `NCCL_IB_TC` and `NCCL_IB_GID_INDEX`, and `NCCL_IB_DISABLE=1`, `NCCL_P2P_DISABLE=1` and
-    `NCCL_SHM_DISABLE=1`.
+    ## Use instead
 
-    ## Why it matters
+    ```bash
+    export NCCL_SOCKET_IFNAME=${CLUSTER_IFNAME}
+    torchrun --nproc-per-node=8 train.py
+    ```
 
-    They are right for one cluster. Elsewhere NCCL finds no interface of that name, or leaves the
-    fast path unused: `NCCL_IB_DISABLE=1` sends everything over TCP. NCCL falls back by itself where
-    there is no InfiniBand.
+    Or keep such values with the cluster, in its profile or a module.
 
-    ## What to do
+    ## Why is this bad?
 
-    Keep such values with the cluster, in its profile or a module, or take them from a variable.
+    The values are right for one cluster. On another one, NCCL finds no interface of that name, or
+    does not use the fast path: `NCCL_IB_DISABLE=1` sends everything over TCP. NCCL falls back to
+    TCP by itself where there is no InfiniBand.
 
-    ## Fix
+    ## What is reported
 
-    None: only the cluster's own people know.
+    Constant values of `NCCL_SOCKET_IFNAME`, `GLOO_SOCKET_IFNAME`, `TP_SOCKET_IFNAME`,
+    `NCCL_IB_HCA`, `NCCL_IB_SL`, `NCCL_IB_TC` and `NCCL_IB_GID_INDEX`, and `NCCL_IB_DISABLE=1`,
+    `NCCL_P2P_DISABLE=1` and `NCCL_SHM_DISABLE=1`.
 
-    ## When it is silent
+    ## What is not reported
 
     - The value comes from another variable.
+
+    ## Fix safety
+
+    None: only the administrators of the cluster know the right values.
+
+    ## References
+
+    - [NCCL environment variables](https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html)
     """
 
     code = "DST826"
@@ -58,7 +73,7 @@ class HardcodedFabric(SettingsRule):
 
     good = (
         Example(
-            title="From the cluster's profile",
+            title="A value from the profile of the cluster",
             file="launch.sh",
             code="""\
 export NCCL_SOCKET_IFNAME=${CLUSTER_IFNAME}
@@ -71,7 +86,7 @@ torchrun --nproc_per_node=8 train.py
 
     bad = (
         Example(
-            title="For one cluster",
+            title="Values for one cluster",
             file="launch.sh",
             code="""\
 export NCCL_SOCKET_IFNAME=eth0  # expect: DST826
@@ -89,9 +104,9 @@ torchrun --nproc_per_node=8 train.py
             if (setting.name in _ANY and setting.value) or off:
                 yield self.finding(
                     page,
-                    f"`{setting.name}={setting.value}` is right for one cluster",
+                    f"`{setting.name}={setting.value}` is specific to one cluster",
                     Severity.INFO,
                     (setting.start, setting.end),
-                    effect="elsewhere NCCL finds no such interface, or leaves the fast path unused",
-                    advice="keep it with the cluster, or take it from a variable",
+                    effect="on another cluster, NCCL finds no interface or skips the fast path",
+                    help="Keep it in the profile of the cluster, or read it from a variable",
                 )

@@ -30,37 +30,52 @@ _ACCELERATOR = re.compile(r"\bAccelerator\s*\(")
 
 
 class LaunchConfigMismatch(SettingsRule):
-    """A launch line, the configuration that it names and the script say different things.
+    """A launch line, the configuration that it names and the script contradict each other.
 
-    ## What it finds
+    ```bash
+    # ds_config.json has "gradient_accumulation_steps": 4
+    deepspeed train.py --deepspeed ds_config.json --gradient_accumulation_steps 8  # bad: 8, not 4
+    ```
 
-    - Arguments of the Trainer on a line with `--deepspeed FILE` that differ from the same setting
-      in that file (`--gradient_accumulation_steps 8` and `"gradient_accumulation_steps": 4`).
-      An error.
-    - Batch sizes in the file of `--deepspeed_config` or `--deepspeed` that cannot be true on the
-      number of processes that the line starts. An error.
-    - `Accelerator(gradient_accumulation_steps=)` in the script and another number in the
-      configuration of `accelerate launch --config_file`. A warning.
+    ## Use instead
 
-    Files are looked up from the folder of the launch file and from the two above it.
+    ```bash
+    # ds_config.json has "gradient_accumulation_steps": "auto"
+    deepspeed train.py --deepspeed ds_config.json --gradient_accumulation_steps 8
+    ```
 
-    ## Why it matters
+    Or leave the option out of the launch line.
+
+    ## Why is this bad?
 
     The Trainer raises "Please correct the following DeepSpeed config values that mismatch
-    TrainingArguments values". DeepSpeed asserts that the batch sizes agree. Accelerate takes one of
+    TrainingArguments values". DeepSpeed asserts that the batch sizes agree. Accelerate uses one of
     the two numbers and only warns.
 
-    ## What to do
+    ## What is reported
 
-    Write `"auto"` into the file and let the launch line say it, or leave it out there.
+    - Arguments of the Trainer on a line with `--deepspeed FILE` that differ from the same setting
+      in that file (`--gradient_accumulation_steps 8` and `"gradient_accumulation_steps": 4`). This
+      is an error.
+    - Batch sizes in the file of `--deepspeed_config` or `--deepspeed` that do not agree with the
+      number of processes that the line starts. This is an error.
+    - `Accelerator(gradient_accumulation_steps=)` in the script and another number in the
+      configuration of `accelerate launch --config_file`. This is a warning.
 
-    ## Fix
+    Files are looked up from the directory of the launch file and from the two directories above it.
 
-    None: which of the two is meant is for you to say.
-
-    ## When it is silent
+    ## What is not reported
 
     - The file or the script is not found, or a value is `"auto"` or not written out.
+
+    ## Fix safety
+
+    None: only you know which of the two is wrong.
+
+    ## References
+
+    - [transformers: DeepSpeed](https://huggingface.co/docs/transformers/deepspeed)
+    - [Accelerate: DeepSpeed](https://huggingface.co/docs/accelerate/usage_guides/deepspeed)
     """
 
     code = "DST817"
@@ -68,19 +83,19 @@ class LaunchConfigMismatch(SettingsRule):
 
     good = (
         Example(
-            title="The file is not at hand",
+            title="The file is not found",
             file="launch.sh",
             code="""\
 deepspeed --num_gpus 4 train.py --deepspeed ds_config.json --gradient_accumulation_steps 8
 """,
             effect="static",
-            why_static="it takes the file that is named",
+            why_static="it needs the file that is named",
         ),
     )
 
     bad = (
         Example(
-            title="Not true on three processes",
+            title="Batch sizes that do not agree on three processes",
             file="train.py",
             code="""\
 import subprocess
@@ -102,7 +117,7 @@ def launch():
     subprocess.run(["deepspeed", "--num_gpus", "3", "train.py"])  # expect: DST817
 """,
             effect="static",
-            why_static="it takes DeepSpeed and three GPUs",
+            why_static="it needs DeepSpeed and three GPUs",
         ),
     )
 
@@ -130,11 +145,11 @@ def launch():
                 key = ".".join(keys)
                 yield self.finding(
                     page,
-                    f"`--{argument} {given.text}`, and `{key}` is {wanted} in {path.name}",
+                    f"`--{argument} {given.text}`, but {path.name} has {wanted}",
                     Severity.ERROR,
                     (given.start, given.end),
                     effect="the Trainer raises a ValueError about values that mismatch",
-                    advice='write "auto" in the file',
+                    help=f'Set `{key}` to "auto" in {path.name}',
                 )
 
     def _batches(self, page: Page, launch: Launch) -> Iterator[Finding]:
@@ -151,8 +166,8 @@ def launch():
                     (launch.first.start, launch.command.end)
                     if page.sheet.kind != "python"
                     else (launch.first.start, launch.first.end),
-                    effect="DeepSpeed ends the job at the start with an AssertionError",
-                    advice="leave `train_batch_size` out of the configuration",
+                    effect="DeepSpeed fails at startup with an AssertionError",
+                    help="Leave `train_batch_size` out of the configuration",
                     related=related,
                 )
 
@@ -172,11 +187,11 @@ def launch():
         if isinstance(wanted, int) and said is not None and said != wanted:
             yield self.finding(
                 page,
-                f"the script accumulates over {said} steps, and {path.name} says {wanted}",
+                f"the script accumulates {said} steps, but {path.name} has {wanted}",
                 Severity.WARNING,
                 (word.start, word.end),
-                effect="Accelerate takes one of the two numbers",
-                advice="say it in one place",
+                effect="Accelerate uses one of the two numbers and only warns",
+                help="Set it in one place",
             )
 
 

@@ -10,7 +10,7 @@ from distlint.rules.settings import Page, shown
 from distlint.source.finding import Finding, Related, Severity
 from distlint.source.settings.shell import Setting
 
-STATIC = "it takes several GPUs or nodes"
+STATIC = "it needs several GPUs or nodes"
 
 _LOCAL = ("localhost", "127.0.0.1", "::1", "[::1]", "0.0.0.0")
 _IGNORED = ("master_port", "master_addr", "rdzv_endpoint", "rdzv_id")
@@ -18,44 +18,58 @@ _TORCH = ("torchrun", "launch")
 
 
 class LaunchFlags(SettingsRule):
-    """A launch line asks for what cannot be, or for what the launcher passes over.
+    """A launch line has options that contradict each other, or that the launcher ignores.
 
-    ## What it finds
+    ```bash
+    CUDA_VISIBLE_DEVICES=0,1 torchrun --nproc-per-node=8 train.py  # bad: 8 processes, 2 GPUs
+    torchrun --standalone --nnodes=2 --nproc-per-node=8 train.py  # bad: for one node only
+    ```
+
+    ## Use instead
+
+    ```bash
+    CUDA_VISIBLE_DEVICES=0,1 torchrun --nproc-per-node=2 train.py
+    torchrun --nnodes=2 --nproc-per-node=8 --rdzv-backend=c10d --rdzv-endpoint=$HOST:29500 train.py
+    ```
+
+    Set each value in one place. torchrun does not assign GPUs: each process uses the GPU with the
+    index LOCAL_RANK among those that are visible.
+
+    ## Why is this bad?
+
+    A process without a GPU fails with "CUDA error: invalid device ordinal". Nodes that do not find
+    each other wait until the timeout.
+
+    ## What is reported
 
     Errors:
 
     - more processes on a node than `CUDA_VISIBLE_DEVICES` lists;
     - `--standalone` with several nodes;
-    - several nodes and no place to meet: neither `--rdzv-endpoint` nor `--master-addr`, or
+    - several nodes without a rendezvous: neither `--rdzv-endpoint` nor `--master-addr`, or
       `localhost` for nodes other than the first.
 
     Warnings:
 
     - `--standalone` together with `--master-port`, `--master-addr` or `--rdzv-endpoint`, which
-      torchrun then passes over;
-    - `CUDA_VISIBLE_DEVICES` in front of `deepspeed --num_gpus` or `--include`, which then does not
-      count.
+      torchrun then ignores;
+    - `CUDA_VISIBLE_DEVICES` together with `--num_gpus`, `--num_nodes`, `--include` or `--exclude`
+      of the `deepspeed` launcher, which then ignores the variable.
 
     In scripts, Slurm scripts, Dockerfiles, Makefiles, workflows and commands that Python starts.
 
-    ## Why it matters
-
-    A process without a GPU ends with "CUDA error: invalid device ordinal"; nodes that do not find
-    each other wait until they give up.
-
-    ## What to do
-
-    Let one place say it. torchrun gives out no GPUs: each process takes the one of its LOCAL_RANK
-    among those that are visible.
-
-    ## Fix
-
-    None: which of the two is meant is for you to say.
-
-    ## When it is silent
+    ## What is not reported
 
     - Numbers and addresses that come from arguments, from the environment or from a command.
-    - The launch line holds an expansion that may bring more options.
+    - The launch line contains an expansion that may add options.
+
+    ## Fix safety
+
+    None: only you know which of the two is wrong.
+
+    ## References
+
+    - [torchrun](https://docs.pytorch.org/docs/stable/elastic/run.html)
     """
 
     code = "DST824"
@@ -63,7 +77,7 @@ class LaunchFlags(SettingsRule):
 
     good = (
         Example(
-            title="Variables, and as many processes as GPUs",
+            title="As many processes as GPUs, and variables",
             file="launch.sh",
             code="""\
 GPUS=4
@@ -78,7 +92,7 @@ torchrun --nnodes="$SLURM_NNODES" $EXTRA train.py
 
     bad = (
         Example(
-            title="Eight processes on two GPUs, and two nodes that stand alone",
+            title="More processes than GPUs, and two nodes without a rendezvous",
             file="launch.sh",
             code="""\
 export CUDA_VISIBLE_DEVICES=0,1
@@ -102,7 +116,7 @@ torchrun --nnodes=2 --nproc_per_node=2 train.py  # expect: DST824
         visible = in_force(launch, "CUDA_VISIBLE_DEVICES")
         if visible is None or visible.value is None:
             return
-        related = (Related("the GPUs", page.sheet.place(visible.start, visible.end)),)
+        related = (Related("visible GPUs", page.sheet.place(visible.start, visible.end)),)
         count = len([part for part in visible.value.split(",") if part.strip()])
         if launch.launcher == "deepspeed":
             yield from self._deepspeed(page, launch, visible)
@@ -119,8 +133,9 @@ torchrun --nnodes=2 --nproc_per_node=2 train.py  # expect: DST824
                 launch,
                 launch.bounds(option),
                 Severity.ERROR,
-                f"{wanted} processes on a node, and `CUDA_VISIBLE_DEVICES` lists {count}",
-                '"CUDA error: invalid device ordinal" in those that have no GPU',
+                f"{wanted} processes, but `CUDA_VISIBLE_DEVICES` lists {count}",
+                '"CUDA error: invalid device ordinal" in the processes without a GPU',
+                "Start as many processes as there are GPUs",
                 related,
             )
 
@@ -132,8 +147,9 @@ torchrun --nnodes=2 --nproc_per_node=2 train.py  # expect: DST824
                     launch,
                     (visible.start, visible.end),
                     Severity.WARNING,
-                    f"`CUDA_VISIBLE_DEVICES` does not count beside `--{option}`",
-                    "the deepspeed launcher passes over it and says so",
+                    f"`CUDA_VISIBLE_DEVICES` is ignored with `--{option}`",
+                    "the deepspeed launcher ignores it, and prints a warning",
+                    "Use one of the two",
                 )
                 return
 
@@ -147,8 +163,9 @@ torchrun --nnodes=2 --nproc_per_node=2 train.py  # expect: DST824
                 launch,
                 launch.bounds("nnodes"),
                 Severity.ERROR,
-                f"`--standalone` is for one node, and `--nnodes` asks for {nodes}",
-                "it waits for nodes that cannot find it",
+                f"`--standalone` is for one node, but `--nnodes` is {nodes}",
+                "the job waits for nodes that cannot find it",
+                "Use `--rdzv-endpoint` instead of `--standalone`, or start one node",
             )
         ignored = [option for option in _IGNORED if option in launch.words]
         if ignored:
@@ -159,8 +176,9 @@ torchrun --nnodes=2 --nproc_per_node=2 train.py  # expect: DST824
                 launch,
                 launch.bounds(first),
                 Severity.WARNING,
-                f"`--standalone` passes over {names}",
-                "torchrun takes a free port of its own",
+                f"`--standalone` ignores {names}",
+                "torchrun uses a free port on this node",
+                "Remove either of them",
             )
 
     def _meeting(self, page: Page, launch: Launch) -> Iterator[Finding]:
@@ -177,8 +195,9 @@ torchrun --nnodes=2 --nproc_per_node=2 train.py  # expect: DST824
                     launch,
                     launch.bounds("nnodes"),
                     Severity.ERROR,
-                    f"{nodes} nodes, and nothing says where they meet",
-                    "each node waits for the others on itself",
+                    f"{nodes} nodes, but no rendezvous address",
+                    "each node waits for the others at its local address",
+                    "Pass `--rdzv-endpoint` with the address of the first node",
                 )
             return
         address = launch.text(places[0])
@@ -189,8 +208,9 @@ torchrun --nnodes=2 --nproc_per_node=2 train.py  # expect: DST824
                 launch,
                 launch.bounds(places[0]),
                 Severity.ERROR if rank is not None else Severity.WARNING,
-                f"{nodes} nodes, and they are to meet at {host}",
-                "each node looks for the others on itself",
+                f"{nodes} nodes, but their rendezvous is at {host}",
+                "each node looks for the others at its local address",
+                "Use the address of the first node",
             )
 
     def _finding(
@@ -201,6 +221,7 @@ torchrun --nnodes=2 --nproc_per_node=2 train.py  # expect: DST824
         severity: Severity,
         message: str,
         effect: str,
+        help: str,
         related: tuple[Related, ...] = (),
     ) -> Finding:
         return self.finding(
@@ -209,9 +230,7 @@ torchrun --nnodes=2 --nproc_per_node=2 train.py  # expect: DST824
             severity,
             bounds,
             effect=effect,
-            advice="let one place say it"
-            if severity is Severity.WARNING
-            else "correct one of them",
+            help=help,
             related=related,
         )
 

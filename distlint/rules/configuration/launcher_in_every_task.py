@@ -15,31 +15,48 @@ _OVERRIDES = ("--ntasks", "-n", "--ntasks-per-node", "--nodes", "-N")
 
 
 class LauncherInEveryTask(SettingsRule):
-    """Slurm starts a launcher in every task, and each starts processes for all GPUs.
+    """Slurm starts a launcher in every task, and each launcher starts processes for all GPUs.
 
-    ## What it finds
+    ```bash
+    #SBATCH --ntasks-per-node=8
+    #SBATCH --gpus-per-node=8
+    srun torchrun --nproc-per-node=8 train.py  # bad: 64 processes on 8 GPUs
+    ```
 
-    A Slurm script with `--ntasks-per-node` above 1 in which `srun` starts `torchrun`,
+    ## Use instead
+
+    ```bash
+    #SBATCH --ntasks-per-node=1
+    #SBATCH --gpus-per-node=8
+    srun torchrun --nproc-per-node=8 train.py
+    ```
+
+    Or start one task per GPU, and the script itself in it.
+
+    ## Why is this bad?
+
+    With 8 tasks on a node, 8 launchers start 8 processes each: 64 processes on 8 GPUs. They compete
+    for the port, or wait for nodes that do not exist.
+
+    ## What is reported
+
+    A Slurm script with `--ntasks-per-node` above 1, in which `srun` starts `torchrun`,
     `accelerate launch` or `torch.distributed.launch` for more than one process.
 
-    ## Why it matters
+    ## What is not reported
 
-    With 8 tasks on a node, 8 launchers start 8 processes each: 64 processes on 8 GPUs. They fight
-    for the port or wait for nodes that do not exist.
+    - The number of tasks is passed to `srun` itself.
+    - The launcher starts one process, or a number that is not known.
 
-    ## What to do
-
-    One task on each node (`--ntasks-per-node=1`) and the launcher in it, or one task for each GPU
-    and the script itself in it.
-
-    ## Fix
+    ## Fix safety
 
     None: either the tasks or the launcher have to go.
 
-    ## When it is silent
+    ## References
 
-    - `srun` itself is told how many tasks to start.
-    - The launcher starts one process, or a number that is not known.
+    - [sbatch](https://slurm.schedmd.com/sbatch.html)
+    - [srun](https://slurm.schedmd.com/srun.html)
+    - [torchrun](https://docs.pytorch.org/docs/stable/elastic/run.html)
     """
 
     code = "DST831"
@@ -48,7 +65,7 @@ class LauncherInEveryTask(SettingsRule):
 
     good = (
         Example(
-            title="One task on each node",
+            title="One task per node",
             file="train.sbatch",
             code="""\
 #!/bin/bash
@@ -57,13 +74,13 @@ class LauncherInEveryTask(SettingsRule):
 srun torchrun --nnodes=2 --nproc_per_node=8 --rdzv_endpoint="$HEAD:29500" train.py
 """,
             effect="static",
-            why_static="it takes a cluster with Slurm",
+            why_static="it needs a cluster with Slurm",
         ),
     )
 
     bad = (
         Example(
-            title="A launcher in each of eight tasks",
+            title="A launcher in each of eight tasks per node",
             file="train.sbatch",
             code="""\
 #!/bin/bash
@@ -72,7 +89,7 @@ srun torchrun --nnodes=2 --nproc_per_node=8 --rdzv_endpoint="$HEAD:29500" train.
 srun torchrun --nnodes=2 --nproc_per_node=8 --rdzv_endpoint="$HEAD:29500" train.py  # expect: DST831
 """,
             effect="static",
-            why_static="it takes a cluster with Slurm",
+            why_static="it needs a cluster with Slurm",
         ),
     )
 
@@ -92,12 +109,12 @@ srun torchrun --nnodes=2 --nproc_per_node=8 --rdzv_endpoint="$HEAD:29500" train.
                     place = page.sheet.place(comment.start, comment.end)
                     yield self.finding(
                         page,
-                        f"{match[1]} tasks on a node start {count} processes each",
+                        f"{match[1]} tasks per node start {count} processes each",
                         Severity.ERROR,
                         (launch.first.start, launch.first.end),
-                        effect=f"{int(match[1]) * count} processes on a node",
-                        advice="one task on each node, or the script itself in each task",
-                        related=(Related("the tasks", place),),
+                        effect=f"each node runs {int(match[1]) * count} processes",
+                        help="Start one task per node, or the script itself in each task",
+                        related=(Related("tasks per node", place),),
                     )
                     break
 

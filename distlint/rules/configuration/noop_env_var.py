@@ -24,27 +24,40 @@ _SWITCHES = frozenset(
 
 
 class NoopEnvironmentVariable(SettingsRule):
-    """An environment variable is set to what is the default anyway.
+    """An environment variable is set to its default.
 
-    ## What it finds
+    ```bash
+    export NCCL_IB_DISABLE=0  # bad: this is the default
+    torchrun --nproc-per-node=8 train.py
+    ```
+
+    ## Use instead
+
+    ```bash
+    torchrun --nproc-per-node=8 train.py
+    ```
+
+    Keep the line if it overrides a value in the profile of the cluster.
+
+    ## Why is this bad?
+
+    The line reads as if it enabled InfiniBand, but has no effect.
+
+    ## What is reported
 
     Switches that are set to their documented default, such as `NCCL_IB_DISABLE=0`.
 
-    ## Why it matters
-
-    The line reads as if it switched InfiniBand on, and does nothing.
-
-    ## What to do
-
-    Delete it, unless it is there to undo what the cluster's profile sets.
-
-    ## Fix
-
-    Unsafe: the statement is removed. A value that is inherited from outside would count again.
-
-    ## When it is silent
+    ## What is not reported
 
     - The variable is set more than once in the file, or under a condition.
+
+    ## Fix safety
+
+    Unsafe: removes the statement. A value that is inherited from outside takes effect again.
+
+    ## References
+
+    - [NCCL environment variables](https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html)
     """
 
     code = "DST827"
@@ -53,7 +66,7 @@ class NoopEnvironmentVariable(SettingsRule):
 
     good = (
         Example(
-            title="Undone for one command",
+            title="Changed for one command",
             file="launch.sh",
             code="""\
 export NCCL_IB_DISABLE=1
@@ -68,7 +81,7 @@ torchrun --nproc_per_node=8 evaluate.py
 
     bad = (
         Example(
-            title="The default",
+            title="Set to the default",
             file="launch.sh",
             code="""\
 export NCCL_IB_DISABLE=0  # expect: DST827
@@ -94,7 +107,7 @@ torchrun --nproc_per_node=8 train.py
                     f"`{setting.name}={setting.value}` is the default",
                     Severity.INFO,
                     (setting.start, setting.end),
-                    effect="it changes nothing, unless it undoes what is set outside",
-                    advice="delete it",
+                    effect="it has no effect, unless it overrides an inherited value",
+                    help="Delete it",
                     fix=unset(page.sheet, "unsafe", setting),
                 )

@@ -18,33 +18,46 @@ _READS = re.compile(r"""LOCAL_RANK""")
 
 
 class OldLauncher(SettingsRule):
-    """A training is started with `python -m torch.distributed.launch`.
+    """Training is started with the deprecated `python -m torch.distributed.launch`.
 
-    ## What it finds
+    ```bash
+    python -m torch.distributed.launch --nproc_per_node=8 train.py  # bad: deprecated
+    ```
 
-    Launch lines with `torch.distributed.launch` (information). It is a warning when the script is
-    at hand and takes `--local_rank` but not `--local-rank`: torch 2.0 and later pass the latter. It
-    is an error when the project asks for torch and does not hold it below 2.0.
+    ## Use instead
 
-    ## Why it matters
+    ```bash
+    torchrun --nproc-per-node=8 train.py
+    ```
 
-    The launcher is deprecated and warns about itself in every run. A script that was written for
-    torch 1 ends with "unrecognized arguments: --local-rank=0".
+    In the script, read `LOCAL_RANK` from the environment.
 
-    ## What to do
+    ## Why is this bad?
 
-    Start it with `torchrun`, and read LOCAL_RANK from the environment.
+    The launcher is deprecated, and warns about that in every run. A script that was written for
+    torch 1 fails with "unrecognized arguments: --local-rank=0".
 
-    ## Fix
+    ## What is reported
 
-    Unsafe: `torchrun` is written where the line says `--use_env`, or where the script reads
-    LOCAL_RANK and takes no such option. torchrun passes no `--local-rank`.
+    Launch lines with `torch.distributed.launch` (info). It is a warning if the script is found and
+    accepts `--local_rank` but not `--local-rank`, which torch 2.0 and later pass. It is an error
+    if, in addition, the project requires torch and does not restrict it to versions before 2.0.
 
-    ## When it is silent
+    ## What is not reported
 
-    - The script uses `parse_known_args`, which passes over the option; the launcher is still old.
-    - The requirements of the project hold torch at versions before 1.10, or it comes with
-      a Dockerfile for an image with torch 1.
+    - The mismatch, if the script uses `parse_known_args`, which ignores the option; the launcher is
+      reported as deprecated.
+    - The requirements of the project restrict torch to versions before 1.10, or a Dockerfile of the
+      project uses an image with torch 1.
+
+    ## Fix safety
+
+    Unsafe: writes `torchrun` if the line has `--use_env`, or if the script reads `LOCAL_RANK` and
+    has no such option. torchrun does not pass `--local-rank`.
+
+    ## References
+
+    - [torchrun](https://docs.pytorch.org/docs/stable/elastic/run.html)
     """
 
     code = "DST830"
@@ -52,7 +65,7 @@ class OldLauncher(SettingsRule):
 
     good = (
         Example(
-            title="The launcher of today",
+            title="torchrun",
             file="launch.sh",
             code="""\
 torchrun --nproc_per_node=8 train.py
@@ -64,7 +77,7 @@ torchrun --nproc_per_node=8 train.py
 
     bad = (
         Example(
-            title="The old one",
+            title="The deprecated launcher",
             file="launch.sh",
             code="""\
 python -m torch.distributed.launch --use_env --nproc_per_node=8 train.py  # expect: DST830
@@ -92,15 +105,15 @@ python -m torch.distributed.launch --use_env --nproc_per_node=8 train.py  # expe
             end = next(w.end for w in launch.command.words if w.text == "torch.distributed.launch")
             yield self.finding(
                 page,
-                "the script takes `--local_rank`, and this launcher passes `--local-rank`"
+                "the launcher passes `--local-rank`, not `--local_rank`"
                 if fails
                 else "`torch.distributed.launch` is deprecated",
                 Severity.ERROR if certain else Severity.WARNING if fails else Severity.INFO,
                 (start, end),
-                effect='the script ends with "unrecognized arguments: --local-rank=0"'
+                effect='the script fails with "unrecognized arguments: --local-rank=0"'
                 if fails
-                else "a warning in every run",
-                advice="start it with `torchrun`, and read LOCAL_RANK from the environment",
+                else "the launcher prints a warning in every run",
+                help="Use `torchrun`, and read `LOCAL_RANK` from the environment",
                 fix=_repair(page, launch, (start, end), text, uses_env=uses_env),
             )
 
@@ -132,4 +145,4 @@ def _repair(
         while page.text[end : end + 1] in (" ", "\t"):
             end += 1
         edits.append((word.start, end, ""))
-    return replaced(page.sheet, "unsafe", "Start it with torchrun", *edits)
+    return replaced(page.sheet, "unsafe", "Use `torchrun`", *edits)

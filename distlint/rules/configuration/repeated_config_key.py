@@ -12,29 +12,46 @@ from distlint.source.settings.values import mappings
 
 
 class RepeatedConfigKey(SettingsRule):
-    """A configuration has the same key twice.
+    """A section of a configuration has the same key twice.
 
-    ## What it finds
+    ```jsonc
+    {
+      "train_batch_size": 32,
+      "zero_optimization": {"stage": 2},
+      "train_batch_size": 64  // bad: already set above
+    }
+    ```
 
-    A key that stands twice in one section of a DeepSpeed or Accelerate configuration.
+    ## Use instead
 
-    ## Why it matters
+    ```json
+    {
+      "train_batch_size": 64,
+      "zero_optimization": {"stage": 2}
+    }
+    ```
 
-    DeepSpeed raises "Duplicate keys in DeepSpeed config" for a file (error). In YAML, in a dict in
-    a script and for every other reader of JSON the last one counts, and the first is passed over
-    without a word (warning).
+    ## Why is this bad?
 
-    ## What to do
+    For a file, DeepSpeed raises "Duplicate keys in DeepSpeed config" (error). In YAML, in a dict in
+    a script and for other readers of JSON, the last value is used, and the first one is silently
+    ignored (warning).
 
-    Keep the one that is meant.
+    ## What is reported
 
-    ## Fix
+    A key that occurs twice in one section of a DeepSpeed or Accelerate configuration.
 
-    None: which of them is meant is for you to say.
+    ## What is not reported
 
-    ## When it is silent
+    - The other key comes from a YAML merge key (`<<`), which is meant to be overridden.
 
-    - A merge key of YAML (`<<`) brings the other one: that is what it is for.
+    ## Fix safety
+
+    None: only you know which of the values is wrong.
+
+    ## References
+
+    - [DeepSpeed: initialization](https://deepspeed.readthedocs.io/en/latest/initialize.html)
     """
 
     code = "DST815"
@@ -80,14 +97,14 @@ class RepeatedConfigKey(SettingsRule):
                 for first, second in mapping.repeated():
                     yield self.finding(
                         page,
-                        f"`{second.key}` stands here twice",
+                        f"duplicate key `{second.key}`",
                         Severity.ERROR if raises else Severity.WARNING,
                         (second.start, second.end),
                         effect='DeepSpeed raises "Duplicate keys in DeepSpeed config"'
                         if raises
-                        else "the last one counts",
-                        advice="keep the one that is meant",
+                        else "the last one is used",
+                        help="Keep only one of them",
                         related=(
-                            Related("the first one", page.sheet.place(first.start, first.end)),
+                            Related("first set here", page.sheet.place(first.start, first.end)),
                         ),
                     )

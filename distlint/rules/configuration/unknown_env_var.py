@@ -45,37 +45,52 @@ _PROJECTS = frozenset(
 class UnknownEnvironmentVariable(SettingsRule):
     """An environment variable is set that NCCL, torch, Accelerate and DeepSpeed do not read.
 
-    ## What it finds
+    ```bash
+    export NCCL_TIMEOUT=1800  # bad: no library reads it
+    export TORCH_DISTRIBUTED_DEBG=INFO  # bad: misspelled
+    torchrun --nproc-per-node=8 train.py
+    ```
+
+    ## Use instead
+
+    ```bash
+    export TORCH_DISTRIBUTED_DEBUG=INFO
+    torchrun --nproc-per-node=8 train.py
+    ```
+
+    The timeout of collectives is an argument: `init_process_group(timeout=...)`. Add variables of
+    your own to `allow-env` in the configuration of distlint.
+
+    ## Why is this bad?
+
+    No library reads the variable, and nothing warns about it. The timeout or the device that it is
+    meant to set stays unchanged.
+
+    ## What is reported
 
     In shell scripts, Slurm scripts, Dockerfiles, Makefiles, workflows and `os.environ`:
 
     - names that guides invent (`NCCL_TIMEOUT`, `CUDA_MEMORY_FRACTION`), with what exists instead;
-    - names one or two letters off a variable that is read (`DS_ACCELERATORATOR`,
+    - names that are one or two letters off a variable that is read (`DS_ACCELERATORATOR`,
       `TORCH_DISTRIBUTED_DEBG`);
-    - names that begin with `NCCL_` or `TORCH_NCCL_` and that neither library reads in any version.
+    - names that begin with `NCCL_` or `TORCH_NCCL_` and that no version of the two libraries reads.
 
-    ## Why it matters
+    ## What is not reported
 
-    Nothing reads the variable, and nothing says so. The time limit or the device that it was meant
-    to set stays as it is.
-
-    ## What to do
-
-    Write the name that was meant, or use what is named in its place. Names of your own go into
-    `allow-env` of the configuration.
-
-    ## Fix
-
-    Unsafe: a name that is at most two letters off is replaced by the right one, and then takes
-    effect.
-
-    ## When it is silent
-
-    - Variables of plugins (`NCCL_OFI_*`, `NCCL_SHARP_*` and others; any name where the document
-      sets up a plugin, which reads names of its own), and those that say where NCCL is built or
-      installed (`NCCL_HOME`, `NCCL_VERSION`).
-    - Variables that a script keeps for itself, without `export`.
+    - Variables of plugins: `NCCL_OFI_*`, `NCCL_SHARP_*` and others, and any name if the document
+      sets up a plugin, which may read it.
+    - Variables that say where NCCL is built or installed (`NCCL_HOME`, `NCCL_VERSION`).
+    - Variables that a script does not `export`.
     - A script or program in the same document reads the name.
+
+    ## Fix safety
+
+    Unsafe: renames a variable that is at most two letters off. It then takes effect.
+
+    ## References
+
+    - [NCCL environment variables](https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html)
+    - [ProcessGroupNCCL environment variables](https://docs.pytorch.org/docs/stable/torch_nccl_environment_variables.html)
     """
 
     code = "DST820"
@@ -84,7 +99,7 @@ class UnknownEnvironmentVariable(SettingsRule):
 
     good = (
         Example(
-            title="Variables that are read, a plugin's, and one of the project's own",
+            title="Variables of libraries, of a plugin and of the project",
             file="launch.sh",
             code="""\
 export NCCL_IB_HCA=mlx5
@@ -100,7 +115,7 @@ torchrun --nproc_per_node=8 train.py --config "$DS_CONFIG"
 
     bad = (
         Example(
-            title="An invented name, and a misspelt one",
+            title="An invented name, and a misspelled one",
             file="launch.sh",
             code="""\
 export NCCL_TIMEOUT=300  # expect: DST820
@@ -132,14 +147,17 @@ torchrun --nproc_per_node=8 train.py
                 meant, instead = instead, None
             if meant is None and instead is None and not name.startswith(closed):
                 continue
-            hint = f"; did you mean `{meant}`?" if meant else f": use {instead}" if instead else ""
             yield self.finding(
                 page,
-                f"nothing reads `{name}`{hint}",
+                f"unknown environment variable `{name}`",
                 Severity.WARNING,
                 (setting.name_start, setting.name_end),
-                effect="it changes nothing",
-                advice=f"write `{meant}`" if meant else instead or "delete it",
+                effect="no library reads it",
+                help=f"Rename it to `{meant}`"
+                if meant
+                else f"Use {instead}"
+                if instead
+                else "Delete it",
                 fix=setting_named(page.sheet, "unsafe", setting, meant) if meant else None,
             )
 

@@ -29,33 +29,47 @@ _FORMER = frozenset(
 
 
 class UnknownLaunchOption(SettingsRule):
-    """A launch line gives the launcher an option that it does not have.
+    """A launch line has an option that the launcher does not know.
 
-    ## What it finds
+    ```bash
+    accelerate launch --nproc_per_node 8 train.py  # bad: an option of torchrun
+    torchrun -c "import train"  # bad: torchrun runs a file or a module
+    ```
 
-    Options in front of the script that `torchrun`, `torch.distributed.launch`, `accelerate launch`
-    or `deepspeed` does not know, such as `torchrun -c "import torch"` or
-    `accelerate launch --nproc_per_node 8`. Options may be shortened, as argparse allows.
+    ## Use instead
 
-    ## Why it matters
+    ```bash
+    accelerate launch --num_processes 8 train.py
+    torchrun -m train
+    ```
 
-    The launcher ends with "unrecognized arguments", or takes the value of the option for the
+    Options of the script go after the script.
+
+    ## Why is this bad?
+
+    The launcher fails with "unrecognized arguments", or takes the value of the option for the
     script.
 
-    ## What to do
+    ## What is reported
 
-    Write the option that was meant. What is for the script goes behind it; torchrun runs a file or,
-    with `-m`, a module.
+    Options before the script that `torchrun`, `torch.distributed.launch`, `accelerate launch` or
+    `deepspeed` does not know, such as `torchrun -c "import torch"` or
+    `accelerate launch --nproc_per_node 8`. Options may be abbreviated, as argparse allows.
 
-    ## Fix
+    ## What is not reported
 
-    Unsafe: an option that is at most two letters off (one, if it has five or fewer) is replaced by
-    the one it resembles.
+    - Options after the script, which belong to the script.
+    - Options that earlier versions of the launcher had.
 
-    ## When it is silent
+    ## Fix safety
 
-    - What follows the script: that is the script's.
-    - Options that earlier versions had.
+    Unsafe: replaces an option that is at most two letters off (one, if it has five or fewer) with
+    the one that it resembles.
+
+    ## References
+
+    - [torchrun](https://docs.pytorch.org/docs/stable/elastic/run.html)
+    - [Accelerate: command line](https://huggingface.co/docs/accelerate/package_reference/cli)
     """
 
     code = "DST828"
@@ -64,7 +78,7 @@ class UnknownLaunchOption(SettingsRule):
 
     good = (
         Example(
-            title="In both spellings, shortened, and an option of the script",
+            title="Both spellings, an abbreviation, and an option of the script",
             file="launch.sh",
             code="""\
 torchrun --nproc-per-node=8 --nnode 1 train.py --nproc 3
@@ -72,13 +86,13 @@ accelerate launch --num_processes 8 --mixed_precision bf16 train.py
 python -m torch.distributed.run --nproc_per_node 8 -m package.train
 """,
             effect="static",
-            why_static="it shows when the launcher reads its arguments",
+            why_static="it shows when the launcher parses its arguments",
         ),
     )
 
     bad = (
         Example(
-            title="Code in place of a file, and the option of another launcher",
+            title="Code instead of a file, and an option of another launcher",
             file="launch.sh",
             code="""\
 torchrun --nproc_per_node=2 -c "import torch"  # expect: DST828
@@ -86,7 +100,7 @@ accelerate launch --nproc_per_node 8 train.py  # expect: DST828
 torchrun --nproc_per_nod=8 --nodes=2 train.py  # expect: DST828
 """,
             effect="static",
-            why_static="it shows when the launcher reads its arguments",
+            why_static="it shows when the launcher parses its arguments",
         ),
     )
 
@@ -98,15 +112,16 @@ torchrun --nproc_per_nod=8 --nodes=2 train.py  # expect: DST828
                     continue
                 distance = 2 if len(name.lstrip("-")) > 5 else 1
                 meant = nearest(name, launcher_options(launch.launcher), distance)
-                hint = f"; did you mean `{meant}`?" if meant else ""
                 launcher = _NAMES.get(launch.launcher, launch.launcher)
                 yield self.finding(
                     page,
-                    f"`{launcher}` has no option `{name}`{hint}",
+                    f"`{launcher}` has no option `{name}`",
                     Severity.ERROR,
                     (word.start, word.end),
-                    effect="it ends with an error about its arguments",
-                    advice="what is for the script goes behind it",
+                    effect="the launcher fails with an error about its arguments",
+                    help=f"Use `{meant}`"
+                    if meant
+                    else "Put options of the script after the script",
                     fix=self._repair(page, word.start, name, meant),
                 )
 
@@ -115,4 +130,4 @@ torchrun --nproc_per_nod=8 --nodes=2 train.py  # expect: DST828
         if meant is None or len(name) < 5 or page.text[start : start + len(name)] != name:
             return None
         edit = (start, start + len(name), meant)
-        return replaced(page.sheet, "unsafe", f"Write `{meant}`", edit)
+        return replaced(page.sheet, "unsafe", f"Replace with `{meant}`", edit)

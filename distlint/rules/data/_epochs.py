@@ -47,7 +47,7 @@ def set_epoch(epochs: Epochs, draft: Draft, *, always: bool) -> None:
     if not isinstance(loop, ir.For) or not isinstance(loop.target, ir.Name) or path is None:
         raise Doubt("the loop has no number, or the loader no name in it")
     if loop.target.id.strip("_") == "":
-        raise Doubt("the number of the epoch is thrown away")
+        raise Doubt("the epoch number is discarded")
     node = draft.node(loop.site, cst.For)
     first = statements.statement_of(draft, draft.locator.node(loop.body[0].site))
     if path[0] != "self" and not names.available(draft, path[0], first):

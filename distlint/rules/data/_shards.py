@@ -25,7 +25,7 @@ def shard_of(loader: Made) -> tuple[str, CallSite | None] | None:
     """How a loader's data are divided by the script itself, and by which call; None if not."""
     for sampler in samplers(loader.objects):
         if draws_from(loader, sampler) and sampler.constant("num_replicas", 0) != 1:
-            return "a DistributedSampler", sampler.site
+            return "`DistributedSampler`", sampler.site
     return own_shard_of(loader)
 
 
@@ -43,7 +43,7 @@ def _shard(objects: Objects, origin: Origin, depth: int) -> tuple[str, CallSite 
     if not isinstance(node, ir.Expr):
         return None
     if _is_rank_slice(node):
-        return "a slice by the rank", origin.site
+        return "a rank-based slice", origin.site
     if not isinstance(node, ir.Call) or origin.attributes:
         return None
     site = CallSite(node, origin.point)
@@ -53,10 +53,10 @@ def _shard(objects: Objects, origin: Origin, depth: int) -> tuple[str, CallSite 
     if name == "shard" and _mentions(node, _RANK):
         return "`shard`", site
     if name in _SUBSETS and any(_is_rank_slice(argument.value) for argument in node.args):
-        return "a subset by the rank", site
+        return "a rank-based subset", site
     cls = objects.callee(site)
     if isinstance(cls, ir.Class) and any(_is_rank_slice(each) for each in _inside(cls)):
-        return f"the rank in `{cls.name}`", site
+        return f"`{cls.name}`", site
     if depth:
         for value in _datasets_in(node):
             for inner in objects.origins(value, origin.point):

@@ -26,32 +26,51 @@ _DEPTH = 4
 class CudaInWorker(SourceRule):
     """A worker process of a `DataLoader` uses CUDA.
 
-    ## What it finds
+    ```python
+    class Images(Dataset):
+        def __getitem__(self, index):
+            return self.images[index].to("cuda")
 
-    `.cuda()`, `.to("cuda")` or `device="cuda"` in `__getitem__` or `__iter__` of a data set of the
-    file, in its `collate_fn` or `worker_init_fn`, when the loader has workers.
+    loader = DataLoader(Images(), batch_size=32, num_workers=4)
+    ```
 
-    ## Why it matters
+    ## Use instead
 
-    Workers are forked from a process that uses CUDA already, and CUDA does not survive a fork:
-    "Cannot re-initialize CUDA in forked subprocess". Where it works, each worker opens a context of
-    its own, some hundred megabytes on a GPU, mostly on the first one.
+    ```python
+    class Images(Dataset):
+        def __getitem__(self, index):
+            return self.images[index]
 
-    ## What to do
+    loader = DataLoader(Images(), batch_size=32, num_workers=4, pin_memory=True)
+    for batch in loader:
+        batch = batch.to("cuda", non_blocking=True)
+    ```
 
-    Return CPU tensors, and move the batch in the training loop: `pin_memory=True` in the loader and
-    `batch.to(device, non_blocking=True)`.
+    ## Why is this bad?
 
-    ## Fix
+    Workers are forked from a process that already uses CUDA, and CUDA does not survive a fork:
+    "Cannot re-initialize CUDA in forked subprocess". Where it works, each worker creates its own
+    CUDA context of some hundred megabytes, usually on the first GPU.
 
-    None: what is not moved here has to be moved wherever a batch is used, and that may be in
-    another file.
+    ## What is reported
 
-    ## When it is silent
+    `.cuda()`, `.to("cuda")` or `device="cuda"` in `__getitem__` or `__iter__` of a dataset of the
+    file, or in the `collate_fn` or `worker_init_fn` of its loader, if the loader has workers.
 
-    - `num_workers` is 0 or not given: then it runs in the main process.
-    - The loader sets `multiprocessing_context`, as `"spawn"` needs.
-    - The device cannot be told.
+    ## What is not reported
+
+    - `num_workers` is 0 or not passed: the code then runs in the main process.
+    - The loader sets `multiprocessing_context`, for example to `"spawn"`.
+    - The device is unknown.
+
+    ## Fix safety
+
+    None: the batch has to be moved wherever it is used, which may be in another file.
+
+    ## References
+
+    - [CUDA in multiprocessing](https://docs.pytorch.org/docs/stable/notes/multiprocessing.html)
+    - [torch.utils.data](https://docs.pytorch.org/docs/stable/data.html)
     """
 
     code = "DST210"
@@ -60,7 +79,7 @@ class CudaInWorker(SourceRule):
 
     good = (
         Example(
-            title="The batch is moved in the loop",
+            title="The batch is moved in the training loop",
             code="""\
 import torch
 from torch.utils.data import DataLoader, Dataset
@@ -169,12 +188,12 @@ for batch in DataLoader(range(8), batch_size=4, num_workers=1, collate_fn=collat
         locator = locators.of(module.key)
         made = locator.place(loader.call.site)
         return self.finding(
-            message=f"the workers of the loader of line {made.span.row} run this, and it uses CUDA",
+            message=f"CUDA is used in a worker of the loader in line {made.span.row}",
             severity=Severity.WARNING,
             place=locator.place(site.call.site),
-            related=(Related("a loader with workers", made),),
-            effect="CUDA cannot be used in a forked process",
-            advice="Return CPU tensors, and move the batch in the training loop.",
+            related=(Related("loader with workers", made),),
+            effect="CUDA cannot be re-initialized in a forked subprocess",
+            help="Return CPU tensors, and move the batch to the GPU in the training loop",
         )
 
 

@@ -30,36 +30,52 @@ _TAKERS = frozenset(f"accelerate.Accelerator.{name}" for name in ("prepare", "pr
 
 
 class DoubleSharding(SourceRule):
-    """A loader that already gives each rank its part goes through `accelerator.prepare`.
+    """A loader that already gives each rank its shard is passed to `accelerator.prepare`.
 
-    ## What it finds
+    ```python
+    sampler = DistributedSampler(data)
+    loader = DataLoader(data, batch_size=32, sampler=sampler)
+    model, loader = accelerator.prepare(model, loader)
+    ```
 
-    `accelerator.prepare(loader)`, or `prepare_data_loader`, where the loader draws from a
-    `DistributedSampler`, or its data set was cut by the rank: `files[rank::world_size]`,
+    ## Use instead
+
+    ```python
+    loader = DataLoader(data, batch_size=32, shuffle=True)
+    model, loader = accelerator.prepare(model, loader)
+    ```
+
+    Or keep the sampler, and do not prepare the loader.
+
+    ## Why is this bad?
+
+    `prepare` assumes that the loader iterates over all data, and gives each process every n-th
+    batch. Each process then sees only an n-th of its shard: with 8 GPUs, an epoch is an eighth as
+    long, and seven eighths of the data are never read. There is no warning.
+
+    ## What is reported
+
+    `accelerator.prepare(loader)` or `prepare_data_loader(loader)`, if the loader uses a
+    `DistributedSampler` or its dataset is sharded by rank: `files[rank::world_size]`,
     `split_dataset_by_node(...)`, `.shard(...)`.
 
-    ## Why it matters
+    ## What is not reported
 
-    `prepare` takes the loader for one over all data and gives each process every n-th batch of it.
-    Of its own n-th part each process then sees an n-th: with 8 GPUs an epoch is an eighth as long,
-    and seven eighths of the data are never read. No warning is printed.
+    - The loader is not prepared, or is prepared and not sharded anywhere else.
+    - The data is sharded under a condition, and an early exit under the same condition comes before
+      `prepare`.
+    - The file sets `dispatch_batches`, with which one process reads for all.
 
-    ## What to do
+    ## Fix safety
 
-    Divide in one place. With Accelerate, give `prepare` a plain loader with `shuffle=True`; or keep
-    the sampler, and do not prepare the loader.
+    Unsafe: the `DistributedSampler` is removed from the loader, which shuffles itself if the
+    sampler did. Epochs become as long as they were meant to be. No fix is offered for other kinds
+    of sharding.
 
-    ## Fix
+    ## References
 
-    Unsafe: a `DistributedSampler` is taken off the loader, which shuffles by itself then if the
-    sampler did. Epochs become as long as they were meant to be. Other ways to divide are left to
-    you.
-
-    ## When it is silent
-
-    - The loader is not prepared, or it is prepared and divided nowhere else.
-    - The test under which it is divided has sent these runs away before it is prepared.
-    - The file sets `dispatch_batches`, where one process reads for all.
+    - [Accelerator.prepare](https://huggingface.co/docs/accelerate/package_reference/accelerator)
+    - [DistributedSampler](https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.distributed.DistributedSampler)
     """
 
     code = "DST213"
@@ -68,7 +84,7 @@ class DoubleSharding(SourceRule):
 
     good = (
         Example(
-            title="Accelerate divides",
+            title="Accelerate shards the data",
             needs=("accelerate",),
             code="""\
 import torch
@@ -83,7 +99,7 @@ assert len(set(accelerator.gather(seen).tolist())) == 16
 """,
         ),
         Example(
-            title="The sampler divides, and the loader is not prepared",
+            title="The sampler shards the data, and the loader is not prepared",
             needs=("accelerate",),
             code="""\
 import torch
@@ -122,7 +138,7 @@ assert len(seen) == 16, f"of 16 samples the processes saw {len(seen)}"
 """,
         ),
         Example(
-            title="A slice by the rank, prepared",
+            title="A rank-based slice, prepared",
             effect="fail",
             needs=("accelerate",),
             code="""\
@@ -170,14 +186,13 @@ assert len(seen) == 16, f"of 16 samples the processes saw {len(seen)}"
                 how, site = shard
                 made = locator.place((site or loader.site).call.site)
                 yield self.finding(
-                    message=f"this loader's data are divided by {how} already, and `prepare` "
-                    "divides them once more",
+                    message=f"data sharded by {how} is sharded again",
                     severity=Severity.ERROR,
                     place=locator.place(taker.call.site),
-                    related=(Related("divided here", made),),
-                    effect="each process sees a part of its part; the rest is never read",
-                    advice="Divide in one place: give prepare a plain loader, or do not prepare "
-                    "this one.",
+                    related=(Related("already sharded here", made),),
+                    effect="each process sees only a part of its shard; the rest is never read",
+                    help="Shard in one place: pass `prepare` a loader without sharding, or do not "
+                    "prepare this one",
                     fix=partial(_plain, loader, Draft(locator, module, catalogue)),
                 )
 
@@ -188,7 +203,7 @@ def _plain(loader: Made, draft: Draft) -> Fix:
     call = draft.node(loader.options.call.site, cst.Call)
     given = calls.argument(call, "sampler")
     if sampler is None or given is None or len(loader.origins("sampler")) != 1:
-        raise Doubt("the data are not divided by a sampler alone")
+        raise Doubt("the data is not sharded by a sampler alone")
     shuffles = sampler.constant("shuffle", True)
     if shuffles is ...:
         raise Doubt("the sampler may shuffle or not")
@@ -200,7 +215,7 @@ def _plain(loader: Made, draft: Draft) -> Fix:
         draft.splice(draft.bounds(given.keyword)[0], draft.bounds(given.value)[1], "shuffle=True")
     else:
         calls.remove_argument(draft, call, given)
-    return draft.fix("unsafe", "Let prepare divide the data")
+    return draft.fix("unsafe", "Let `prepare` shard the data")
 
 
 def _have_parted(divided: Point, taken: Point) -> bool:

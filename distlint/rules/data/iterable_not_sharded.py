@@ -41,44 +41,60 @@ _READS = frozenset({"open", "range", "glob", "listdir", "iterdir", "readlines", 
 class IterableNotSharded(SourceRule):
     """An `IterableDataset` yields all of its data in each worker, or on each rank.
 
-    ## What it finds
-
-    A class derived from `torch.utils.data.IterableDataset` that reads its data in `__iter__`
-    without asking `get_worker_info()`, in a loader with several workers; or without using the rank,
-    in a loader that feeds a DDP or FSDP model.
-
-    ## Why it matters
-
-    A stream has no sampler. Each worker process gets a copy of the data set and runs `__iter__` on
-    it, and so does each rank. With four workers on eight ranks each sample comes 32 times an epoch.
-
-    ## What to do
-
-    Take every n-th item, n being ranks times workers:
-
     ```python
-    info = get_worker_info()
-    workers, worker = (info.num_workers, info.id) if info else (1, 0)
-    for index, item in enumerate(self.items()):
-        if index % (world * workers) == rank * workers + worker:
-            yield item
+    class Lines(IterableDataset):
+        def __iter__(self):
+            with open("train.jsonl") as lines:
+                yield from lines
+
+    loader = DataLoader(Lines(), batch_size=32, num_workers=4)
     ```
 
-    `distlint.runtime.shard_iter(items)` does this. The ranks then may differ by one sample: see
-    DST113 for that.
+    ## Use instead
 
-    ## Fix
+    ```python
+    class Lines(IterableDataset):
+        def __iter__(self):
+            info = get_worker_info()
+            workers, worker = (info.num_workers, info.id) if info else (1, 0)
+            part, parts = rank * workers + worker, world_size * workers
+            with open("train.jsonl") as lines:
+                yield from itertools.islice(lines, part, None, parts)
+    ```
 
-    Unsafe: what `__iter__` goes through is divided, `for item in shard_iter(self.items):`. Offered
-    where one loop, `yield from` or `iter()` yields everything; in a loop inside of a loop it is not
-    clear which of them divides into equal parts.
+    `distlint.runtime.shard_iter(lines)` does the same. Shards may then differ in length by one
+    sample between ranks, see [DST113](uneven-inputs.md).
 
-    ## When it is silent
+    ## Why is this bad?
 
-    - The class mentions workers (or the rank), or the loader has a `worker_init_fn`.
-    - The data set was divided outside: `split_dataset_by_node`, a list of files for each rank.
-    - It draws samples at random, or wraps another stream that may divide itself (preview only).
-    - The loader goes to Accelerate, Lightning or code in another file.
+    An `IterableDataset` has no sampler. Each worker process gets a copy of the dataset and runs its
+    `__iter__`, and so does each rank. With four workers on each of eight ranks, each sample is seen
+    32 times per epoch.
+
+    ## What is reported
+
+    A subclass of `torch.utils.data.IterableDataset` that reads its data in `__iter__` without
+    `get_worker_info()`, in a loader with several workers; or without the rank, in a file that wraps
+    a model in DDP or FSDP.
+
+    ## What is not reported
+
+    - The class refers to workers (or to the rank), or the loader has a `worker_init_fn`.
+    - The dataset is sharded elsewhere: `split_dataset_by_node`, one list of files per rank.
+    - The class draws samples at random. A class that wraps another stream, which may be sharded
+      itself, is reported in preview only.
+    - The loader is passed to Accelerate, Lightning or code in another file.
+
+    ## Fix safety
+
+    Unsafe: the source of the items in `__iter__` is sharded, `for item in shard_iter(self.items):`.
+    Offered if a single loop, `yield from` or `iter()` yields everything; in nested loops, it is not
+    clear which one gives equal shards.
+
+    ## References
+
+    - [IterableDataset](https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.IterableDataset)
+    - [Hugging Face Datasets with PyTorch](https://huggingface.co/docs/datasets/use_with_pytorch)
     """
 
     code = "DST205"
@@ -87,7 +103,7 @@ class IterableNotSharded(SourceRule):
 
     good = (
         Example(
-            title="Divided by rank and worker",
+            title="Sharded by rank and worker",
             code="""\
 import torch
 import torch.distributed as dist
@@ -111,7 +127,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Each process draws for itself",
+            title="Each process draws random samples",
             code="""\
 import random
 import torch
@@ -201,12 +217,12 @@ assert seen.item() == 16, f"of 16 numbers the ranks saw {seen.item():.0f}"
         locator = draft.locator
         method = locator.place(cls.methods["__iter__"].site)
         finding = self.finding(
-            message=f"`{cls.name}` yields all of its data {who}: nothing in it divides them",
+            message=f"`{cls.name}` yields all of its data {who}",
             severity=Severity.WARNING,
             place=locator.place(loader.call.site),
-            related=(Related("the data are read here", method),),
-            effect="samples come several times in each epoch",
-            advice="Take every n-th item, by rank and worker; distlint.runtime.shard_iter does it.",
+            related=(Related("not sharded by rank or worker", method),),
+            effect="each sample is seen several times per epoch",
+            help="Yield every n-th item by rank and worker, for example with `shard_iter`",
             fix=partial(_fix, cls, draft),
         )
         return replace(finding, preview=_READS.isdisjoint(_tokens(cls)))
@@ -214,11 +230,11 @@ assert seen.item() == 16, f"of 16 numbers the ranks saw {seen.item():.0f}"
 
 def _fix(cls: ir.Class, draft: Draft) -> Fix:
     if "__len__" in cls.methods:
-        raise Doubt("the length that it tells would be wrong")
+        raise Doubt("its length would be wrong")
     items = _source_of(draft, draft.node(cls.methods["__iter__"].site, cst.FunctionDef))
     divided = imports.imported(draft, draft.catalogue.runtime, "shard_iter", items)
     draft.replace(items, f"{divided}({draft.text(items, brackets=False)})")
-    return draft.fix("unsafe", "Divide the data among ranks and workers")
+    return draft.fix("unsafe", "Shard the data across ranks and workers")
 
 
 def _source_of(draft: Draft, method: cst.FunctionDef) -> cst.BaseExpression:
@@ -244,7 +260,7 @@ def _source_of(draft: Draft, method: cst.FunctionDef) -> cst.BaseExpression:
     if isinstance(made, cst.Yield) and len(loops) == 1 and isinstance(loops[0], cst.For):
         if not isinstance(value, cst.From) and not isinstance(loops[0].iter, cst.Tuple):
             return loops[0].iter
-    raise Doubt("it is not clear what to divide")
+    raise Doubt("it is not clear what to shard")
 
 
 def _classes(objects: Objects, loader: Made) -> Iterator[ir.Class]:

@@ -20,34 +20,52 @@ if TYPE_CHECKING:
 
 
 class LoaderDefaults(SourceRule):
-    """A loader for training has no worker processes.
+    """A `DataLoader` for training has no worker processes.
 
-    ## What it finds
+    ```python
+    data = ImageFolder(path)
+    sampler = DistributedSampler(data)
+    loader = DataLoader(data, batch_size=32, sampler=sampler)
+    ```
 
-    `DataLoader(...)` without `num_workers`, in a distributed script that uses CUDA.
+    ## Use instead
 
-    ## Why it matters
+    ```python
+    data = ImageFolder(path)
+    sampler = DistributedSampler(data)
+    loader = DataLoader(
+        data, batch_size=32, sampler=sampler, num_workers=4, persistent_workers=True
+    )
+    ```
 
-    Batches are then made in the process that trains: the GPU waits while they are read and
-    decoded, on every rank.
+    The number is per rank: eight ranks with eight workers each are 64 processes on one machine.
+    `prefetch_factor=2` is the default.
 
-    ## What to do
+    ## Why is this bad?
 
-    `num_workers=4, persistent_workers=True`, per rank: eight ranks with eight workers each are 64
-    processes on one machine. `prefetch_factor=2` is the default.
+    Batches are loaded in the training process: on every rank, the GPU waits while they are read and
+    decoded.
 
-    ## Fix
+    ## What is reported
 
-    None: how many workers are right depends on the machine, and data in memory need none.
+    `DataLoader(...)` without `num_workers`, in a distributed script that uses CUDA. In preview: in
+    most of the findings that were reviewed (30 of 134 in 58 repositories), the data fits into
+    memory, and workers would not help.
 
-    ## When it is silent
+    ## What is not reported
 
-    - `num_workers` is given, also as 0, which somebody has then decided; or the data are a
-      `TensorDataset`.
-    - The loader is for evaluation, by its name.
+    - `num_workers` is passed, even as 0, which is a deliberate choice.
+    - Files that use a `TensorDataset`, which is in memory.
+    - Loaders for evaluation, judged by their name.
 
-    In preview: of 134 findings in 58 repositories 30 were read; most are examples on data that
-    fit into memory, so that workers would gain them nothing.
+    ## Fix safety
+
+    None: the right number of workers depends on the machine, and in-memory data needs none.
+
+    ## References
+
+    - [torch.utils.data: multi-process data loading](https://docs.pytorch.org/docs/stable/data.html)
+    - [Performance tuning guide](https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html)
     """
 
     code = "DST207"
@@ -57,7 +75,7 @@ class LoaderDefaults(SourceRule):
 
     good = (
         Example(
-            title="In memory",
+            title="Data in memory",
             code="""\
 import torch
 import torch.distributed as dist
@@ -71,7 +89,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="None, and it says so",
+            title="No workers, explicitly",
             code="""\
 import torch
 import torch.distributed as dist
@@ -89,7 +107,7 @@ dist.destroy_process_group()
 
     bad = (
         Example(
-            title="The GPU waits for each picture",
+            title="The GPU waits for each image",
             effect="static",
             why_static="it shows in the time of a step",
             code="""\
@@ -128,9 +146,9 @@ def main(path, device="cuda"):
             if any(is_evaluation(name) for name in names_of(loader.site)):
                 continue
             yield self.finding(
-                message="this loader makes its batches in the process that trains",
+                message="DataLoader has no workers (`num_workers` is not set)",
                 severity=Severity.INFO,
                 place=locators.of(module.key).place(loader.options.call.site),
-                effect="the GPU waits for the data in each step",
-                advice="Give it workers: num_workers=4, persistent_workers=True.",
+                effect="the GPU waits for data in every step",
+                help="Add workers, for example `num_workers=4, persistent_workers=True`",
             )

@@ -37,41 +37,63 @@ _EVENED = frozenset({"join_uneven_inputs", "Join", "join"})
 
 
 class MissingDropLast(SourceRule):
-    """The last batch of a training loader is smaller, and something in the file cannot bear it.
+    """The last batch of a training loader may be smaller, which can cause a hang or recompilation.
 
-    ## What it finds
+    ```python
+    model = torch.compile(model, dynamic=False)
+    sampler = DistributedSampler(data)
+    loader = DataLoader(data, batch_size=32, sampler=sampler)
+    for batch in loader:
+        model(batch).mean().backward()
+    ```
 
-    A training `DataLoader` without `drop_last=True`, and one of these reasons:
+    ## Use instead
 
-    - Accelerate is told `even_batches=False` and prepares it;
-    - the model is compiled with `mode="reduce-overhead"`, `mode="max-autotune"` or `dynamic=False`.
+    ```python
+    model = torch.compile(model, dynamic=False)
+    sampler = DistributedSampler(data)
+    loader = DataLoader(data, batch_size=32, sampler=sampler, drop_last=True)
+    for batch in loader:
+        model(batch).mean().backward()
+    ```
 
-    A loader with a `DistributedSampler` alone is no such case: the sampler gives all ranks the same
-    number of samples, and the last batch is equally small everywhere. It is mentioned as
-    information, with `--preview`. Nor does it help where ranks cut the data for themselves and hold
-    different numbers of samples; that is DST113.
+    Do not drop the last batch in evaluation: this changes the result.
 
-    ## Why it matters
+    ## Why is this bad?
 
-    With `even_batches=False` one process may have a batch more than the others, and waits for them
-    in its backward pass for ever. A compiled model records its CUDA graph once more, or compiles
-    again, for the one batch that is smaller. With BatchNorm, a last batch of one sample raises.
+    With `even_batches=False`, one process may have one batch more than the others and hang in its
+    last backward pass. A compiled model is recompiled, or its CUDA graph is recorded again, for the
+    one smaller batch. With BatchNorm, a last batch of one sample raises an error.
 
-    ## What to do
+    ## What is reported
 
-    `drop_last=True` in the loader for training. Not for evaluation: there it changes the result.
+    A `DataLoader` for training without `drop_last=True`, if one of these applies:
 
-    ## Fix
+    - It is prepared by Accelerate with `even_batches=False`.
+    - A model is compiled with `mode="reduce-overhead"`, `mode="max-autotune"` or `dynamic=False`.
 
-    Unsafe: `drop_last=True` is added. Some samples are then left out of each epoch, and of a data
-    set that is smaller than a batch nothing remains. Where a `DistributedSampler` alone is the
-    reason it is shown only.
+    A `DistributedSampler` alone is no problem: it gives all ranks the same number of samples, and
+    the last batch is equally small on all of them. This is reported only in preview, with severity
+    info. `drop_last` does not help either if ranks shard the data themselves into shards of
+    different lengths; see [DST113](uneven-inputs.md).
 
-    ## When it is silent
+    ## What is not reported
 
-    - `drop_last` is given, or batches are made elsewhere (`batch_sampler`, `batch_size=None`).
+    - `drop_last` is passed, or batches are formed elsewhere (`batch_sampler`, `batch_size=None`).
     - The loader is for evaluation.
     - The loop runs inside `join()`.
+
+    ## Fix safety
+
+    Unsafe: `drop_last=True` is added. Some samples are then left out of each epoch, and a dataset
+    that is smaller than one batch becomes empty.
+
+    If a `DistributedSampler` is the only reason, the fix is only shown and never applied.
+
+    ## References
+
+    - [DataLoader](https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.DataLoader)
+    - [torch.compile](https://docs.pytorch.org/docs/stable/generated/torch.compile.html)
     """
 
     code = "DST201"
@@ -80,7 +102,7 @@ class MissingDropLast(SourceRule):
 
     good = (
         Example(
-            title="A sampler that fills up",
+            title="A sampler that pads the data",
             code="""\
 import torch
 import torch.distributed as dist
@@ -98,7 +120,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Dropped, as the compiled model has one shape",
+            title="Dropped for a compiled model with one shape",
             code="""\
 import torch
 import torch.distributed as dist
@@ -117,7 +139,7 @@ dist.destroy_process_group()
 
     bad = (
         Example(
-            title="A compiled model of one shape",
+            title="A compiled model with one shape",
             effect="fail",
             code="""\
 import torch
@@ -160,11 +182,11 @@ assert len(shapes) == 1, f"compiled once for each of {shapes}"
     def _finding(self, loader: Made, reason: str, effect: str, draft: Draft) -> Finding:
         plain = not effect
         finding = self.finding(
-            message=f"the last batch may be smaller, and {reason}",
+            message=reason,
             severity=Severity.INFO if plain else Severity.WARNING,
             place=draft.locator.place(loader.options.call.site),
-            effect=effect or "all ranks have the same number of batches; only shapes differ",
-            advice="Set drop_last=True in loaders for training.",
+            effect=effect or "all ranks have the same number of batches; only the shape differs",
+            help="Set `drop_last=True` in loaders for training",
             fix=partial(_dropping, loader, draft, "displayonly" if plain else "unsafe"),
         )
         return replace(finding, preview=plain)
@@ -173,7 +195,7 @@ assert len(shapes) == 1, f"compiled once for each of {shapes}"
 def _dropping(loader: Made, draft: Draft, applicability: Applicability) -> Fix:
     call = draft.node(loader.options.call.site, cst.Call)
     calls.set_keyword(draft, call, "drop_last", "True", loader.params.index("drop_last"))
-    return draft.fix(applicability, "Drop the last batch")
+    return draft.fix(applicability, "Set `drop_last=True`")
 
 
 def _has_remainder(loader: Made) -> bool:
@@ -201,16 +223,16 @@ def _reason(objects: Objects, loader: Made) -> tuple[str, str] | None:
     if _EVENED.isdisjoint(objects.module.tokens):
         if _may_be_uneven(objects) and _is_prepared(objects, loader):
             return (
-                "`even_batches=False` lets processes have different numbers of batches",
-                "one of them waits for the others in its last backward pass",
+                "batch counts may differ between ranks (`even_batches=False`)",
+                "the rank with one more batch hangs in its last backward pass",
             )
     if _is_compiled(objects):
         return (
-            "the model is compiled for one shape",
-            "it is compiled, or its CUDA graph recorded, once more for that batch",
+            "last batch may be smaller than the compiled shape",
+            "the model is recompiled, or its CUDA graph recorded again, for that batch",
         )
     if any(draws_from(loader, sampler) for sampler in samplers(objects)):
-        return "nothing is said about it (`drop_last`)", ""
+        return "last batch may be smaller (`drop_last` is not set)", ""
     return None
 
 

@@ -61,46 +61,64 @@ _ONE_PROCESS = re.compile(r"distributed|world|ddp|rank|num_gpus|n_gpu|parallel",
 
 
 class MissingDistributedSampler(SourceRule):
-    """A DDP or FSDP model is trained on a loader that gives each rank all of the data.
-
-    ## What it finds
-
-    In a file that wraps a model in `DistributedDataParallel` or FSDP: a `DataLoader` for training
-    without `sampler=`, where nothing else in the file divides the data between the ranks. In any
-    file: a `DistributedSampler` that is given to no loader, beside a loader of the same data; a
-    loader that shuffles and has no sampler, beside one for evaluation that has a
-    `DistributedSampler`; and a subclass of transformers' `Trainer` whose `get_train_dataloader`
-    returns a loader that Accelerate has not prepared.
-
-    ## Why it matters
-
-    Each rank goes through the whole data set. An epoch takes as long as on one GPU and makes as
-    many steps; with the same seed everywhere all ranks even compute the same batch, and the other
-    GPUs add nothing. No message says so.
-
-    ## What to do
+    """A DDP or FSDP model is trained with a loader that gives all of the data to each rank.
 
     ```python
-    sampler = DistributedSampler(data)
-    loader = DataLoader(data, batch_size=32, sampler=sampler)  # no shuffle=True
+    model = DDP(model)
+    loader = DataLoader(data, batch_size=32, shuffle=True)
     for epoch in range(epochs):
-        sampler.set_epoch(epoch)
+        for batch in loader:
+            model(batch).mean().backward()
     ```
 
-    ## Fix
+    ## Use instead
 
-    Unsafe: the loader gets `sampler=DistributedSampler(data)` in place of `shuffle=True`, and the
-    loop over epochs tells it the epoch; that of a Trainer is prepared. Epochs are shorter by the
-    number of ranks then, so schedules in steps no longer fit.
+    ```python
+    model = DDP(model)
+    sampler = DistributedSampler(data)  # shuffles by default
+    loader = DataLoader(data, batch_size=32, sampler=sampler)
+    for epoch in range(epochs):
+        sampler.set_epoch(epoch)
+        for batch in loader:
+            model(batch).mean().backward()
+    ```
 
-    ## When it is silent
+    ## Why is this bad?
 
-    - The loader has a sampler, or goes to a framework or helper outside the file.
-    - The data set is cut by the rank, also in a script beside it that hands it over, or is a
-      stream that may divide itself.
-    - The seed depends on the rank: then each rank draws samples of its own.
-    - The loader is for evaluation, or for the case of one process.
-    - A method of a Trainer mentions a sampler, a rank or a split.
+    Each rank iterates over the whole dataset. An epoch takes as long as on one GPU and has as many
+    steps. With the same seed on all ranks, they even compute the same batches, and the other GPUs
+    add nothing. There is no error or warning.
+
+    ## What is reported
+
+    In a file that wraps a model in `DistributedDataParallel` or FSDP: a `DataLoader` for training
+    without `sampler=`, if nothing else in the file shards the data. In any file:
+
+    - A `DistributedSampler` that is passed to no loader, next to a loader of the same data.
+    - A loader that shuffles and has no sampler, next to a loader for evaluation that has a
+      `DistributedSampler`.
+    - A subclass of the `Trainer` of transformers whose `get_train_dataloader` returns a loader that
+      Accelerate has not prepared.
+
+    ## What is not reported
+
+    - The loader has a sampler, or is passed to a framework or to a helper outside the file.
+    - The dataset is sharded by rank, also in a script in the same directory that passes it on; or
+      it is a stream, which may be sharded itself.
+    - The seed depends on the rank: each rank then draws different samples.
+    - The loader is for evaluation, or for runs of one process.
+    - The method of the Trainer refers to a sampler, a rank or a split.
+
+    ## Fix safety
+
+    Unsafe: the loader gets `sampler=DistributedSampler(data)` instead of `shuffle=True`, and the
+    epoch loop calls `set_epoch`; the loader of a Trainer is prepared. Epochs are then shorter by a
+    factor of the number of ranks, so schedules in steps have to be adjusted.
+
+    ## References
+
+    - [DistributedSampler](https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.distributed.DistributedSampler)
+    - [Trainer](https://huggingface.co/docs/transformers/main_classes/trainer)
     """
 
     code = "DST202"
@@ -126,7 +144,7 @@ assert len(loader) == 2
 """,
         ),
         Example(
-            title="Each rank draws with a seed of its own",
+            title="A different seed on each rank",
             code="""\
 import torch
 import torch.distributed as dist
@@ -143,7 +161,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="A part that is counted out by the rank",
+            title="A shard computed from the rank",
             code="""\
 import os
 
@@ -172,7 +190,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Rank 0 validates on everything",
+            title="Rank 0 validates on all data",
             code="""\
 import torch
 import torch.distributed as dist
@@ -194,7 +212,7 @@ dist.destroy_process_group()
 
     bad = (
         Example(
-            title="A Trainer's own loader, unprepared",
+            title="An unprepared loader of a Trainer",
             effect="static",
             why_static="it needs transformers",
             code="""\
@@ -209,7 +227,7 @@ class Balanced(Trainer):
 """,
         ),
         Example(
-            title="All ranks see all samples",
+            title="All ranks train on all samples",
             effect="fail",
             code="""\
 import torch
@@ -246,9 +264,8 @@ assert seen.item() == 16, f"an epoch over 16 samples went through {seen.item():.
         for sampler, loader in unlike:
             yield self._finding(
                 loader,
-                "this loader gives each rank all of the data; only those for evaluation are "
-                "divided",
-                Related("the data for evaluation", draft().locator.place(sampler.call.site)),
+                "training data is not sharded, only evaluation data",
+                Related("sampler for evaluation", draft().locator.place(sampler.call.site)),
                 draft(),
             )
         if unlike or any(map(_DIVIDES.search, module.words - (_TORCH_NAMES - module.tokens))):
@@ -260,18 +277,18 @@ assert seen.item() == 16, f"an epoch over 16 samples went through {seen.item():.
             if _trains_on_all(objects, loader) and not _is_cut_beside(loader, document.path):
                 yield self._finding(
                     loader,
-                    "this loader gives each rank all of the data, and nothing here divides them",
-                    Related("the model is wrapped", draft().locator.place(wrap.call.site)),
+                    "each rank trains on the whole dataset (no sampler)",
+                    Related("model wrapped here", draft().locator.place(wrap.call.site)),
                     draft(),
                 )
 
     def _unprepared(self, loader: Made, draft: Draft) -> Finding:
         return self.finding(
-            message="the Trainer takes this loader as it is, which gives each rank all of the data",
+            message="loader is not prepared: each rank gets all of the data",
             severity=Severity.WARNING,
             place=draft.locator.place(loader.call.site),
-            effect="each rank does the whole epoch; more GPUs make it no shorter",
-            advice="Return self.accelerator.prepare(loader), as the Trainer's own method does.",
+            effect="each rank runs the whole epoch; more GPUs do not shorten it",
+            help="Return `self.accelerator.prepare(loader)`, as `Trainer` itself does",
             fix=partial(_prepared, loader, draft),
         )
 
@@ -281,21 +298,20 @@ assert seen.item() == 16, f"an epoch over 16 samples went through {seen.item():.
             severity=Severity.WARNING,
             place=draft.locator.place(loader.call.site),
             related=(why,),
-            effect="each rank does the whole epoch; more GPUs make it no shorter",
-            advice="Give it a DistributedSampler, and call set_epoch on that in each epoch.",
+            effect="each rank runs the whole epoch; more GPUs do not shorten it",
+            help="Pass a `DistributedSampler`, and call its `set_epoch` in each epoch",
             fix=partial(_sampled, loader, draft),
         )
 
     def _forgot(self, loader: Made, sampler: Made, draft: Draft) -> Finding:
         locator = draft.locator
         return self.finding(
-            message="this loader gives each rank all of the data: the sampler that divides them "
-            "is made and given to no loader",
+            message="the `DistributedSampler` is not passed to this loader",
             severity=Severity.WARNING,
             place=locator.place(loader.call.site),
-            related=(Related("the sampler is made", locator.place(sampler.call.site)),),
-            effect="each rank does the whole epoch; more GPUs make it no shorter",
-            advice="Give the sampler to the loader.",
+            related=(Related("unused sampler", locator.place(sampler.call.site)),),
+            effect="each rank runs the whole epoch; more GPUs do not shorten it",
+            help="Pass the sampler to the loader",
             fix=partial(_given, loader, sampler, draft),
         )
 
@@ -321,7 +337,7 @@ def _of_trainers(objects: Objects) -> Iterator[Made]:
 def _prepared(loader: Made, draft: Draft) -> Fix:
     call = draft.node(loader.call.site, cst.Call)
     draft.replace(call, f"self.accelerator.prepare({draft.text(call, brackets=False)})")
-    return draft.fix("unsafe", "Let Accelerate divide the data")
+    return draft.fix("unsafe", "Let Accelerate shard the data")
 
 
 def _forgotten(objects: Objects) -> Iterator[tuple[Made, Made]]:
@@ -450,7 +466,7 @@ def _given(loader: Made, sampler: Made, draft: Draft) -> Fix:
     if loader.constant("shuffle", False) is True:
         calls.set_keyword(draft, call, "shuffle", "False", 2)
     calls.add_argument(draft, call, f"sampler={name}")
-    return draft.fix("unsafe", "Give the loader its sampler")
+    return draft.fix("unsafe", "Pass the sampler to the loader")
 
 
 def _sampled(loader: Made, draft: Draft) -> Fix:
@@ -458,7 +474,7 @@ def _sampled(loader: Made, draft: Draft) -> Fix:
     call = draft.node(loader.options.call.site, cst.Call)
     data = calls.argument(call, "dataset", 0)
     if data is None or not isinstance(data.value, (cst.Name, cst.Attribute)):
-        raise Doubt("the data set has no name")
+        raise Doubt("the dataset has no name")
     shuffles = loader.constant("shuffle", False)
     if shuffles is ...:
         raise Doubt("the loader may shuffle or not")
@@ -473,7 +489,7 @@ def _sampled(loader: Made, draft: Draft) -> Fix:
     for epochs in epochs_over(loader.objects, loader, loader) if shuffles else ():
         set_epoch(epochs, draft, always=True)
         break
-    return draft.fix("unsafe", "Give each rank its part by a DistributedSampler")
+    return draft.fix("unsafe", "Shard the data with a `DistributedSampler`")
 
 
 def _seeded_by_rank(objects: Objects) -> bool:

@@ -46,39 +46,53 @@ _ALL = frozenset(
 
 
 class PartialSeeding(SourceRule):
-    """torch is seeded, and the script also draws from a generator that is not.
+    """`torch` is seeded, but the script also uses a random generator that is not.
 
-    ## What it finds
+    ```python
+    torch.manual_seed(0)
+    order = np.random.permutation(len(data))  # NumPy is not seeded
+    ```
 
-    `torch.manual_seed(...)`, no seed for `numpy.random` or `random`, and a function of that one
-    called in the file.
+    ## Use instead
 
-    ## Why it matters
+    ```python
+    random.seed(0)
+    np.random.seed(0)
+    torch.manual_seed(0)
+    order = np.random.permutation(len(data))
+    ```
 
-    The run is not reproducible, though it looks as if it was meant to be; and what is drawn differs
-    from rank to rank, where it may have to agree ([unseeded-split](unseeded-split.md)).
+    Or call `distlint.runtime.seed_all(seed)`. With the same seed on all ranks, dropout and
+    augmentation are the same on all of them, too: seed these with `seed + rank`.
 
-    ## What to do
+    ## Why is this bad?
 
-    Seed all three, or `distlint.runtime.seed_all(seed)`. The same seed on all ranks also repeats
-    dropout and augmentation on them: `seed + rank` for those.
+    The run is not reproducible, although it looks as if it was meant to be. The random values also
+    differ between ranks, where they may have to agree ([unseeded-split](unseeded-split.md)).
 
-    ## Fix
+    ## What is reported
 
-    None: whether the ranks are to draw the same is for the author to say.
+    `torch.manual_seed(...)` without a seed for `numpy.random` or `random`, if a function of that
+    module is called in the file. In preview: this rule has only one finding in 84 repositories,
+    which is correct.
 
-    ## When it is silent
+    ## What is not reported
 
-    - A function for all of them is called: `set_seed`, `seed_everything`.
-    - Generators of their own, as `numpy.random.default_rng(seed)`.
-    - torch is seeded in the middle of something, by a function that neither sets up nor seeds: the
-      run may be seeded elsewhere.
-    - It is drawn in a transform or a data set (`__call__`, `__getitem__`): worker processes seed
-      all three from torch's generator.
-    - What is drawn is a seed.
+    - A function that seeds all of them is called: `set_seed`, `seed_everything`.
+    - Separate generators such as `numpy.random.default_rng(seed)`.
+    - `torch` is seeded by a function that neither sets up nor seeds the run, which may be seeded
+      elsewhere.
+    - Random values in a transform or dataset (`__call__`, `__getitem__`): worker processes seed all
+      three modules from the generator of `torch`.
+    - The random value is itself a seed.
 
-    In preview: of 8 findings in 84 repositories 1 is left, which is true; the others are on the
-    list above now.
+    ## Fix safety
+
+    None: only you know whether all ranks have to draw the same values.
+
+    ## References
+
+    - [Reproducibility](https://docs.pytorch.org/docs/stable/notes/randomness.html)
     """
 
     code = "DST209"
@@ -88,7 +102,7 @@ class PartialSeeding(SourceRule):
 
     good = (
         Example(
-            title="All of them",
+            title="All generators are seeded",
             ranks=1,
             code="""\
 import random
@@ -105,7 +119,7 @@ weight.sum().backward()
 """,
         ),
         Example(
-            title="Drawn by a worker, which is seeded from torch",
+            title="Drawn in a worker, which is seeded from torch",
             ranks=1,
             code="""\
 import random
@@ -147,7 +161,7 @@ print(f"seed {seed}:", torch.rand(1))
 
     bad = (
         Example(
-            title="Not the one that is used",
+            title="The generator in use is not seeded",
             effect="fail",
             code="""\
 import random
@@ -185,11 +199,11 @@ dist.destroy_process_group()
             site = _first_draw(objects, library)
             if site is not None:
                 yield self.finding(
-                    message=f"torch is seeded, and `{_PREFIX[library]}{site.name}` is not",
+                    message=f"torch is seeded but `{_PREFIX[library]}{site.name}` is not",
                     severity=Severity.INFO,
                     place=locators.of(module.key).place(site.call.site),
-                    effect="the run is not reproducible, and the ranks draw different values",
-                    advice="Seed torch, numpy and random alike.",
+                    effect="the run is not reproducible, and ranks draw different values",
+                    help="Seed `torch`, `numpy` and `random`",
                 )
 
 

@@ -28,34 +28,49 @@ _HOST = frozenset({"cpu", "numpy", "mps"})
 
 
 class PinNonblocking(SourceRule):
-    """A loader pins its memory, and its batches are copied to the GPU with a wait.
+    """A loader uses pinned memory, but its batches are copied to the GPU synchronously.
 
-    ## What it finds
+    ```python
+    loader = DataLoader(data, batch_size=32, pin_memory=True)
+    for images, labels in loader:
+        images = images.to("cuda")
+    ```
+
+    ## Use instead
+
+    ```python
+    loader = DataLoader(data, batch_size=32, pin_memory=True)
+    for images, labels in loader:
+        images = images.to("cuda", non_blocking=True)
+    ```
+
+    Never use `non_blocking=True` for copies from the GPU to the host: the values may be read before
+    they have arrived.
+
+    ## Why is this bad?
+
+    Pinned memory allows the copy to overlap with computation. Without `non_blocking=True`, the
+    process waits for the copy anyway.
+
+    ## What is reported
 
     `.to(device)` or `.cuda()` without `non_blocking=True` on the batches of a `DataLoader` with
-    `pin_memory=True`.
+    `pin_memory=True`. In preview: the 78 findings in 58 repositories are such copies, but what the
+    wait costs was not measured.
 
-    ## Why it matters
-
-    Pinned memory is there so that the copy can run beside the computation; without
-    `non_blocking=True` the process waits for it all the same.
-
-    ## What to do
-
-    `batch.to(device, non_blocking=True)`. Never for copies from the GPU to the host: the values may
-    be read before they have come.
-
-    ## Fix
-
-    Unsafe: `non_blocking=True`.
-
-    ## When it is silent
+    ## What is not reported
 
     - The batch is not the variable of the loop over the loader.
     - The copy is to the CPU.
 
-    In preview: the 78 findings in 58 repositories copy from pinned memory and wait; what the
-    wait costs was not measured.
+    ## Fix safety
+
+    Unsafe: `non_blocking=True` is added.
+
+    ## References
+
+    - [Pinned memory and non_blocking](https://docs.pytorch.org/tutorials/intermediate/pinmem_nonblock.html)
+    - [CUDA semantics](https://docs.pytorch.org/docs/stable/notes/cuda.html)
     """
 
     code = "DST208"
@@ -65,7 +80,7 @@ class PinNonblocking(SourceRule):
 
     good = (
         Example(
-            title="Both",
+            title="Pinned memory and a non-blocking copy",
             ranks=1,
             code="""\
 import torch
@@ -84,7 +99,7 @@ for (x,) in loader:
 
     bad = (
         Example(
-            title="Pinned for nothing",
+            title="Pinned memory and a blocking copy",
             effect="static",
             why_static="it shows in the time of a step, on a GPU",
             code="""\
@@ -115,12 +130,14 @@ for (x,) in loader:
         for loader in pinned:
             for site in _copies(objects, loader):
                 yield self.finding(
-                    message="the memory is pinned, and the copy waits all the same",
+                    message="synchronous copy from pinned memory",
                     severity=Severity.INFO,
                     place=locator.place(site.call.site),
-                    related=(Related("pinned here", locator.place(loader.options.call.site)),),
-                    effect="the copy does not run beside the computation",
-                    advice="Pass non_blocking=True.",
+                    related=(
+                        Related("memory pinned here", locator.place(loader.options.call.site)),
+                    ),
+                    effect="the copy does not overlap with computation",
+                    help="Pass `non_blocking=True`",
                     fix=partial(_fix, site, Draft(locator, module, catalogue)),
                 )
 
@@ -147,4 +164,4 @@ def _copies(objects: Objects, loader: Made) -> Iterator[CallSite]:
 
 def _fix(site: CallSite, draft: Draft) -> Fix:
     calls.set_keyword(draft, draft.node(site.call.site, cst.Call), "non_blocking", "True")
-    return draft.fix("unsafe", "Do not wait for the copy")
+    return draft.fix("unsafe", "Pass `non_blocking=True`")

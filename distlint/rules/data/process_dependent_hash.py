@@ -24,31 +24,47 @@ _TEXT = re.compile(
 
 
 class ProcessDependentHash(SourceRule):
-    """Data are chosen or numbered by `hash()` of a text.
+    """Data is selected or numbered by `hash()` of a string.
 
-    ## What it finds
+    ```python
+    train = [path for path in paths if hash(path) % 10 != 0]
+    val = [path for path in paths if hash(path) % 10 == 0]
+    ```
 
-    `hash(token) % size`, where the name of what is hashed speaks of a text, in a file about
-    training or data.
+    ## Use instead
 
-    ## Why it matters
+    ```python
+    train = [path for path in paths if zlib.crc32(path.encode()) % 10 != 0]
+    val = [path for path in paths if zlib.crc32(path.encode()) % 10 == 0]
+    ```
 
-    Python salts the hash of texts anew in each process, unless `PYTHONHASHSEED` is set. Each rank
-    and each worker of a loader gets other numbers for the same word; a split by the hash puts a
-    sample into training here and validation there; and nothing fits the next run.
+    Or use `hashlib`.
 
-    ## What to do
+    ## Why is this bad?
 
-    `zlib.crc32(token.encode()) % size`, or `hashlib`.
+    Python salts the hash of strings with a random value in each process, unless `PYTHONHASHSEED` is
+    set. Each rank, and each `DataLoader` worker that is spawned and not forked, gets a different
+    number for the same word. A split by hash puts a sample into training on one rank and into
+    validation on another. The numbers also change in the next run.
 
-    ## Fix
+    ## What is reported
 
-    None: the numbers change once more, and data that were prepared with the old ones with them.
+    `hash(token) % size`, if the name of the argument suggests a string, in a file that imports
+    `torch`.
 
-    ## When it is silent
+    ## What is not reported
 
-    - `PYTHONHASHSEED` is mentioned in the file.
-    - The hash is not taken modulo anything: it is compared or a key within the process.
+    - `PYTHONHASHSEED` appears in the file.
+    - The hash is not taken modulo anything: it is compared, or used as a key within the process.
+
+    ## Fix safety
+
+    None: the numbers change once more, and so does data prepared with the old ones.
+
+    ## References
+
+    - [PYTHONHASHSEED](https://docs.python.org/3/using/cmdline.html#envvar-PYTHONHASHSEED)
+    - [`object.__hash__`](https://docs.python.org/3/reference/datamodel.html#object.__hash__)
     """
 
     code = "DST215"
@@ -58,7 +74,7 @@ class ProcessDependentHash(SourceRule):
 
     good = (
         Example(
-            title="A hash that is the same everywhere",
+            title="A hash that is the same in all processes",
             code="""\
 import zlib
 
@@ -77,7 +93,7 @@ dist.destroy_process_group()
 
     bad = (
         Example(
-            title="Words by number",
+            title="Words numbered by hash",
             effect="static",
             why_static="processes that are forked from one share its salt",
             code="""\
@@ -117,11 +133,11 @@ dist.destroy_process_group()
             for node in nodes_of(point.statement):
                 if isinstance(node, ir.Binary) and node.op == "%" and _is_hash(node.left):
                     yield self.finding(
-                        message="the hash of a text is another one in each process",
+                        message="`hash()` of a string differs between processes",
                         severity=Severity.WARNING,
                         place=locators.of(module.key).place(point.statement.site),
-                        effect="the ranks number or split the same data differently",
-                        advice="Take zlib.crc32 of the encoded text.",
+                        effect="ranks number or split the same data differently",
+                        help="Use `zlib.crc32` of the encoded string",
                     )
 
 

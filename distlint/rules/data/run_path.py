@@ -47,39 +47,56 @@ _ON_PURPOSE = frozenset(
 
 
 class RunPathDiffers(SourceRule):
-    """The folder of a run is named after a clock or at random, by each process for itself.
+    """The directory of a run is named after a clock or at random, by each process separately.
 
-    ## What it finds
+    ```python
+    dist.init_process_group("nccl")
+    run = time.strftime("runs/%Y%m%d-%H%M%S")
+    os.makedirs(run, exist_ok=True)
+    ```
+
+    ## Use instead
+
+    ```python
+    dist.init_process_group("nccl")
+    run = [time.strftime("runs/%Y%m%d-%H%M%S")]
+    dist.broadcast_object_list(run, src=0)
+    os.makedirs(run[0], exist_ok=True)
+    ```
+
+    Or use `distlint.runtime.agreed_path(path)`, or pass the name on the command line.
+
+    ## Why is this bad?
+
+    Each process gets a different name. There are as many directories as ranks, some of them empty.
+    A rank that looks for the last checkpoint finds none, while the others resume. The shards of one
+    checkpoint end up in different places. With a clock, this depends on whether the second changes
+    in between.
+
+    ## What is reported
 
     `TrainingArguments(output_dir=...)`, Lightning's `Trainer(default_root_dir=...)`, Accelerate's
-    `project_dir`, and `os.makedirs(...)` on all ranks of a script with `init_process_group`, with a
-    name made from a clock, from `uuid`, or from unseeded random numbers.
+    `project_dir`, and `os.makedirs(...)` on all ranks of a script with `init_process_group`, if the
+    name comes from a clock, from `uuid`, or from unseeded random numbers.
 
-    ## Why it matters
+    ## What is not reported
 
-    Each process comes to another name. There are as many folders as ranks, some of them empty; a
-    rank that looks for the last checkpoint finds none, while the others resume; shards of one
-    checkpoint end up in different places. With a clock it depends on whether a second passes.
-
-    ## What to do
-
-    Let one rank choose and tell the others: `distlint.runtime.agreed_path(path)`, or
-    `broadcast_object_list`. Or name the run on the command line.
-
-    ## Fix
-
-    Unsafe: `from_main(...)` around the name gives all ranks that of rank 0. Offered where the name
-    is made behind `init_process_group`; what is named before the processes know each other, as for
-    an argument of `Accelerator(...)`, cannot be agreed on there.
-
-    ## When it is silent
-
-    - The name went through a broadcast.
-    - The folder is made on one rank only: a test of the rank around the call or before it, in the
+    - The name is broadcast.
+    - Only one rank creates the directory: a rank check around the call, before it, or in the
       callers of its function, or a decorator for one rank.
-    - It holds the rank, the process id or the host, or is temporary: then a folder for each process
-      is meant.
-    - The time is written without its seconds.
+    - The name contains the rank, the process id or the host name, or is temporary: each process is
+      then meant to have its own directory.
+    - The time has no seconds.
+
+    ## Fix safety
+
+    Unsafe: `from_main(...)` around the name gives all ranks the name of rank 0. Offered if the name
+    is chosen after `init_process_group`. Before the process group exists, as for an argument of
+    `Accelerator(...)`, the ranks cannot agree on a name.
+
+    ## References
+
+    - [broadcast_object_list](https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.broadcast_object_list)
     """
 
     code = "DST214"
@@ -89,7 +106,7 @@ class RunPathDiffers(SourceRule):
 
     good = (
         Example(
-            title="Rank 0 chooses",
+            title="Rank 0 chooses the name",
             code="""\
 import os
 import time
@@ -105,7 +122,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="The master makes it",
+            title="Only rank 0 creates it",
             code="""\
 import os
 import time
@@ -129,7 +146,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="One folder for each process, on purpose",
+            title="A separate directory for each process, on purpose",
             code="""\
 import os
 import torch.distributed as dist
@@ -144,7 +161,7 @@ dist.destroy_process_group()
 
     bad = (
         Example(
-            title="As many folders as ranks",
+            title="A directory per rank, named by a clock",
             effect="wrong data",
             code="""\
 import os
@@ -159,7 +176,7 @@ dist.barrier()
 """,
         ),
         Example(
-            title="At random",
+            title="A random name",
             effect="wrong data",
             needs=("accelerate",),
             code="""\
@@ -185,13 +202,13 @@ accelerator.wait_for_everyone()
             why = difference(objects, folder, site.point)
             if why is not None and why not in _ON_PURPOSE and not _on_one_rank(guards, site):
                 yield self.finding(
-                    message=f"each process names this folder by {why}, and comes to another name",
+                    message=f"directory name from {why} differs between ranks",
                     severity=Severity.WARNING,
                     place=locators.of(module.key).place(site.call.site),
-                    effect="the ranks write to different folders, and do not find each other's "
+                    effect="ranks write to different directories and do not find each other's "
                     "files",
-                    advice="Let one rank choose the name and broadcast it; "
-                    "distlint.runtime.agreed_path does it.",
+                    help="Broadcast the name from one rank, for example with "
+                    "`distlint.runtime.agreed_path`",
                     fix=partial(
                         _fix, site, folder, Draft(locators.of(module.key), module, catalogue)
                     ),
@@ -202,14 +219,14 @@ def _fix(site: CallSite, folder: ir.Expr, draft: Draft) -> Fix:
     call = draft.node(site.call.site, cst.Call)
     given = call.args[0]
     if not isinstance(folder, ir.Name):
-        raise Doubt("the name is made where it is used, and may be made again")
+        raise Doubt("the name is built where it is used, and may be built again")
     made = _made(draft, folder.id, call)
     ranks.require_all(draft, made)
     if given.star or not ranks.joined_before(draft, made):
-        raise Doubt("the processes do not know each other yet")
+        raise Doubt("the process group does not exist yet")
     function = imports.imported(draft, draft.catalogue.runtime, "from_main", made.value)
     draft.replace(made.value, f"{function}({draft.text(made.value, brackets=False)})")
-    return draft.fix("unsafe", "Take the name from rank 0")
+    return draft.fix("unsafe", "Use the name chosen by rank 0")
 
 
 def _made(draft: Draft, name: str, at: cst.CSTNode) -> cst.Assign:

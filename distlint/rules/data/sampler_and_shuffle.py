@@ -26,40 +26,51 @@ if TYPE_CHECKING:
 
 
 class SamplerAndShuffle(SourceRule):
-    """A `DataLoader` gets options that exclude each other: a sampler, and `shuffle=True`.
-
-    ## What it finds
-
-    A `torch.utils.data.DataLoader` with `shuffle=True` and a `sampler=` that is not None, or with a
-    `batch_sampler=` beside `shuffle=True`, `sampler=`, `drop_last=True` or a `batch_size`. As
-    information: a `DistributedSampler` that is not told whether to shuffle, for a loader that asks
-    a flag where it has no sampler.
-
-    ## Why it matters
-
-    The constructor raises a `ValueError`. Where the sampler is only there in a distributed run, the
-    script works on one GPU and fails on the first run with two. A sampler that is not told
-    shuffles: a distributed run then has data in random order that one GPU sees in theirs.
-
-    ## What to do
-
-    Let the sampler shuffle (`DistributedSampler` does by default), and shuffle in the loader only
-    without one:
+    """A `DataLoader` gets mutually exclusive options, such as a sampler and `shuffle=True`.
 
     ```python
-    loader = DataLoader(data, sampler=sampler, shuffle=sampler is None)
+    sampler = DistributedSampler(data) if distributed else None
+    loader = DataLoader(data, batch_size=32, sampler=sampler, shuffle=True)
     ```
 
-    ## Fix
+    ## Use instead
 
-    Safe: `shuffle=True` becomes `shuffle=sampler is None`, or goes. With the sampler the call
-    raises in any case, and without it the loader shuffles as before. Unsafe: the sampler is given
-    the flag.
+    ```python
+    sampler = DistributedSampler(data) if distributed else None
+    loader = DataLoader(data, batch_size=32, sampler=sampler, shuffle=sampler is None)
+    ```
 
-    ## When it is silent
+    `DistributedSampler` shuffles by default. Set `shuffle=` of the loader only without a sampler.
 
-    - `shuffle` is computed from the sampler, or not a constant.
-    - The sampler is None on every way that leads to the loader, or comes from elsewhere.
+    ## Why is this bad?
+
+    The constructor raises a `ValueError`. If only distributed runs have a sampler, the script works
+    on one GPU and fails on the first run with two. A `DistributedSampler` without `shuffle=` always
+    shuffles: a distributed run then has data in random order that one GPU reads in sequence.
+
+    ## What is reported
+
+    A `torch.utils.data.DataLoader` with `shuffle=True` and a `sampler=` that is not None, or with a
+    `batch_sampler=` and one of `shuffle=True`, `sampler=`, `drop_last=True` or `batch_size`. With
+    severity info: a `DistributedSampler` without `shuffle=`, if the loader uses a flag to decide
+    whether to shuffle without a sampler.
+
+    ## What is not reported
+
+    - `shuffle` depends on the sampler, or is not a constant.
+    - The sampler is None on every path to the loader, or its origin is unknown.
+
+    ## Fix safety
+
+    Safe: `shuffle=True` becomes `shuffle=sampler is None`, or is removed. With the sampler the call
+    raises an error in any case, and without it the loader shuffles as before.
+
+    Unsafe: the flag is passed to the sampler.
+
+    ## References
+
+    - [DataLoader](https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.DataLoader)
+    - [DistributedSampler](https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.distributed.DistributedSampler)
     """
 
     code = "DST204"
@@ -83,7 +94,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Two loaders, one for each case",
+            title="One loader for each case",
             code="""\
 import torch
 import torch.distributed as dist
@@ -106,7 +117,7 @@ dist.destroy_process_group()
 
     bad = (
         Example(
-            title="The flag is asked without a sampler only",
+            title="The flag is used only without a sampler",
             effect="fail",
             code="""\
 import torch
@@ -127,7 +138,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Fails when there is more than one process",
+            title="Fails with more than one process",
             effect="fail",
             code="""\
 import torch
@@ -168,12 +179,11 @@ print("batches =", len(loader))
         objects = objects_of(module, catalogue)
         for sampler, flag in _unasked(objects):
             yield self.finding(
-                message=f"this sampler shuffles whatever `{flag}` says, by which the loader goes "
-                "without one",
+                message=f"sampler ignores `{flag}` and always shuffles",
                 severity=Severity.INFO,
                 place=locators.of(module.key).place(sampler.call.site),
-                effect="with several ranks, data are shuffled that are not to be",
-                advice=f"Pass shuffle={flag}.",
+                effect="with several ranks, data is shuffled that must keep its order",
+                help=f"Pass `shuffle={flag}` to the sampler",
                 fix=partial(
                     _told, sampler, flag, Draft(locators.of(module.key), module, catalogue)
                 ),
@@ -183,11 +193,11 @@ print("batches =", len(loader))
             if clash is not None:
                 draft = Draft(locators.of(module.key), module, catalogue)
                 yield self.finding(
-                    message=f"{clash} exclude each other",
+                    message=f"{clash} are mutually exclusive",
                     severity=Severity.ERROR,
                     place=locators.of(module.key).place(loader.options.call.site),
-                    effect="the loader raises a ValueError",
-                    advice="Leave the choice to the sampler, and shuffle here only without one.",
+                    effect="`DataLoader` raises a `ValueError`",
+                    help="Set the option in the sampler, and shuffle here only without a sampler",
                     fix=partial(_without_shuffle, loader, draft),
                 )
 
@@ -239,21 +249,21 @@ def _told(sampler: Made, flag: str, draft: Draft) -> Fix:
     if not names.available(draft, flag, call):
         raise Doubt("the flag may not be there yet")
     calls.add_argument(draft, call, f"shuffle={flag}")
-    return draft.fix("unsafe", "Let the sampler shuffle only where the loader would")
+    return draft.fix("unsafe", f"Pass `shuffle={flag}` to the sampler")
 
 
 def _without_shuffle(loader: Made, draft: Draft) -> Fix:
     call = draft.node(loader.options.call.site, cst.Call)
     shuffle, sampler = calls.argument(call, "shuffle"), calls.argument(call, "sampler")
     if shuffle is None or sampler is None:
-        raise Doubt("the options that exclude each other are not both written down here")
+        raise Doubt("the mutually exclusive options are not both written here")
     if isinstance(sampler.value, cst.Name):
         draft.replace(shuffle.value, f"{sampler.value.value} is None")
         return draft.fix("safe", "Shuffle only without a sampler")
     if None in _constants(loader, "sampler"):
         raise Doubt("there may be no sampler, and then shuffling is right")
     calls.remove_argument(draft, call, shuffle)
-    return draft.fix("safe", "Leave shuffling to the sampler")
+    return draft.fix("safe", "Let the sampler shuffle")
 
 
 def _clashes(loader: Made) -> Iterator[str]:

@@ -34,37 +34,51 @@ _RANDOM = tuple(
 
 
 class SamplerSeedDiffers(SourceRule):
-    """A `DistributedSampler` gets a seed that differs between the ranks.
+    """The seed of a `DistributedSampler` differs between ranks.
 
-    ## What it finds
+    ```python
+    seed = 42 + dist.get_rank()
+    torch.manual_seed(seed)
+    sampler = DistributedSampler(data, seed=seed)
+    ```
 
-    `DistributedSampler(..., seed=...)` with a seed made from the rank, from a clock, or from random
-    numbers of the process. Also a `SubsetRandomSampler` or `WeightedRandomSampler` without a
-    generator that Lightning's `Trainer` divides among several devices, in a file that seeds
+    ## Use instead
+
+    ```python
+    torch.manual_seed(42 + dist.get_rank())  # different dropout and augmentation
+    sampler = DistributedSampler(data, seed=42)  # the same shuffle on all ranks
+    ```
+
+    A seed from a clock has to be broadcast first.
+
+    ## Why is this bad?
+
+    Each rank shuffles all indices with this seed and takes every n-th of the result. The shards are
+    disjoint only if all ranks shuffle the same way. With two ranks and different seeds, a quarter
+    of the samples is drawn twice and a quarter not at all in each epoch, without any error. In the
+    same way, Lightning takes every n-th index of the order that each rank has drawn by itself.
+
+    ## What is reported
+
+    `DistributedSampler(..., seed=...)` with a seed that comes from the rank, from a clock, or from
+    random numbers of the process. Also a `SubsetRandomSampler` or `WeightedRandomSampler` without a
+    generator that Lightning's `Trainer` shards across several devices, in a file that seeds
     nothing.
 
-    ## Why it matters
+    ## What is not reported
 
-    Each rank shuffles all indices with this seed and takes every n-th of the result. The parts fit
-    together only when all ranks shuffled the same way. With two ranks and different seeds a quarter
-    of the samples is drawn twice and a quarter not at all, in each epoch, without a message.
-    Lightning, too, takes every n-th of what each rank has drawn by itself.
+    - The seed is the same on all ranks, or its origin is unknown.
+    - The seed is broadcast.
+    - Lightning does not replace samplers (`use_distributed_sampler=False`).
 
-    ## What to do
+    ## Fix safety
 
-    Give all ranks the same seed. Seeds that depend on the rank are right for augmentation and
-    dropout: `torch.manual_seed(seed + rank)`. A seed from a clock has to be broadcast first.
+    Unsafe: a rank that is added in place is removed, so `seed + rank` becomes `seed`; any other
+    seed becomes that of the first rank, `agreed_seed(seed)`. The order of the samples changes.
 
-    ## Fix
+    ## References
 
-    Unsafe: a rank that is added right there goes, `seed + rank` becomes `seed`; any other seed is
-    that of the first rank, `agreed_seed(seed)`. The order of the samples changes.
-
-    ## When it is silent
-
-    - The seed is the same everywhere, or where it comes from is not known.
-    - The seed went through a broadcast.
-    - Lightning is told not to touch samplers (`use_distributed_sampler=False`).
+    - [DistributedSampler](https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.distributed.DistributedSampler)
     """
 
     code = "DST211"
@@ -73,7 +87,7 @@ class SamplerSeedDiffers(SourceRule):
 
     good = (
         Example(
-            title="One seed for the order, another for the noise",
+            title="One seed for the order, another for dropout",
             code="""\
 import torch
 import torch.distributed as dist
@@ -90,7 +104,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="A clock that is broadcast",
+            title="A broadcast seed from a clock",
             code="""\
 import time
 import torch
@@ -110,7 +124,7 @@ dist.destroy_process_group()
 
     bad = (
         Example(
-            title="Lightning divides what each rank draws",
+            title="Lightning shards what each rank draws",
             effect="static",
             why_static="it shows in which samples the ranks get",
             code="""\
@@ -147,7 +161,7 @@ assert len(seen) == 32, f"of 32 samples the ranks drew {len(seen)}"
 """,
         ),
         Example(
-            title="Right where the sampler is made",
+            title="The rank is added in the call",
             effect="wrong data",
             code="""\
 import torch.distributed as dist
@@ -161,7 +175,7 @@ dist.barrier()
 """,
         ),
         Example(
-            title="Each process asks its own clock",
+            title="A seed from the clock of each process",
             effect="wrong data",
             code="""\
 import time
@@ -191,12 +205,12 @@ dist.barrier()
             why = difference(objects, seed, sampler.site.point)
             if why is not None:
                 yield self.finding(
-                    message=f"the seed of this sampler depends on {why}: each rank shuffles "
-                    "another way",
+                    message=f"sampler seed depends on {why}",
                     severity=Severity.ERROR,
                     place=locators.of(module.key).place(sampler.call.site),
-                    effect="some samples are drawn by several ranks, others by none",
-                    advice="Give all ranks the same seed.",
+                    effect="ranks shuffle differently: some samples are drawn by several ranks, "
+                    "others by none",
+                    help="Pass the same seed on all ranks",
                     fix=partial(_fix, sampler, Draft(locators.of(module.key), module, catalogue)),
                 )
 
@@ -218,12 +232,11 @@ dist.barrier()
                     continue
                 if objects.argument(site, "generator").absent:
                     yield self.finding(
-                        message="each rank draws its own samples here, and Lightning gives it "
-                        "every n-th of those",
+                        message="each rank draws different samples before Lightning shards",
                         severity=Severity.WARNING,
                         place=locators.of(module.key).place(site.call.site),
                         effect="some samples are drawn by several ranks, others by none",
-                        advice="Seed all ranks alike, by seed_everything, or give it a generator.",
+                        help="Seed all ranks with `seed_everything`, or pass a `generator`",
                     )
 
 
@@ -265,7 +278,7 @@ def _fix(sampler: Made, draft: Draft) -> Fix:
     else:
         agreed = imports.imported(draft, draft.catalogue.runtime, "agreed_seed", call)
         draft.replace(seed, f"{agreed}({draft.text(seed, brackets=False)})")
-    return draft.fix("unsafe", "Give all ranks the same seed")
+    return draft.fix("unsafe", "Use the same seed on all ranks")
 
 
 def _without_rank(draft: Draft, seed: cst.BaseExpression) -> cst.BaseExpression | None:

@@ -37,47 +37,60 @@ _TRAINS = frozenset({"backward", "step"})
 
 
 class SamplerSetEpoch(SourceRule):
-    """A `DistributedSampler` that shuffles is never told which epoch it is.
-
-    ## What it finds
-
-    A loop over epochs around a loop over a loader whose `DistributedSampler` shuffles, in a file
-    that never calls its `set_epoch`. The finding is at the sampler. The same for a class that draws
-    from its sampler in each `__iter__`. Also `set_epoch(epoch)` behind the loop over the loader:
-    the second epoch then has the order of the first, and each later one that of the epoch before.
-
-    ## Why it matters
-
-    The sampler shuffles with a generator seeded by `seed + epoch`, and without `set_epoch` the
-    epoch stays 0. Each epoch then goes through the data in the same order, in the same batches,
-    with the same samples on the same rank. Nothing is printed; accuracy suffers quietly.
-
-    ## What to do
-
-    Call it on all ranks, first in the loop, before the loader is iterated:
+    """A shuffling `DistributedSampler` is used for several epochs without `set_epoch`.
 
     ```python
+    sampler = DistributedSampler(data)
+    loader = DataLoader(data, batch_size=32, sampler=sampler)
     for epoch in range(epochs):
-        sampler.set_epoch(epoch)
         for batch in loader:
-            ...
+            train_step(batch)
     ```
 
-    ## Fix
+    ## Use instead
 
-    Unsafe: `set_epoch(epoch)` goes first into the loop over epochs, on the loader's sampler, where
-    the loop counts epochs and the loader is at hand. Each epoch then has another order than before;
-    a run that is resumed has to count its epochs on.
+    ```python
+    sampler = DistributedSampler(data)
+    loader = DataLoader(data, batch_size=32, sampler=sampler)
+    for epoch in range(epochs):
+        sampler.set_epoch(epoch)  # on all ranks, before the loop over the loader
+        for batch in loader:
+            train_step(batch)
+    ```
 
-    ## When it is silent
+    ## Why is this bad?
 
-    - The file calls `set_epoch` by any route: `loader.sampler`, a batch sampler, behind `hasattr`;
-      unless each of these calls is for another sampler that the file makes, or tells one number.
-    - The sampler does not shuffle, or serves evaluation.
-    - Sampler or loader are handed to something in another file, which may call it.
-    - A framework takes the loader over: Accelerate, Lightning and the Trainer of transformers call
-      it themselves.
-    - There is one epoch, or the loop reads nothing of its batches.
+    The sampler shuffles with a generator seeded by `seed + epoch`, and without `set_epoch` the
+    epoch stays 0. Each epoch then has the same order, the same batches, and the same samples on the
+    same rank. There is no warning; accuracy may suffer.
+
+    ## What is reported
+
+    - A loop over epochs around a loop over a loader whose `DistributedSampler` shuffles, in a file
+      that never calls its `set_epoch`. The finding is at the sampler.
+    - The same in a class that draws from its sampler in each `__iter__`.
+    - `set_epoch(epoch)` after the loop over the loader: the second epoch then has the order of the
+      first, and each later epoch the order of the one before it.
+
+    ## What is not reported
+
+    - The file calls `set_epoch` in some way: on `loader.sampler`, on a batch sampler, after a
+      `hasattr` check. Calls on another sampler of the file, or with a constant, do not count.
+    - The sampler does not shuffle, or is for evaluation.
+    - The sampler or loader is passed to code in another file, which may call it.
+    - The loader is passed to Accelerate, Lightning or the Trainer of transformers, which call
+      `set_epoch` themselves.
+    - There is only one epoch, or the loop does not use its batches.
+
+    ## Fix safety
+
+    Unsafe: `set_epoch(epoch)` is added at the start of the epoch loop, on the sampler of the
+    loader, if the loop counts epochs and the loader is available there. The order of each epoch
+    changes; a resumed run has to continue the epoch count.
+
+    ## References
+
+    - [DistributedSampler](https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.distributed.DistributedSampler)
     """
 
     code = "DST203"
@@ -86,7 +99,7 @@ class SamplerSetEpoch(SourceRule):
 
     good = (
         Example(
-            title="Through the loader",
+            title="Called on loader.sampler",
             code="""\
 import torch
 import torch.distributed as dist
@@ -105,7 +118,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Batches that nobody looks at",
+            title="Batches that are not used",
             code="""\
 import torch
 import torch.distributed as dist
@@ -141,7 +154,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Accelerate tells the sampler",
+            title="Accelerate calls set_epoch",
             needs=("accelerate",),
             code="""\
 import torch
@@ -158,7 +171,7 @@ assert orders[0] != orders[1]
 """,
         ),
         Example(
-            title="One pass over a sampler for validation",
+            title="A sampler for validation",
             code="""\
 import torch
 import torch.distributed as dist
@@ -199,7 +212,7 @@ assert one != other, "both epochs had the same order"
 """,
         ),
         Example(
-            title="A class that makes its loader anew for each pass",
+            title="A class that creates a loader for each pass",
             effect="fail",
             code="""\
 import torch
@@ -223,7 +236,7 @@ assert one != other, "both epochs had the same order"
 """,
         ),
         Example(
-            title="The same order in each epoch",
+            title="The same order in every epoch",
             effect="fail",
             code="""\
 import torch
@@ -244,7 +257,7 @@ assert orders[0] != orders[1], "both epochs had the same order"
 """,
         ),
         Example(
-            title="The loop is in a trainer",
+            title="The loop is in a trainer class",
             effect="fail",
             code="""\
 import torch
@@ -276,7 +289,7 @@ assert trainer.seen[:8] != trainer.seen[8:], "both epochs had the same order"
 """,
         ),
         Example(
-            title="Behind a batch sampler",
+            title="Inside a batch sampler",
             effect="fail",
             code="""\
 import torch
@@ -297,7 +310,7 @@ assert orders[0] != orders[1], "both epochs had the same order"
 """,
         ),
         Example(
-            title="Told when the epoch is over",
+            title="set_epoch at the end of the epoch",
             effect="fail",
             code="""\
 import torch
@@ -323,7 +336,7 @@ assert orders[0] != orders[1], "both epochs had the same order"
 """,
         ),
         Example(
-            title="An endless stream hides the epochs",
+            title="Epochs hidden in an endless generator",
             effect="fail",
             code="""\
 import torch
@@ -357,12 +370,12 @@ assert seen[:2] != seen[2:], "both epochs had the same order"
         for told, loop in _told_late(objects):
             locator = locators.of(module.key)
             yield self.finding(
-                message="the sampler is told the epoch behind the loop over it",
+                message="`set_epoch` is called after the loop over the batches",
                 severity=Severity.WARNING,
                 place=locator.place(told.call.site),
-                related=(Related("the loop over the batches", locator.place(loop.site)),),
+                related=(Related("loop over the batches", locator.place(loop.site)),),
                 effect="the second epoch has the same order as the first",
-                advice="Call it first in the loop over epochs.",
+                help="Call `set_epoch` at the start of each epoch",
             )
         for sampler in samplers(objects):
             if _may_be_told(objects, sampler):
@@ -377,13 +390,12 @@ assert seen[:2] != seen[2:], "both epochs had the same order"
                 if again is not None:
                     locator = locators.of(module.key)
                     yield self.finding(
-                        message="this sampler has the same order in each pass over the object: "
-                        "nothing in its class tells it the epoch",
+                        message="`set_epoch` is never called: every pass has the same order",
                         severity=Severity.WARNING,
                         place=locator.place(sampler.call.site),
-                        related=(Related("a pass begins", locator.place(again.site)),),
-                        effect="each epoch has the same batches",
-                        advice="Count the passes in `__iter__`, and call set_epoch there.",
+                        related=(Related("each pass starts here", locator.place(again.site)),),
+                        effect="every epoch has the same batches",
+                        help="Count the passes in `__iter__`, and call `set_epoch` there",
                     )
 
     def _finding(self, sampler: Made, epochs: Epochs, draft: Draft) -> Finding:
@@ -391,18 +403,16 @@ assert seen[:2] != seen[2:], "both epochs had the same order"
         loop = locator.place(epochs.loop.statement.site)
         name = next(iter(names_of(sampler.site)), "loader.sampler")
         by_steps = _begins_at_times(epochs)
-        turn = "each pass that the loop" if by_steps else "each turn of the loop"
-        begins = "begins " if by_steps else ""
+        again = "pass" if by_steps else "epoch"
         return self.finding(
-            message=f"this sampler is never told the epoch: {turn} in line {loop.span.row} "
-            f"{begins}has the same order",
+            message=f"`set_epoch` is never called: every {again} has the same order",
             severity=Severity.WARNING,
             place=locator.place(sampler.call.site),
-            related=(Related("the loop over steps" if by_steps else "the loop over epochs", loop),),
-            effect="each epoch goes through the same batches in the same order",
-            advice=f"Count the passes, and call `{name}.set_epoch(...)` before each begins."
+            related=(Related("loop over steps" if by_steps else "loop over epochs", loop),),
+            effect="every epoch has the same batches in the same order",
+            help=f"Count the passes, and call `{name}.set_epoch(...)` before each of them"
             if by_steps
-            else f"Call `{name}.set_epoch(epoch)` first in the loop.",
+            else f"Call `{name}.set_epoch(epoch)` at the start of each epoch",
             fix=partial(_told, epochs, sampler, draft),
         )
 
@@ -515,7 +525,7 @@ def _told(epochs: Epochs, sampler: Made, draft: Draft) -> Fix:
     made = epochs.loader.origins("sampler")
     sure = bool(made) and all(origin.call is sampler.call for origin in made)
     set_epoch(epochs, draft, always=sure)
-    return draft.fix("unsafe", "Tell the sampler the epoch")
+    return draft.fix("unsafe", "Call `set_epoch` at the start of each epoch")
 
 
 def _may_be_told(objects: Objects, sampler: Made) -> bool:

@@ -59,45 +59,59 @@ _ONE_RANK = re.compile(r"rank|main_process|is_main|is_master|local_zero|global_z
 
 
 class UnseededSplit(SourceRule):
-    """Data are split or shuffled at random in each process, with nothing that makes it agree.
-
-    ## What it finds
-
-    In a distributed script: `random_split` without `generator=`, `train_test_split` without
-    `random_state=`, `dataset.shuffle()` without `seed=` before `split_dataset_by_node`, and
-    `permutation`, `randperm` or `shuffle` whose result picks the samples of a data set; where
-    nothing in the file seeds the generator, or the rank does. Also `random.shuffle` in the
-    `__iter__` of a sampler, where the file seeds on request only.
-
-    ## Why it matters
-
-    Generators are seeded differently in each process. So each rank has a split of its own:
-    validation samples of one rank are training samples of another, and a `DistributedSampler`
-    divides lists that are ordered differently, so that its parts overlap. The validation score
-    comes out too good, and nothing says why.
-
-    ## What to do
-
-    Give the split a seed of its own:
+    """Data is split or shuffled at random in each process, without a seed that all ranks share.
 
     ```python
-    train, val = random_split(data, [0.9, 0.1], generator=torch.Generator().manual_seed(0))
+    dist.init_process_group("nccl")
+    train, val = random_split(data, [0.9, 0.1])
+    sampler = DistributedSampler(train)
     ```
 
-    ## Fix
+    ## Use instead
 
-    Unsafe: `random_split` gets `generator=torch.Generator().manual_seed(0)`, `train_test_split`
-    gets `random_state=0`. It is the same split in each run then, and another one than before.
+    ```python
+    dist.init_process_group("nccl")
+    generator = torch.Generator().manual_seed(0)
+    train, val = random_split(data, [0.9, 0.1], generator=generator)
+    sampler = DistributedSampler(train)
+    ```
 
-    ## When it is silent
+    ## Why is this bad?
+
+    Without a seed, generators differ between processes, so each rank has a different split:
+    validation samples of one rank are training samples of another. If a `DistributedSampler` shards
+    lists that are ordered differently, its shards overlap. The validation score is too good,
+    without any error.
+
+    ## What is reported
+
+    In a distributed script whose file does not seed the generator, or seeds it with the rank:
+
+    - `random_split` without `generator=`, and `train_test_split` without `random_state=`.
+    - `dataset.shuffle()` without `seed=` before `split_dataset_by_node`.
+    - `permutation`, `randperm` or `shuffle` whose result selects the samples of a dataset.
+
+    Also `random.shuffle` in the `__iter__` of a sampler, if the file sets a seed only on request.
+
+    If the file is not a script, its caller may set the seed; such findings are in preview.
+
+    ## What is not reported
 
     - The file seeds generators with a value that does not depend on the rank.
-    - The call has its own generator or seed, or only one rank makes it, or the result is broadcast.
-    - What is shuffled does not become a data set.
-    - It is drawn by a Trainer of transformers, which seeds all generators alike when it is made.
+    - The call has its own generator or seed, only one rank makes it, or the result is broadcast.
+    - What is shuffled does not become a dataset.
+    - The call is in a Trainer of transformers, which seeds all generators on all ranks when it is
+      created.
 
-    Where the file is no script of its own, the caller may have set the seed: such findings are
-    shown with `--preview` only.
+    ## Fix safety
+
+    Unsafe: `random_split` gets `generator=torch.Generator().manual_seed(0)`, `train_test_split`
+    gets `random_state=0`. The split is then the same in each run, and differs from the old one.
+
+    ## References
+
+    - [random_split](https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.random_split)
+    - [Reproducibility](https://docs.pytorch.org/docs/stable/notes/randomness.html)
     """
 
     code = "DST212"
@@ -120,7 +134,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="One seed for all",
+            title="The same seed on all ranks",
             code="""\
 import random
 import torch
@@ -138,9 +152,9 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="A Trainer, which is seeded when it is made",
+            title="A Trainer, which seeds the generators when it is created",
             effect="static",
-            why_static="needs transformers and a data set",
+            why_static="needs transformers and a dataset",
             needs=("transformers",),
             code="""\
 import numpy as np
@@ -154,7 +168,7 @@ class ProbingTrainer(Trainer):
 """,
         ),
         Example(
-            title="Rank 0 splits for all",
+            title="Rank 0 splits for all ranks",
             code="""\
 import torch
 import torch.distributed as dist
@@ -172,7 +186,7 @@ dist.destroy_process_group()
 
     bad = (
         Example(
-            title="Each rank splits for itself",
+            title="Each rank splits differently",
             effect="wrong data",
             code="""\
 import torch
@@ -186,7 +200,7 @@ dist.barrier()
 """,
         ),
         Example(
-            title="The seed for the noise is also the seed of the split",
+            title="The split uses a seed that depends on the rank",
             effect="wrong data",
             code="""\
 import torch
@@ -201,7 +215,7 @@ dist.barrier()
 """,
         ),
         Example(
-            title="A sampler that shuffles, and a seed for those who ask",
+            title="A sampler that shuffles, with an optional seed",
             effect="fail",
             code="""\
 import os
@@ -231,7 +245,7 @@ assert orders[0] == orders[1], "each rank takes its share of another list"
 """,
         ),
         Example(
-            title="A list that is shuffled before the sampler divides it",
+            title="A list shuffled before the sampler shards it",
             effect="fail",
             code="""\
 import random
@@ -273,11 +287,11 @@ assert len(seen) == 64, f"of 64 samples the ranks drew {len(seen)}"
             if not _on_one_rank(site):
                 draft = Draft(locators.of(module.key), module, catalogue)
                 finding = self.finding(
-                    message=f"each process draws this for itself: {why}",
+                    message=f"each rank draws different values: {why}",
                     severity=Severity.WARNING,
                     place=locators.of(module.key).place(site.call.site),
-                    effect="the ranks have different splits or orders of the data, which overlap",
-                    advice="Give it a seed of its own, the same on all ranks.",
+                    effect="splits or orders of the data differ between ranks and overlap",
+                    help="Pass a seed or generator that is the same on all ranks",
                     fix=partial(_seeded, objects, site, draft),
                 )
                 yield replace(finding, preview="__main__" not in module.tokens and _is_part(module))
@@ -292,11 +306,11 @@ assert len(seen) == 64, f"of 64 samples the ranks drew {len(seen)}"
             for site in objects.calls_to(*_SHUFFLES) if method is not None else ():
                 if site.point.scope.function is method:
                     yield self.finding(
-                        message="each process shuffles this for itself unless a seed is asked for",
+                        message="each rank shuffles differently unless a seed is passed",
                         severity=Severity.WARNING,
                         place=locator.place(site.call.site),
-                        effect="the ranks pick their batches from lists in different orders",
-                        advice="Shuffle by a generator that is seeded by a constant and the epoch.",
+                        effect="ranks pick their batches from lists in different orders",
+                        help="Shuffle with a generator seeded with a constant and the epoch",
                     )
 
 
@@ -331,8 +345,8 @@ def _seeded(objects: Objects, site: CallSite, draft: Draft) -> Fix:
     elif name == "random_state":
         calls.set_keyword(draft, call, name, "0")
     else:
-        raise Doubt("the generator belongs to others as well")
-    return draft.fix("unsafe", "Give the split a seed of its own")
+        raise Doubt("other code uses the same generator")
+    return draft.fix("unsafe", "Pass a fixed seed to the split")
 
 
 def _has_processes(module: Module) -> bool:
@@ -350,12 +364,12 @@ def _is_part(module: Module) -> bool:
 def _why_different(objects: Objects) -> str | None:
     seeds = list(seedings(objects))
     if not seeds:
-        return "nothing here seeds the generator"
+        return "no seed is set"
     if all(
         any(difference(objects, argument.value, site.point) for argument in site.call.args)
         for site in seeds
     ):
-        return "the generator is seeded by the rank"
+        return "seed depends on the rank"
     return None
 
 

@@ -32,31 +32,43 @@ _OFF: dict[str, tuple[object, ...]] = {
 
 
 class WorkerOptions(SourceRule):
-    """A `DataLoader` without workers is given options for workers.
+    """A `DataLoader` without workers gets options for workers.
 
-    ## What it finds
+    ```python
+    loader = DataLoader(data, batch_size=32, persistent_workers=True)
+    ```
+
+    ## Use instead
+
+    ```python
+    loader = DataLoader(data, batch_size=32, num_workers=4, persistent_workers=True)
+    ```
+
+    Or remove the option.
+
+    ## Why is this bad?
+
+    The constructor raises a `ValueError`: without workers, there is nothing to prefetch, keep alive
+    or start.
+
+    ## What is reported
 
     `prefetch_factor=`, `persistent_workers=True` or `multiprocessing_context=` in a
-    `torch.utils.data.DataLoader` whose `num_workers` is 0 or not given.
+    `torch.utils.data.DataLoader` whose `num_workers` is 0 or not passed.
 
-    ## Why it matters
+    ## What is not reported
 
-    The constructor raises a `ValueError`: without workers there is nothing to prefetch, nothing to
-    keep alive and nothing to start.
-
-    ## What to do
-
-    Set `num_workers` above 0, or leave the option out.
-
-    ## Fix
-
-    Safe: the option goes. With it the call raises in any case.
-
-    ## When it is silent
-
-    - `num_workers`, or the option itself, is not a constant, or is an attribute of a class that the
-      file does not use itself: others may set it.
+    - `num_workers` or the option itself is not a constant, or is an attribute of a class that the
+      file does not instantiate: other files may set it.
     - The option has its default value.
+
+    ## Fix safety
+
+    Safe: the option is removed. With it, the call raises an error in any case.
+
+    ## References
+
+    - [DataLoader](https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.DataLoader)
     """
 
     code = "DST206"
@@ -91,7 +103,7 @@ dist.destroy_process_group()
 
     bad = (
         Example(
-            title="Persistent workers, but none",
+            title="persistent_workers without workers",
             effect="fail",
             code="""\
 import torch
@@ -106,7 +118,7 @@ print("batches =", len(loader))
 """,
         ),
         Example(
-            title="Nothing prefetches",
+            title="prefetch_factor without workers",
             effect="fail",
             code="""\
 import torch
@@ -132,11 +144,11 @@ print("batches =", len(loader))
             if wanted and loader.constant("num_workers", 0) == 0 and not _is_default(loader):
                 draft = Draft(locators.of(module.key), module, catalogue)
                 yield self.finding(
-                    message=f"`{wanted[0]}` is for workers, and this loader has none",
+                    message=f"`{wanted[0]}` requires `num_workers > 0`",
                     severity=Severity.ERROR,
                     place=locators.of(module.key).place(loader.options.call.site),
-                    effect="the loader raises a ValueError",
-                    advice=f"Set num_workers above 0, or leave out {wanted[0]}.",
+                    effect="`DataLoader` raises a `ValueError`",
+                    help=f"Set `num_workers` above 0, or remove `{wanted[0]}`",
                     fix=partial(_without, wanted, loader, draft),
                 )
 
@@ -159,9 +171,9 @@ def _is_default(loader: Made) -> bool:
 
 def _without(options: list[str], loader: Made, draft: Draft) -> Fix:
     if len(options) > 1:
-        raise Doubt("options side by side")
+        raise Doubt("there are several such options")
     calls.remove_keyword(draft, draft.node(loader.options.call.site, cst.Call), options[0])
-    return draft.fix("safe", f"Leave out {options[0]}")
+    return draft.fix("safe", f"Remove `{options[0]}`")
 
 
 def _wants_workers(loader: Made, name: str) -> bool:

@@ -33,42 +33,45 @@ if dist.get_rank() == 0:
 
 
 class IncompleteAnalysis(Rule):
-    """The ranks were not compared on all paths of an entry point: hangs may be missed.
-
-    ## What it finds
-
-    A function or module body in which the comparison of ranks (rules DST1xx) was cut off somewhere
-    that a divergence could hide. The message says why:
-
-    - There are too many paths through it to compare all of them, or too many different states meet
-      at one statement. Then only the simplest paths were looked at.
-    - It was not analysed, because other functions of the file used up the budget of the file.
-    - Calls that may communicate are nested too deeply and were not followed.
-    - What follows a loop with many iterations was not reached.
-    - A possible divergence could be neither confirmed nor ruled out.
-    - It has so many divergences that the rest was not looked at.
-    - A module that it uses is larger than 1 MB or could not be parsed.
-    - It needs more ranks than are simulated.
-
-    What is bounded by design is no reason: two iterations stand for a loop whose iterations are
-    alike, and one rank for all that do the same.
-
-    ## Why it matters
-
-    Silence about a function that was not analysed in full would read as "no hang here".
+    """An entry point was not analysed in full, so hangs in it may have been missed.
 
     ## What to do
 
     Run `distlint trace FILE::FUNCTION` to see what was compared. Splitting a long function, or
-    moving the set-up out of the training loop, usually makes the analysis complete.
+    moving setup code out of the training loop, usually makes the analysis complete.
+
+    ## Why is this bad?
+
+    Without this finding, a function that was only partly analysed would look free of hangs.
+
+    ## What is reported
+
+    A function or module body in which the comparison of ranks (rules DST1xx) was cut short at a
+    place where a divergence could be missed. The message gives the reason:
+
+    - There are too many paths through it to compare all of them, or too many different states reach
+      one statement. Only the simplest paths were analysed.
+    - It was not analysed, because other functions in the file used up the analysis budget of the
+      file.
+    - Calls that may communicate are nested too deeply and were not followed.
+    - Code after a loop with many iterations was not reached.
+    - A possible divergence could be neither confirmed nor ruled out.
+    - It has so many divergences that the rest was not analysed.
+    - A module that it uses is larger than 1 MB or could not be parsed.
+    - It needs more ranks than are simulated.
 
     ## Where it is shown
 
-    A report for people does not list these findings. It ends with one note that counts and names
+    Human-readable reports do not list these findings. They end with one note that counts and names
     the entry points (`--verbose` names all of them). `--select DST002` or `extend-select` lists
-    them like other findings. Formats for programs always hold them, except `github`, which has one
-    notice for all, and editors show them as hints. They never change the exit status unless
-    DST002 is selected by its code or name and `--fail-on` is `info`.
+    them like other findings. Machine-readable formats always contain them, except `github`, which
+    has one notice for all of them. Editors show them as hints. They do not change the exit status,
+    unless DST002 is selected by its code or name and `--fail-on` is `info`.
+
+    ## What is not reported
+
+    - Limits that are part of the design: two iterations stand for a loop whose iterations are
+      alike, and one rank stands for all ranks that do the same.
     """
 
     code = "DST002"
@@ -90,7 +93,7 @@ for epoch in range(1000):
 
     bad = (
         Example(
-            title="Calls that are nested too deeply to be followed",
+            title="Calls that are nested too deeply",
             code=_NESTED,
             effect="static",
             why_static="the script is correct: only its analysis ends early",
@@ -112,7 +115,7 @@ def told(incomplete: Incomplete) -> Finding:
             common=None,
             lanes=(),
             decisions=(),
-            effect="A hang on a path that was not compared is not reported.",
-            advice="`distlint trace` shows what was compared.",
+            effect="hangs on paths that were not compared are not reported",
+            help="Run `distlint trace` to see what was compared",
         ),
     )

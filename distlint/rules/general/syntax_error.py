@@ -7,30 +7,34 @@ from distlint.source.finding import Severity
 
 
 class InvalidSyntax(Rule):
-    """A file cannot be read as what it is, so nothing in it was checked.
-
-    ## What it finds
-
-    - Text that neither the running Python nor the newest grammar that distlint knows can parse.
-    - Bytes that do not decode in the encoding that the file declares (PEP 263), or in UTF-8.
-    - Binary content.
-    - Python with a statement that a parser cannot read in reasonable time and memory: hundreds of
-      brackets or operators nested in each other, more than 1,000 branches, or more than 20,000
-      tokens. Such code is generated or hostile. Long lists and dicts of literals are read.
-    - JSON and YAML that cannot be read, in files that were named or that look like a configuration
-      of DeepSpeed or Accelerate. What DeepSpeed's own reader allows in JSON (comments, trailing
-      commas) is no mistake, and templates (`{{ name }}`, `${NAME}`) are left alone.
-
-    The other files of the run are checked all the same.
-
-    ## Why it matters
-
-    Silence about a file that was not analysed would read as "nothing wrong here".
+    """The file cannot be parsed, so nothing in it was checked.
 
     ## What to do
 
-    Mend the file, or leave it out with `exclude` or `per-file-ignores` when it is a template or
-    Python 2.
+    Fix the file. If it is a template or Python 2, leave it out with `exclude`, or ignore this rule
+    for it with `per-file-ignores`.
+
+    ## Why is this bad?
+
+    A file without findings looks correct, even if it was never analysed.
+
+    ## What is reported
+
+    - Text that neither the running Python nor the newest grammar that distlint supports can parse.
+    - Bytes that cannot be decoded in the encoding that the file declares (PEP 263), or in UTF-8.
+    - Binary content.
+    - Python with a statement that a parser cannot read in reasonable time and memory: hundreds of
+      nested brackets or operators, more than 1,000 branches, or more than 20,000 tokens. Such code
+      is generated or malicious. Long lists and dicts of literals are supported.
+    - JSON and YAML that cannot be parsed, in files that are named on the command line or that look
+      like a configuration of DeepSpeed or Accelerate.
+
+    The other files of the run are still checked.
+
+    ## What is not reported
+
+    - What DeepSpeed accepts in JSON: comments and trailing commas.
+    - Templates in JSON and YAML (`{{ name }}`, `${NAME}`).
     """
 
     code = "DST000"

@@ -7,25 +7,28 @@ from distlint.source.finding import Severity
 
 
 class UnusedSuppression(Rule):
-    """A suppression comment names a rule that reports nothing there, or no rule at all.
-
-    ## What it finds
-
-    - `# distlint: ignore[...]`, `# distlint: file-ignore[...]` and `# noqa: DST...` comments whose
-      rule has nothing to report at that place.
-    - Codes and names that do not exist, and misspelt directives.
-
-    A comment for a rule that is switched off is left alone, and so are the comments of a file that
-    could not be analysed in full. A `# noqa` without codes, and codes of other tools, are not ours.
-
-    ## Why it matters
-
-    A stale comment hides the next bug on its line. A misspelt one hides nothing, against what its
-    author believes.
+    """A suppression comment names a rule that reports nothing there, or that does not exist.
 
     ## What to do
 
-    Delete the comment, or write the code that was meant.
+    Delete the comment, or correct the code or name of the rule.
+
+    ## Why is this bad?
+
+    A stale comment hides the next bug on its line. A misspelled comment suppresses nothing,
+    although its author believes that it does.
+
+    ## What is reported
+
+    - `# distlint: ignore[...]`, `# distlint: file-ignore[...]` and `# noqa: DST...` comments whose
+      rule reports nothing at that place.
+    - Codes and names that do not exist, and misspelled directives.
+
+    ## What is not reported
+
+    - Comments for a rule that is disabled.
+    - Comments in a file that could not be analysed in full.
+    - `# noqa` without codes, and codes of other tools.
     """
 
     code = "DST001"
@@ -34,7 +37,7 @@ class UnusedSuppression(Rule):
 
     good = (
         Example(
-            title="The comment is needed",
+            title="The comment suppresses a finding",
             code="""\
 import torch
 import torch.distributed as dist

@@ -33,50 +33,72 @@ _TRAINERS = ("lightning.Trainer", "pytorch_lightning.Trainer", "lightning.pytorc
 class _Told:
     message: str
     effect: str
-    advice: str
+    help: str
 
 
 _ON = _Told(
-    "every operation of every backward pass is checked for NaN",
+    "anomaly detection is enabled for every backward pass",
     "training is several times slower",
-    "Put it behind an option.",
+    "Remove it, or make it opt-in",
 )
 _IN_FORWARD = _Told(
-    "each operation in here keeps its traceback for a check that only a backward pass in here "
-    "would make",
-    "the forward pass is slower, and no NaN is found",
-    "Leave it out, or put it around backward() as well, behind an option.",
+    "anomaly detection covers the forward pass only",
+    "the forward pass is slower, and no NaN is detected",
+    "Remove it, or cover `backward()` as well and make it opt-in",
 )
 
 
 class AnomalyLeftOn(SourceRule):
-    """The search for NaN in every backward operation is switched on for good.
+    """Autograd anomaly detection is enabled for every training step.
 
-    ## What it finds
+    ```python
+    torch.autograd.set_detect_anomaly(True)  # bad: left on after debugging
+    for batch in loader:
+        loss = model(batch).mean()
+        loss.backward()
+        optimizer.step()
+    ```
+
+    ## Use instead
+
+    ```python
+    torch.autograd.set_detect_anomaly(args.detect_anomaly)
+    for batch in loader:
+        loss = model(batch).mean()
+        loss.backward()
+        optimizer.step()
+    ```
+
+    ## Why is this bad?
+
+    Autograd then checks the result of every backward operation for NaN, which waits for the GPU,
+    and keeps the traceback of every forward operation. Training is several times slower. It also
+    raises an error at the first NaN, although NaN gradients are expected in the first steps with a
+    `GradScaler`.
+
+    Around the forward pass only, it slows down the forward pass and detects nothing, because the
+    backward pass runs outside of it.
+
+    ## What is reported
 
     `torch.autograd.set_detect_anomaly(True)`, `with torch.autograd.detect_anomaly():` and
-    `Trainer(detect_anomaly=True)` of Lightning, where no test stands around it.
+    Lightning's `Trainer(detect_anomaly=True)`, if no condition guards them.
 
-    ## Why it matters
+    ## What is not reported
 
-    Each operation of each backward pass is then checked, with a wait for the GPU, and the traceback
-    of each forward operation is kept. Training is several times slower, and it raises at the first
-    NaN, which a `GradScaler` meets in its first steps by design.
+    - Calls inside a `try` or inside a condition other than `__name__ == "__main__"`, and values
+      that are not the constant `True`.
+    - Calls of `torch.autograd` in files that only evaluate: they use `no_grad` or `inference_mode`
+      and have no backward pass.
+    - The file is a test, or the function is for debugging, judging by its name.
 
-    ## What to do
+    ## Fix safety
 
-    Put it behind an option for debugging.
+    Unsafe: the call is removed. Not offered for `with` statements and arguments of `Trainer`.
 
-    ## Fix
+    ## References
 
-    Unsafe: the call goes.
-
-    ## When it is silent
-
-    - The file evaluates: it has `no_grad` or `inference_mode` and no backward pass.
-    - A test stands around it (other than `__name__ == "__main__"`), or the value is not the
-      constant True.
-    - Tests, and examples of debugging by the names of their functions.
+    - [PyTorch: Anomaly detection](https://docs.pytorch.org/docs/stable/autograd.html#anomaly-detection)
     """
 
     code = "DST610"
@@ -86,7 +108,7 @@ class AnomalyLeftOn(SourceRule):
 
     good = (
         Example(
-            title="For debugging",
+            title="Opt-in for debugging",
             ranks=1,
             code="""\
 import os
@@ -124,7 +146,7 @@ assert not torch.is_anomaly_enabled(), "each operation of each backward is check
 """,
         ),
         Example(
-            title="Around a forward pass alone",
+            title="Around the forward pass only",
             effect="fail",
             ranks=1,
             code="""\
@@ -147,7 +169,7 @@ assert found, "the gradient is NaN, and nobody has looked"
 """,
         ),
         Example(
-            title="Around the loop",
+            title="Around the training loop",
             effect="fail",
             ranks=1,
             code="""\
@@ -183,7 +205,7 @@ with torch.autograd.detect_anomaly():  # expect: DST610
                 severity=Severity.WARNING,
                 place=locator.place(site.call.site),
                 effect=told.effect,
-                advice=told.advice,
+                help=told.help,
                 fix=partial(_fix, site, Draft(locator, module, catalogue)),
             )
 
@@ -231,4 +253,4 @@ def _fix(site: CallSite, draft: Draft) -> Fix:
     if not isinstance(statement, cst.Expr) or statement.value is not call:
         raise Doubt("more than the call")
     statements.remove(draft, statement)
-    return draft.fix("unsafe", "Switch it off")
+    return draft.fix("unsafe", "Remove the call that enables anomaly detection")

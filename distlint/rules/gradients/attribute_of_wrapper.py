@@ -56,46 +56,65 @@ _NO_MODEL = re.compile(r"optim|^opt$|sched|loader|_dl$|^dl$|data|tracker", re.IG
 
 
 class AttributeOfWrapper(SourceRule):
-    """An attribute or method of the model is used on its `DistributedDataParallel` wrapper.
+    """An attribute of the model is accessed on its `DistributedDataParallel` wrapper.
 
-    ## What it finds
+    ```python
+    model = DDP(net, device_ids=[local_rank])
+    print(model.config)  # bad: raises AttributeError
+    ```
 
-    `model.config`, `model.encode(x)`, `model.head.weight` where `model` is what
-    `DistributedDataParallel(...)` has made, and the wrapper has no such attribute. Likewise, as a
-    warning, where `accelerator.prepare` has made it: under DDP that is such a wrapper, under FSDP
-    and DeepSpeed it hands attributes on.
+    ## Use instead
 
-    ## Why it matters
+    ```python
+    model = DDP(net, device_ids=[local_rank])
+    print(model.module.config)
+    ```
 
-    The wrapper does not pass attributes on: `AttributeError: 'DistributedDataParallel' object has
-    no attribute ...`. On one GPU, where nothing is wrapped, the script works.
+    With Accelerate, use `accelerator.unwrap_model(model).config`. A method that computes the loss
+    has to be called through the wrapper, or the gradients are not synchronized: give `forward` an
+    argument that selects the method ([wrapper-bypassed](wrapper-bypassed.md)).
 
-    ## What to do
+    ## Why is this bad?
 
-    `model.module.config`. A method that computes what is trained on has to go through the wrapper,
-    or the gradients are not synchronised: give `forward` an argument that chooses
-    ([wrapper-bypassed](wrapper-bypassed.md)).
+    The wrapper does not forward attribute access to the model:
+    `AttributeError: 'DistributedDataParallel' object has no attribute ...`. On a single GPU, where
+    the model is not wrapped, the script works.
 
-    ## Fix
+    ## What is reported
 
-    Unsafe: `.module` goes in front, where an attribute is read. For a call, whose gradients may
-    have to be synchronised, none is offered, nor where the model is wrapped under a test: it may
-    come bare as well.
+    `model.config`, `model.encode(x)` or `model.head.weight`, where `model` was returned by
+    `DistributedDataParallel(...)` and the wrapper has no such attribute.
 
-    ## When it is silent
+    As a warning, the same for a model that `accelerator.prepare` returned: under DDP it is such a
+    wrapper, while the wrappers for FSDP and DeepSpeed forward attribute access.
 
-    - The model may be unwrapped there because it came another way, or a test stands around it, or
-      an assertion before it, that is about the same as that of the wrap.
-    - The other arm of a test takes `.module` of the same model.
-    - In a test that wraps in a branch: which cases come together is the test's own choice.
-    - The attribute was set on the wrapper in the file.
-    - It is used before the wrap of the same function, or is what the wrap takes from the object:
+    ## What is not reported
+
+    - Accesses where the model may not be wrapped: it may come from elsewhere, or a condition around
+      the access or an assertion before it uses the same names as the condition around the wrap.
+    - Accesses inside a `try`, or guarded by `hasattr`, `isinstance`, `accelerator.distributed_type`
+      or the attribute itself.
+    - Accesses where the other branch of the condition uses `.module` of the same model.
+    - Accesses before the wrap in the same function, and what is passed to the wrap:
       `self.model = accelerator.prepare(self.model.generator)`.
-    - A test of `accelerator.distributed_type` stands around it.
-    - The wrapper is a class of the project's own.
-    - What Accelerate is given is indexed by names in that function, as a dictionary of models is,
-      which it hands back as it is.
-    - Accelerate may wrap in another way: the file speaks of FSDP, DeepSpeed or Megatron.
+    - Attributes that the file assigns from outside (`model.config = ...`), and names that begin
+      with an underscore.
+    - Wrapper classes that are defined in the project.
+    - Objects that the same function indexes by name, as a dict of models is: `accelerator.prepare`
+      returns a dict unchanged.
+    - Models from `accelerator.prepare` in files that mention FSDP, DeepSpeed or Megatron, where
+      Accelerate may use another wrapper.
+    - In test files: models from `accelerator.prepare`, and models that are wrapped in a branch.
+
+    ## Fix safety
+
+    Unsafe: `.module` is inserted where an attribute is read. Not offered for method calls, whose
+    gradients may have to be synchronized, for models from `accelerator.prepare`, and where the
+    model is wrapped inside a condition and may be unwrapped as well.
+
+    ## References
+
+    - [PyTorch: DistributedDataParallel](https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html)
     """
 
     code = "DST619"
@@ -104,7 +123,7 @@ class AttributeOfWrapper(SourceRule):
 
     good = (
         Example(
-            title="Of the model inside",
+            title="Read from .module",
             code="""\
 import torch
 import torch.distributed as dist
@@ -129,7 +148,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Wrapped on some runs only",
+            title="Wrapped in some runs only",
             code="""\
 import torch
 import torch.distributed as dist
@@ -144,7 +163,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Each arm as the model is there",
+            title="Each branch matches the model",
             code="""\
 import torch
 import torch.distributed as dist
@@ -164,7 +183,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="An export that is for one process, as it asserts",
+            title="An export that asserts a single process",
             code="""\
 import torch
 import torch.distributed as dist
@@ -185,7 +204,7 @@ dist.destroy_process_group()
 
     bad = (
         Example(
-            title="A prepared model, in a function that wants the model itself",
+            title="A prepared model passed to a function that expects the model",
             effect="static",
             why_static="one process alone wraps nothing",
             code="""\
@@ -276,18 +295,17 @@ dist.destroy_process_group()
                     for each in nodes_of(point.statement)
                 )
                 yield self.finding(
-                    message=f"the wrapper has no attribute `{node.attr}`: it is the model's"
+                    message=f"DDP wrapper has no attribute `{node.attr}`"
                     if prepared is None
-                    else f"the wrapper in which Accelerate puts the model has no attribute "
-                    f"`{node.attr}` under DDP",
+                    else f"under DDP, `prepare` returns a wrapper without `{node.attr}`",
                     severity=Severity.ERROR if prepared is None else Severity.WARNING,
                     place=locator.place(node.site),
                     related=(Related("wrapped here", locator.place(wrap.site)),),
-                    effect=f"an AttributeError: no attribute {node.attr}",
-                    advice=f"Take module.{node.attr}"
+                    effect="the access raises an `AttributeError` when the model is wrapped in DDP",
+                    help=f"Use `module.{node.attr}`"
                     if prepared is None
-                    else f"Take {node.attr} of accelerator.unwrap_model(...)"
-                    + (", or go through forward where it is trained on." if called else "."),
+                    else f"Use `accelerator.unwrap_model(...).{node.attr}`"
+                    + (", or call it through `forward` in training" if called else ""),
                     fix=None
                     if called or prepared is not None
                     else partial(_fix, node, wrap, Draft(locator, module, catalogue)),
@@ -468,4 +486,4 @@ def _fix(node: ir.Attribute, wrap: ir.Call, draft: Draft) -> Fix:
     if not isinstance(written.value, (cst.Name, cst.Attribute)):
         raise Doubt("no name")
     draft.replace(written.value, f"{draft.text(written.value)}.module")
-    return draft.fix("unsafe", "Ask the model inside")
+    return draft.fix("unsafe", "Read the attribute from `.module`")

@@ -31,35 +31,50 @@ _INNER = "module"
 
 
 class ParametersChangedAfterWrap(SourceRule):
-    """Parameters of a model are thawed after it was wrapped in `DistributedDataParallel`.
+    """Parameters are unfrozen after the model was wrapped in `DistributedDataParallel`.
 
-    ## What it finds
+    ```python
+    net.backbone.requires_grad_(False)
+    model = DDP(net)
+    model.module.backbone.requires_grad_(True)  # bad: DDP has no hooks for these
+    ```
 
-    `requires_grad = True`, or `requires_grad_()`, on parameters of `model.module` after
-    `model = DDP(...)`, where the file never freezes them after the wrap.
+    ## Use instead
 
-    ## Why it matters
+    ```python
+    net.backbone.requires_grad_(True)
+    model = DDP(net)
+    ```
 
-    DDP looks at the parameters once, when it is made, and hooks those that require gradients.
-    Parameters that are thawed later are trained by each rank with its own gradients: the replicas
-    drift apart, without a message.
+    To unfreeze during training, wrap the model again, on all ranks and at the same step, and
+    re-create the optimizer.
 
-    ## What to do
+    ## Why is this bad?
 
-    Thaw before the wrap; or wrap again after a change, on all ranks and at the same step, and make
-    the optimizer anew.
+    DDP looks at the parameters once, at construction, and registers hooks on those that require
+    gradients. Parameters that are unfrozen later have no hook: each rank trains them with its local
+    gradients, and the replicas diverge without an error.
 
-    ## Fix
+    ## What is reported
 
-    Unsafe: the change moves in front of the wrap, and is made on the model that is wrapped. Offered
-    where both stand in one block and nothing between them uses the model: a thaw after some steps
-    has to wrap again, and when is for you to say.
+    `requires_grad = True` or `requires_grad_()` on parameters of `model.module` after
+    `model = DDP(...)`, in a file that never freezes them after the wrap.
 
-    ## When it is silent
+    ## What is not reported
 
-    - The change comes before the wrap.
-    - The file freezes parameters after the wrap as well, of `model.module` or of the whole wrapper:
-      they are switched off and on, as in a GAN, and DDP knew them.
+    - Changes before the wrap.
+    - Files that also freeze parameters after the wrap, of `model.module` or of the whole wrapper:
+      the parameters are switched off and on, as in a GAN, and DDP has hooks for them.
+
+    ## Fix safety
+
+    Unsafe: the change is moved before the wrap and applied to the model that is wrapped. Offered if
+    both are in the same block and nothing between them uses the model. To unfreeze after some
+    steps, the model has to be wrapped again, and only you can say when.
+
+    ## References
+
+    - [PyTorch: DistributedDataParallel](https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html)
     """
 
     code = "DST614"
@@ -68,7 +83,7 @@ class ParametersChangedAfterWrap(SourceRule):
 
     good = (
         Example(
-            title="Frozen before the wrap",
+            title="Frozen before wrapping",
             code="""\
 import torch
 import torch.distributed as dist
@@ -87,7 +102,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Switched off and on",
+            title="Frozen and unfrozen in each step",
             code="""\
 import torch
 import torch.distributed as dist
@@ -110,7 +125,7 @@ dist.destroy_process_group()
 
     bad = (
         Example(
-            title="Thawed after the wrap",
+            title="Unfrozen after wrapping",
             effect="wrong data",
             code="""\
 import torch
@@ -154,13 +169,12 @@ dist.barrier()
             locator = locators.of(module.key)
             related = (Related("wrapped here", locator.place(wrap.call.site)),) if wrap else ()
             yield self.finding(
-                message="these parameters are thawed after the wrap: DDP does not average their "
-                "gradients",
+                message="parameters are unfrozen after wrapping in DDP",
                 severity=Severity.WARNING,
                 place=locator.place(point.statement.site),
                 related=related,
-                effect="each rank trains them alone; the replicas drift apart without a message",
-                advice="Thaw before the wrap, or wrap again.",
+                effect="their gradients are not averaged, and the replicas silently diverge",
+                help="Unfreeze before wrapping, or wrap the model again",
                 fix=partial(_fix, point, wrap, Draft(locator, module, catalogue)),
             )
 
@@ -193,10 +207,10 @@ def _fix(point: Point, wrap: CallSite | None, draft: Draft) -> Fix:
     indent = statements.indent_of(draft, change)
     text = statements.moved_text(draft, change, indent, indent)
     if text.count(f"{model}.{_INNER}") != len(inner):
-        raise Doubt("the text does not tell the model from others")
+        raise Doubt("the text also holds the name of the model for something else")
     statements.prepend(draft, wrapping, text.replace(f"{model}.{_INNER}", net))
     statements.remove(draft, change, comments=True)
-    return draft.fix("unsafe", "Thaw in front of the wrap")
+    return draft.fix("unsafe", "Unfreeze before wrapping")
 
 
 def _names_of(draft: Draft, wrapping: cst.CSTNode, call: cst.Call) -> tuple[str, str]:

@@ -37,21 +37,16 @@ _UNSCALE = "unscale_"
 
 
 class ClipBeforeUnscale(SourceRule):
-    """Gradients of a scaled loss are clipped without `scaler.unscale_(optimizer)` before it.
+    """Gradients are clipped before they are unscaled with `scaler.unscale_(optimizer)`.
 
-    ## What it finds
+    ```python
+    scaler.scale(loss).backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)  # bad: still scaled
+    scaler.step(optimizer)
+    scaler.update()
+    ```
 
-    `scaler.scale(loss).backward()`, then `clip_grad_norm_` or `clip_grad_value_`, then
-    `scaler.step(optimizer)`, with no `unscale_` in between.
-
-    ## Why it matters
-
-    After the backward pass the gradients are multiplied by the loss scale, 65536 at first. The clip
-    sees norms that are that much too large and cuts nearly every step down; `scaler.step` then
-    divides by the scale, and the update that is left is smaller by that factor. Training stands
-    almost still, and looks like a wrong learning rate.
-
-    ## What to do
+    ## Use instead
 
     ```python
     scaler.scale(loss).backward()
@@ -61,18 +56,34 @@ class ClipBeforeUnscale(SourceRule):
     scaler.update()
     ```
 
-    ## Fix
+    ## Why is this bad?
 
-    Unsafe: `scaler.unscale_(optimizer)` goes before the clip. The steps become larger, as they were
-    meant to be; a learning rate that was tuned to the small ones no longer fits. Where a test
-    chooses to scale, it is under the same test.
+    After the backward pass the gradients are multiplied by the loss scale, 65536 at first. Their
+    norm is too large by this factor, so nearly every step is clipped. `scaler.step` then divides by
+    the scale, which makes the update too small by the same factor. Training makes almost no
+    progress, as if the learning rate were wrong.
 
-    ## When it is silent
+    ## What is reported
 
-    - The function, or one that it calls, has `unscale_`.
-    - Nothing scales the loss: bfloat16, no scaler, DeepSpeed.
-    - The clip stands in the other arm of the `if` that chooses mixed precision.
-    - `accelerator.clip_grad_norm_`, which unscales by itself.
+    `scaler.scale(loss).backward()`, then `clip_grad_norm_` or `clip_grad_value_`, then
+    `scaler.step(optimizer)`, with no `unscale_` in between.
+
+    ## What is not reported
+
+    - Functions that call `unscale_`, or another function that does.
+    - Losses that are not scaled: bfloat16, no scaler, DeepSpeed.
+    - A clip in the other branch of the `if` that selects mixed precision.
+    - `accelerator.clip_grad_norm_`, which unscales the gradients itself.
+
+    ## Fix safety
+
+    Unsafe: `scaler.unscale_(optimizer)` is inserted before the clip. The steps become larger, as
+    intended; a learning rate that was tuned to the small steps no longer fits. If a condition
+    decides whether to scale, the call gets the same condition.
+
+    ## References
+
+    - [PyTorch: Gradient clipping with AMP](https://docs.pytorch.org/docs/stable/notes/amp_examples.html)
     """
 
     code = "DST606"
@@ -81,7 +92,7 @@ class ClipBeforeUnscale(SourceRule):
 
     good = (
         Example(
-            title="Unscaled first",
+            title="Unscaled before clipping",
             code="""\
 import torch
 
@@ -98,7 +109,7 @@ assert (model.weight - before).norm() > 0.5
 """,
         ),
         Example(
-            title="One arm scales, the other clips",
+            title="One branch scales, the other clips",
             code="""\
 import torch
 
@@ -135,7 +146,7 @@ optimizer.step()
 
     bad = (
         Example(
-            title="The step is 65536 times too small",
+            title="The update is 65536 times too small",
             effect="fail",
             code="""\
 import torch
@@ -195,13 +206,12 @@ assert moved > 0.5, f"the weights moved by {moved}"
                 locator = locators.of(module.key)
                 scaler = ".".join(scaled.scaler or ("scaler",))
                 yield self.finding(
-                    message=f"the gradients are still multiplied by the scale of `{scaler}` when "
-                    "they are clipped",
+                    message=f"gradients are clipped before `{scaler}` unscales them",
                     severity=Severity.ERROR,
                     place=locator.place(clip.call.site),
                     related=(Related("scaled here", locator.place(scaled.site.call.site)),),
-                    effect="nearly every step is cut down to almost nothing",
-                    advice=f"Call `{scaler}.unscale_(optimizer)` before the clip.",
+                    effect="nearly every update is clipped to almost nothing",
+                    help=f"Call `{scaler}.unscale_(optimizer)` before clipping",
                     fix=partial(
                         _unscaled, scaled, clip, step, scaler, Draft(locator, module, catalogue)
                     ),
@@ -213,7 +223,7 @@ def _unscaled(scaled: Backward, clip: CallSite, step: CallSite, scaler: str, dra
     if optimizer is None:
         raise Doubt("the optimizer has no name")
     if _may_leave(clip, step):
-        raise Doubt("without the step the scaler is not told that these gradients are done with")
+        raise Doubt("without the step the scaler would not know that these gradients are done")
     switch = _switch(scaled, clip, step)
     statement = statements.statement_of(draft, draft.node(clip.call.site, cst.Call))
     if not names.available(draft, optimizer[0], statement):
@@ -224,7 +234,7 @@ def _unscaled(scaled: Backward, clip: CallSite, step: CallSite, scaler: str, dra
     else:
         test = draft.text(draft.node(switch.site, cst.If).test)
         statements.insert_before(draft, statement, f"if {test}:", f"    {line}")
-    return draft.fix("unsafe", "Unscale the gradients before they are clipped")
+    return draft.fix("unsafe", "Unscale the gradients before clipping")
 
 
 def _may_leave(clip: CallSite, step: CallSite) -> bool:

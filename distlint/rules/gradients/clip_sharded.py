@@ -37,39 +37,63 @@ _ENGINE = "deepspeed.initialize"
 
 
 class ClipSharded(SourceRule):
-    """`torch.nn.utils.clip_grad_norm_` on gradients that are sharded or scaled by a framework.
+    """`torch.nn.utils.clip_grad_norm_` clips gradients that a framework shards or scales.
 
-    ## What it finds
+    ```python
+    model = FSDP(net)
+    optimizer = torch.optim.AdamW(model.parameters())
+    loss = model(batch).mean()
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)  # bad: norm of the local shard
+    optimizer.step()
+    ```
 
-    torch's function on the parameters of a model that is wrapped in
-    `FullyShardedDataParallel` (error), or in a function whose backward pass is
-    `accelerator.backward` or that of a DeepSpeed engine (warning).
+    ## Use instead
 
-    ## Why it matters
+    ```python
+    model = FSDP(net)
+    optimizer = torch.optim.AdamW(model.parameters())
+    loss = model(batch).mean()
+    loss.backward()
+    model.clip_grad_norm_(1.0)
+    optimizer.step()
+    ```
 
-    With FSDP each rank has a part of every gradient, and computes the norm of its part alone: the
-    ranks scale their parts by different factors, and the parameters are no longer updated in the
-    direction of the gradient. With Accelerate in float16 the gradients are still multiplied by the
-    scale; with DeepSpeed they are in buffers of its own, so that nothing is clipped.
+    With Accelerate, call `accelerator.clip_grad_norm_(model.parameters(), 1.0)`. With DeepSpeed,
+    set `"gradient_clipping": 1.0` in its configuration. `fully_shard` (FSDP2) works with torch's
+    function.
 
-    ## What to do
+    ## Why is this bad?
 
-    `model.clip_grad_norm_(1.0)` with FSDP, `accelerator.clip_grad_norm_(model.parameters(), 1.0)`
-    with Accelerate, `"gradient_clipping": 1.0` in the configuration of DeepSpeed. `fully_shard`
-    (FSDP2) is made for torch's function.
+    With FSDP, each rank has a shard of every gradient and computes the norm of its shard only: the
+    ranks scale their shards by different factors, and the update no longer has the direction of the
+    gradient. With Accelerate in float16, the gradients are still multiplied by the loss scale. With
+    DeepSpeed, they are in buffers of the engine, so that nothing is clipped.
 
-    ## Fix
+    ## What is reported
 
-    Unsafe: the method of the model, or of the accelerator. The steps become other ones. Not offered
-    where the function asks whether there is an accelerator.
+    torch's function on the parameters of a model that is wrapped in `FullyShardedDataParallel`
+    (error), or in a function whose backward pass is `accelerator.backward` or that of a DeepSpeed
+    engine (warning).
 
-    ## When it is silent
+    ## What is not reported
 
-    - `ShardingStrategy.NO_SHARD`; `fully_shard`.
-    - `accelerator.unscale_gradients()` comes first, under a test of `distributed_type` or FSDP.
-    - The other arm of an `if` has the backward pass of the framework.
-    - What is clipped is `amp.master_params(optimizer)`, Apex's own copy.
-    - The model is not known to be wrapped, or the accelerator not known to be one.
+    - `ShardingStrategy.NO_SHARD`, and `fully_shard`.
+    - A clip after `accelerator.unscale_gradients()` that is guarded by a condition on
+      `distributed_type` or FSDP.
+    - A clip where the backward pass of the framework is in the other branch of an `if`.
+    - `amp.master_params(optimizer)`, the copy of the parameters that Apex keeps.
+    - Models that may not be wrapped, and objects that may not be an `Accelerator`.
+
+    ## Fix safety
+
+    Unsafe: the method of the model or of the accelerator is called instead, and the updates change.
+    Not offered where the function checks whether there is an accelerator.
+
+    ## References
+
+    - [PyTorch: FullyShardedDataParallel](https://docs.pytorch.org/docs/stable/fsdp.html)
+    - [Accelerate: Accelerator](https://huggingface.co/docs/accelerate/package_reference/accelerator)
     """
 
     code = "DST611"
@@ -77,7 +101,7 @@ class ClipSharded(SourceRule):
 
     good = (
         Example(
-            title="The model's own method",
+            title="The clipping method of FSDP",
             code="""\
 import torch
 import torch.distributed as dist
@@ -91,7 +115,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="fully_shard",
+            title="torch's function with fully_shard",
             code="""\
 import torch
 import torch.distributed as dist
@@ -107,7 +131,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Apex's copy of the parameters",
+            title="The parameters that Apex keeps",
             effect="static",
             why_static="it needs Apex",
             code="""\
@@ -137,7 +161,7 @@ def train(model, optimizer, loader, use_apex):
 
     bad = (
         Example(
-            title="The norm of a part",
+            title="The norm of the local shard",
             effect="fail",
             code="""\
 import torch
@@ -155,7 +179,7 @@ assert norms[0] == norms[1], norms
 """,
         ),
         Example(
-            title="Under Accelerate",
+            title="torch's function with Accelerate",
             effect="static",
             why_static="it shows in float16, FSDP or DeepSpeed, which the launcher chooses",
             code="""\
@@ -190,11 +214,11 @@ def train(model, optimizer, loader):
             draft = Draft(locator, module, catalogue)
             if _is_fsdp(objects, clip):
                 yield self.finding(
-                    message="each rank clips its part of the gradients by the norm of that part",
+                    message="FSDP gradients are clipped by the norm of the local shard",
                     severity=Severity.ERROR,
                     place=locator.place(clip.call.site),
-                    effect="the ranks scale by different factors, and the step goes astray",
-                    advice="Call model.clip_grad_norm_.",
+                    effect="the ranks scale by different factors, and the update is wrong",
+                    help="Call `model.clip_grad_norm_`",
                     fix=partial(_by_model, clip, draft),
                 )
                 continue
@@ -205,15 +229,16 @@ def train(model, optimizer, loader):
                 if unscaled and _asks_kind(clip):
                     continue
                 yield self.finding(
-                    message=f"{kind} is in charge of these gradients, and torch clips them",
+                    message=f"torch clips gradients that {kind} manages",
                     severity=Severity.WARNING,
                     place=locator.place(clip.call.site),
-                    effect="sharded, a part is clipped at most"
+                    effect="if they are sharded, at most the local shard is clipped"
                     if unscaled
-                    else "in float16 they are still scaled; sharded, a part is clipped at most",
-                    advice="Call accelerator.clip_grad_norm_."
+                    else "in float16 they are still scaled; if they are sharded, at most the local "
+                    "shard is clipped",
+                    help="Call `accelerator.clip_grad_norm_`"
                     if kind == "Accelerate"
-                    else "Set gradient_clipping in the configuration of DeepSpeed.",
+                    else "Set `gradient_clipping` in the DeepSpeed configuration",
                     fix=partial(_by_accelerator, objects, clip, path, draft)
                     if kind == "Accelerate" and not unscaled
                     else None,
@@ -308,7 +333,7 @@ def _by_model(clip: CallSite, draft: Draft) -> Fix:
     model = draft.text(owner.value)
     draft.splice(draft.bounds(call.args[0])[0], draft.bounds(call.args[1])[0], "")
     draft.replace(call.func, f"{model}.clip_grad_norm_")
-    return draft.fix("unsafe", "Clip by the norm of all parts")
+    return draft.fix("unsafe", "Clip by the norm over all shards")
 
 
 def _by_accelerator(objects: Objects, clip: CallSite, path: tuple[str, ...], draft: Draft) -> Fix:
@@ -322,4 +347,4 @@ def _by_accelerator(objects: Objects, clip: CallSite, path: tuple[str, ...], dra
         raise Doubt("the accelerator may not be there")
     last = ir.last_name(clip.call.func).rstrip("_") + "_"
     draft.replace(call.func, f"{'.'.join(path)}.{last}")
-    return draft.fix("unsafe", "Let the accelerator clip")
+    return draft.fix("unsafe", "Use the clipping method of the accelerator")

@@ -38,46 +38,61 @@ _BY_HAND = frozenset({"manual_backward", "automatic_optimization", "backward", "
 
 
 class ClipBeforeLastBackward(SourceRule):
-    """Gradients are clipped after each micro-batch, or before there are any.
-
-    ## What it finds
-
-    - With gradient accumulation: a clip after each backward pass, while `optimizer.step()` comes
-      only once in several.
-    - `accelerator.clip_grad_norm_` inside `accelerator.accumulate(...)`, without a test of
-      `accelerator.sync_gradients`.
-    - A clip in `training_step` of a `LightningModule` that leaves optimization to Lightning: it
-      runs before the backward pass.
-
-    ## Why it matters
-
-    A clip bounds the whole gradient of a step. Applied to each partial sum it weakens the first
-    micro-batches against the last ones, and the direction of the step is no longer that of the
-    gradient. Under DDP it also acts on gradients that are not averaged yet, so that the ranks cut
-    by different factors. Before the backward pass it changes nothing at all.
-
-    ## What to do
-
-    Clip once, right before the step:
+    """Gradients are clipped after each micro-batch, or before the backward pass.
 
     ```python
-    if (index + 1) % accumulate == 0:
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
+    for index, batch in enumerate(loader):
+        (model(batch).mean() / 4).backward()
+        clip_grad_norm_(model.parameters(), 1.0)  # bad: on every micro-batch
+        if (index + 1) % 4 == 0 or index + 1 == len(loader):
+            optimizer.step()
+            optimizer.zero_grad()
     ```
 
-    With Accelerate, put it under `if accelerator.sync_gradients:`. With Lightning, use
+    ## Use instead
+
+    ```python
+    for index, batch in enumerate(loader):
+        (model(batch).mean() / 4).backward()
+        if (index + 1) % 4 == 0 or index + 1 == len(loader):
+            clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            optimizer.zero_grad()
+    ```
+
+    With Accelerate, clip inside `if accelerator.sync_gradients:`. With Lightning, use
     `Trainer(gradient_clip_val=...)`.
 
-    ## Fix
+    ## Why is this bad?
 
-    Unsafe: the clip moves to the start of the branch that steps; with Accelerate it goes under `if
-    accelerator.sync_gradients:`. Steps may become larger than those that were tuned for.
+    Clipping bounds the gradient of a whole step. Applied to each partial sum, it weakens the first
+    micro-batches relative to the last ones, and the step no longer has the direction of the
+    gradient. Under `no_sync()` of DDP it also acts on gradients that are not averaged yet, so that
+    each rank clips by a different factor. Before the backward pass, it has no effect at all.
 
-    ## When it is silent
+    ## What is reported
 
-    - The clip is under a condition of its own that speaks of the end of the window.
-    - Each backward pass is followed by a step.
+    - With gradient accumulation: a clip after each backward pass, while `optimizer.step()` runs
+      once for several of them.
+    - `accelerator.clip_grad_norm_` inside `accelerator.accumulate(...)` that is not guarded by
+      `accelerator.sync_gradients`.
+    - A clip in `training_step` of a `LightningModule` with automatic optimization: it runs before
+      the backward pass.
+
+    ## What is not reported
+
+    - A clip inside a condition that tests for the end of the accumulation window.
+    - Loops in which each backward pass is followed by a step.
+
+    ## Fix safety
+
+    Unsafe: the clip is moved to the start of the branch that steps; with Accelerate it is put under
+    `if accelerator.sync_gradients:`. The steps may become larger than those that were tuned for.
+
+    ## References
+
+    - [Accelerate: Gradient accumulation](https://huggingface.co/docs/accelerate/usage_guides/gradient_accumulation)
+    - [Lightning: Gradient clipping](https://lightning.ai/docs/pytorch/stable/advanced/training_tricks.html)
     """
 
     code = "DST615"
@@ -86,7 +101,7 @@ class ClipBeforeLastBackward(SourceRule):
 
     good = (
         Example(
-            title="Once in each window",
+            title="Once per accumulation window",
             code="""\
 import torch
 
@@ -105,7 +120,7 @@ assert abs(first - second) < 1e-6
 """,
         ),
         Example(
-            title="Accelerate, when gradients are synchronised",
+            title="With Accelerate, only when gradients are synchronized",
             needs=("accelerate",),
             code="""\
 import torch
@@ -164,7 +179,7 @@ assert abs(first - second) < 1e-6, f"equal inputs moved their weights by {first}
 """,
         ),
         Example(
-            title="In every turn of accumulate()",
+            title="On every micro-batch in accumulate()",
             effect="fail",
             needs=("accelerate",),
             code="""\
@@ -222,33 +237,30 @@ class Net(L.LightningModule):
             step = None if _at_the_end(objects, clip.point) else steps.of_window(clip)
             if step is not None:
                 yield self.finding(
-                    message="the gradients are clipped after each backward pass, but stepped with "
-                    "only once in several",
+                    message="gradients are clipped per micro-batch, not per step",
                     severity=Severity.WARNING,
                     place=locator.place(clip.call.site),
-                    related=(Related("the step", locator.place(step.call.site)),),
-                    effect="the partial sums are cut down, not the gradient of the step",
-                    advice="Clip once, right before the step.",
+                    related=(Related("the optimizer steps here", locator.place(step.call.site)),),
+                    effect="the partial sums are clipped, not the gradient of the step",
+                    help="Clip once, right before `optimizer.step()`",
                     fix=partial(_moved, clip, step, Draft(locator, module, catalogue)),
                 )
             elif _is_before_backward(objects, clip):
                 yield self.finding(
-                    message="Lightning runs the backward pass after `training_step`: here is "
-                    "nothing to clip",
+                    message="`training_step` clips before Lightning runs backward",
                     severity=Severity.WARNING,
                     place=locator.place(clip.call.site),
                     effect="the gradients are not clipped",
-                    advice="Use Trainer(gradient_clip_val=...), or on_before_optimizer_step.",
+                    help="Use `Trainer(gradient_clip_val=...)` or `on_before_optimizer_step`",
                 )
         for clip in accelerator_clips(objects):
             if _accumulates(clip.point) and not _at_the_end(objects, clip.point):
                 yield self.finding(
-                    message="inside `accumulate` this clips after each micro-batch, also when the "
-                    "optimizer does not step",
+                    message="clip inside `accumulate` runs on every micro-batch",
                     severity=Severity.WARNING,
                     place=locator.place(clip.call.site),
-                    effect="the partial sums are cut down, not the gradient of the step",
-                    advice="Put it under `if accelerator.sync_gradients:`.",
+                    effect="the partial sums are clipped, not the gradient of the step",
+                    help="Put it under `if accelerator.sync_gradients:`",
                     fix=partial(_guarded, clip, Draft(locator, module, catalogue)),
                 )
 
@@ -256,10 +268,10 @@ class Net(L.LightningModule):
 def _guarded(clip: CallSite, draft: Draft) -> Fix:
     receiver = path_of(clip.call.func.value) if isinstance(clip.call.func, ir.Attribute) else None
     if receiver is None or not isinstance(clip.point.statement, ir.Evaluate):
-        raise Doubt("the norm is used in each turn")
+        raise Doubt("the norm is used in each iteration")
     statement = statements.statement_of(draft, draft.node(clip.call.site, cst.Call))
     statements.wrap(draft, f"if {'.'.join(receiver)}.sync_gradients:", statement)
-    return draft.fix("unsafe", "Clip only when the gradients are synchronised")
+    return draft.fix("unsafe", "Clip only when gradients are synchronized")
 
 
 def _moved(clip: CallSite, step: CallSite, draft: Draft) -> Fix:
@@ -279,7 +291,7 @@ def _moved(clip: CallSite, step: CallSite, draft: Draft) -> Fix:
     target = statements.statement_of(draft, draft.locator.node(first.site))
     statement = statements.statement_of(draft, draft.node(clip.call.site, cst.Call))
     statements.move_before(draft, target, statement)
-    return draft.fix("unsafe", "Clip once, right before the step")
+    return draft.fix("unsafe", "Clip once, right before `optimizer.step()`")
 
 
 class _Steps:

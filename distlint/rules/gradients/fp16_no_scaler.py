@@ -31,37 +31,61 @@ _BEHIND_FORWARD = frozenset({"backward", "step", "zero_grad"})
 
 
 class Fp16NoScaler(SourceRule):
-    """The forward runs in float16, and the loss is not scaled before the backward.
+    """The forward pass runs in float16, but the loss is not scaled before the backward pass.
 
-    ## What it finds
+    ```python
+    with torch.autocast("cuda", dtype=torch.float16):  # bad: no GradScaler
+        loss = model(batch).mean()
+    loss.backward()
+    optimizer.step()
+    ```
 
-    `autocast` in `float16`, which is its default on CUDA, in a function that also calls
-    `backward()`, in a file without a `GradScaler` or anything else that scales a loss.
+    ## Use instead
 
-    ## Why it matters
+    ```python
+    scaler = torch.amp.GradScaler("cuda")
+    ...
+    with torch.autocast("cuda", dtype=torch.float16):
+        loss = model(batch).mean()
+    scaler.scale(loss).backward()
+    scaler.step(optimizer)
+    scaler.update()
+    ```
 
-    The gradients of float16 layers are float16 as well. What is smaller than 6e-8 becomes 0:
-    layers with small gradients stop learning, without any message.
+    Where the hardware supports it, `dtype=torch.bfloat16` has the range of float32 and needs no
+    scaler.
 
-    ## What to do
+    ## Why is this bad?
 
-    `dtype=torch.bfloat16`, which has the range of float32, or
-    `scaler = torch.amp.GradScaler("cuda")` with `scaler.scale(loss).backward()`,
-    `scaler.step(optimizer)` and `scaler.update()`.
+    The gradients of float16 layers are float16 as well. Values below 6e-8 become 0, so layers with
+    small gradients stop learning, without an error.
 
-    ## Fix
+    ## What is reported
 
-    None: a scaler takes part in four places of the step, and bfloat16 needs the hardware.
+    `autocast` with `float16`, its default on CUDA, in a function that also calls `backward()`, in a
+    file without a `GradScaler` or other loss scaling.
 
-    ## When it is silent
+    ## What is not reported
 
-    - The file mentions a scaler, Accelerate, DeepSpeed, Lightning or apex.
-    - The type is not known, or `enabled=` is given.
-    - The backward pass is that of an optimizer, or the file is a test.
-    - There is no backward pass in the function: inference.
-    - Nothing in the file takes a step: the gradients are only measured, or used elsewhere.
-    - The region holds the backward pass and the step alone; that of the forward is reported.
-    - The region is under `no_grad`, or all of it is: frozen features.
+    - Files that mention a scaler, Accelerate, DeepSpeed, Lightning, Fabric or Apex.
+    - Regions whose dtype is not known, or that are given `enabled=`.
+    - Backward passes of an optimizer, `optimizer.backward(loss)`, which may scale.
+    - Functions without a backward pass: inference.
+    - Files in which nothing calls `step()`: the gradients are only measured, or used elsewhere.
+    - Regions around the backward pass and the step only; the one around the forward pass is
+      reported.
+    - Regions inside `no_grad`, and regions that contain nothing but a `no_grad` block: frozen
+      features.
+    - The file is a test.
+
+    ## Fix safety
+
+    None: a scaler is used in four places of the training step, and bfloat16 needs hardware support.
+
+    ## References
+
+    - [PyTorch: Gradient scaling](https://docs.pytorch.org/docs/stable/amp.html#gradient-scaling)
+    - [PyTorch: AMP examples](https://docs.pytorch.org/docs/stable/notes/amp_examples.html)
     """
 
     code = "DST605"
@@ -84,7 +108,7 @@ assert model.weight.grad.abs().sum() > 0
 """,
         ),
         Example(
-            title="Scaled",
+            title="With a GradScaler",
             ranks=1,
             code="""\
 import torch
@@ -117,7 +141,7 @@ predict(torch.ones(2, 4))
 """,
         ),
         Example(
-            title="What a pass needs in memory",
+            title="Measuring the memory of a backward pass",
             ranks=1,
             code="""\
 import tracemalloc
@@ -159,7 +183,7 @@ assert head.weight.grad.abs().sum() > 0
 
     bad = (
         Example(
-            title="Small gradients are gone",
+            title="Small gradients become 0",
             effect="fail",
             ranks=1,
             code="""\
@@ -201,11 +225,11 @@ assert not torch.equal(model.weight, before), "nothing is learned"
                 continue
             if id(region.site.point.scope) in scopes:
                 yield self.finding(
-                    message="the gradients are float16, and nothing scales the loss",
+                    message="float16 autocast is used without loss scaling",
                     severity=Severity.WARNING,
                     place=locators.of(module.key).place(region.site.call.site),
-                    effect="gradients below 6e-8 become 0: layers stop learning",
-                    advice="Use a GradScaler, or bfloat16.",
+                    effect="gradients below 6e-8 become 0, and layers stop learning",
+                    help="Use a `GradScaler`, or bfloat16",
                 )
 
 

@@ -48,43 +48,64 @@ _MEETS = re.compile(r"reduce|gather|broadcast|sync|barrier|world_size|num_replic
 
 
 class LocalMetricAsGlobal(SourceRule):
-    """A metric is put together wrongly from the parts of the ranks.
+    """A metric is computed incorrectly from the values of the individual ranks.
 
-    ## What it finds
+    ```python
+    total = torch.zeros(1, device=device)
+    for batch in val_loader:
+        total += correct(model, batch)
+        dist.all_reduce(total)  # bad: sums again what was already summed
+    accuracy = total / len(dataset)
+    ```
 
-    - A running total that is reduced in place in the loop that adds to it: what was summed over
-      the ranks is summed again in the next turn.
+    ## Use instead
+
+    ```python
+    total = torch.zeros(1, device=device)
+    for batch in val_loader:
+        total += correct(model, batch)
+    dist.all_reduce(total)
+    accuracy = total / len(dataset)
+    ```
+
+    Gather predictions with `accelerator.gather_for_metrics`, which drops duplicated samples. For a
+    mean, reduce both the sum and the count, then divide.
+
+    ## Why is this bad?
+
+    The values look plausible and are wrong: a total is multiplied by the world size in each
+    iteration, a score counts some samples twice, a loss is too small by the number of GPUs. They
+    decide which checkpoint is the best one, and when to stop.
+
+    ## What is reported
+
+    - A running total that is reduced in place in the loop that adds to it: what was summed over the
+      ranks is summed again in the next iteration.
     - `accelerator.gather` of predictions in an evaluation loop: it keeps the samples that were
-      repeated to fill up the last batch.
-    - A sum over a loader with a `DistributedSampler`, divided by `len(loader.dataset)` and never
-      reduced.
-    - As information: what a `LightningModule` logs at the end of an epoch without `sync_dist`, from
-      outputs that it has kept in a list.
+      duplicated to fill the last batch.
+    - A sum over a loader with a `DistributedSampler` that is divided by `len(loader.dataset)` and
+      never reduced.
+    - As info: a metric that a `LightningModule` logs at the end of an epoch without `sync_dist`,
+      from outputs that it collected in a list.
 
-    ## Why it matters
+    ## What is not reported
 
-    The numbers look right. A total grows by the world size in every turn; a score counts some
-    samples twice; a loss is smaller by the number of GPUs. They decide which checkpoint is the best
-    one, and when to stop.
+    - Tensors that are re-created in each iteration before they are reduced.
+    - Gathered tensors that are truncated to the length of the dataset.
+    - One value gathered per rank: a loss, a sum or mean, a tensor made of numbers, a metric of timm
+      or torchmetrics. `gather_for_metrics` would drop the values of whole ranks.
+    - Means and logged metrics in functions that reduce or gather something, or call a method that
+      does.
 
-    ## What to do
-
-    - Add up locally, and reduce once, after the loop.
-    - Use `accelerator.gather_for_metrics`, which drops the repeated samples.
-    - Reduce the sum and the count, and divide then.
-
-    ## Fix
+    ## Fix safety
 
     Unsafe: `gather` becomes `gather_for_metrics`. The scores change, and so does the number of
-    samples that comes back. Totals and means are left to you.
+    samples that is returned. Totals and means are not fixed automatically.
 
-    ## When it is silent
+    ## References
 
-    - What is reduced is made anew in each turn.
-    - The gathered tensors are cut to the length of the data set.
-    - Each rank gathers one value: a loss, a sum or a mean, a tensor that is made of numbers, a
-      metric of timm or torchmetrics. Of those `gather_for_metrics` would drop whole ranks.
-    - The function reduces or gathers something, or a method that it calls does.
+    - [Accelerate: Accelerator](https://huggingface.co/docs/accelerate/package_reference/accelerator)
+    - [PyTorch: Collective functions](https://docs.pytorch.org/docs/stable/distributed.html)
     """
 
     code = "DST617"
@@ -93,7 +114,7 @@ class LocalMetricAsGlobal(SourceRule):
 
     good = (
         Example(
-            title="Reduced once",
+            title="Reduced once, after the loop",
             code="""\
 import torch
 import torch.distributed as dist
@@ -110,7 +131,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="One number of each rank",
+            title="One value per rank",
             needs=("accelerate",),
             code="""\
 import torch
@@ -136,7 +157,7 @@ assert len(counts[-1]) == accelerator.num_processes
 """,
         ),
         Example(
-            title="Gathered for metrics",
+            title="Gathered with gather_for_metrics",
             needs=("accelerate",),
             code="""\
 import torch
@@ -156,7 +177,7 @@ assert seen == 5
 
     bad = (
         Example(
-            title="Outputs that each rank kept",
+            title="Outputs that each rank collected",
             effect="static",
             why_static="it shows in the value that is logged",
             code="""\
@@ -178,7 +199,7 @@ class Ranker(L.LightningModule):
 """,
         ),
         Example(
-            title="Reduced again in each turn",
+            title="Reduced again in each iteration",
             effect="fail",
             code="""\
 import torch
@@ -193,7 +214,7 @@ assert total.item() == 3 * dist.get_world_size(), f"the ranks added up to {total
 """,
         ),
         Example(
-            title="Repeated samples are counted",
+            title="Duplicated samples are counted",
             effect="fail",
             needs=("accelerate",),
             code="""\
@@ -217,7 +238,7 @@ assert seen == 5, f"of 5 samples {seen} were counted"
 """,
         ),
         Example(
-            title="The rank's sum, divided by all samples",
+            title="A local sum, divided by the number of all samples",
             effect="fail",
             code="""\
 import torch
@@ -248,41 +269,40 @@ assert mean == 1.0, f"the mean of ones is {mean}"
         if not LIGHTNING.isdisjoint(module.imported_roots) and not document.is_test:
             for site in _logged_parts(objects_of(module, catalogue)):
                 yield self.finding(
-                    message="each rank has kept its own part of these outputs, and the metric of "
-                    "one part is logged",
+                    message="metric of local outputs is logged without `sync_dist`",
                     severity=Severity.INFO,
                     place=locator.place(site.call.site),
-                    effect="on several devices the value is that of rank 0's part of the data",
-                    advice="Gather what was kept first, or log a mean with sync_dist=True.",
+                    effect="on several devices the value covers only the data of rank 0",
+                    help="Gather the outputs first, or log a mean with `sync_dist=True`",
                 )
         if module.words.isdisjoint({"all_reduce", "gather", "DistributedSampler"}):
             return
         objects = objects_of(module, catalogue)
         for site, added in _reduced_totals(objects):
             yield self.finding(
-                message="this total is reduced in every turn of the loop that adds to it",
+                message="running total is reduced in every iteration",
                 severity=Severity.WARNING,
                 place=locator.place(site.call.site),
                 related=(Related("added to here", locator.place(added.site)),),
-                effect="what was summed over the ranks is summed again: it grows without end",
-                advice="Add up locally, and reduce once, after the loop.",
+                effect="sums over the ranks are summed again: the total grows without bound",
+                help="Accumulate locally and reduce once, after the loop",
             )
         for site in _gathers(objects):
             yield self.finding(
-                message="`gather` keeps the samples that were repeated to fill up the last batch",
+                message="`gather` keeps samples duplicated to fill the last batch",
                 severity=Severity.WARNING,
                 place=locator.place(site.call.site),
                 effect="some samples count twice in the metric",
-                advice="Use `gather_for_metrics`.",
+                help="Use `gather_for_metrics`",
                 fix=partial(_for_metrics, site, Draft(locator, module, catalogue)),
             )
         for point in _local_means(objects):
             yield self.finding(
-                message="a sum over this rank's part is divided by the size of the whole data set",
+                message="local sum is divided by the size of the whole dataset",
                 severity=Severity.WARNING,
                 place=locator.place(point.statement.site),
-                effect="the value is smaller by the number of ranks",
-                advice="Reduce the sum over the ranks first.",
+                effect="the value is too small by a factor of the world size",
+                help="Reduce the sum over all ranks first",
             )
 
 
@@ -335,7 +355,7 @@ def _comes_from(objects: Objects, site: CallSite, kept: frozenset[str]) -> bool:
 
 def _for_metrics(site: CallSite, draft: Draft) -> Fix:
     names.rename(draft, draft.node(site.call.site, cst.Call).func, "gather_for_metrics")
-    return draft.fix("unsafe", "Use gather_for_metrics")
+    return draft.fix("unsafe", "Use `gather_for_metrics`")
 
 
 def _reduced_totals(objects: Objects) -> Iterator[tuple[CallSite, ir.AugAssign]]:

@@ -26,34 +26,49 @@ if TYPE_CHECKING:
 
 
 class LogOfSoftmax(SourceRule):
-    """The logarithm is taken of a softmax.
+    """`log` is applied to the result of a softmax.
 
-    ## What it finds
+    ```python
+    log_probs = torch.log(F.softmax(logits, dim=-1))  # bad: log(0) is -inf
+    loss = F.nll_loss(log_probs, target)
+    ```
+
+    ## Use instead
+
+    ```python
+    log_probs = F.log_softmax(logits, dim=-1)
+    loss = F.nll_loss(log_probs, target)
+    ```
+
+    `F.cross_entropy(logits, target)` computes both in one call.
+
+    ## Why is this bad?
+
+    A probability below 1e-38 is 0 in float32, below 6e-8 in float16. Its logarithm is minus
+    infinity, the loss is infinite and the gradients are NaN. A small number added inside the
+    logarithm hides this and cuts off the gradient; in float16, `1e-8` is itself 0.
+
+    ## What is reported
 
     `torch.log(F.softmax(x, dim=-1))` and `x.softmax(-1).log()`, also with a small number added
     inside.
 
-    ## Why it matters
+    ## What is not reported
 
-    A probability below 1e-38 is 0 in float32, below 6e-8 in float16. Its logarithm is minus
-    infinity, the loss infinite and the gradients NaN. A small number added inside hides that, cuts
-    the gradient off, and in float16 `1e-8` is 0 itself.
-
-    ## What to do
-
-    `F.log_softmax(x, dim=-1)`; for `nll_loss` of it, `F.cross_entropy(x, target)`.
-
-    ## Fix
-
-    Safe: `log_softmax` in its place; none for a layer, which keeps its dimension to itself.
-
-    Unsafe: the same where a number is added inside, for the result is another one.
-
-    ## When it is silent
-
-    - The probabilities have a name: they may be used otherwise as well.
-    - The softmax is a method of the file's own.
+    - Probabilities that are assigned to a variable first: they may be used elsewhere as well.
+    - A `softmax` that is defined in the project.
     - The file is a test (`test_*.py`).
+
+    ## Fix safety
+
+    Safe: `log_softmax` replaces both calls. Not offered for a layer, whose dimension is not visible
+    in the call.
+
+    Unsafe: the same where a number is added inside, because the result changes.
+
+    ## References
+
+    - [PyTorch: log_softmax](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.log_softmax.html)
     """
 
     code = "DST602"
@@ -79,7 +94,7 @@ entropy = -(F.softmax(logits, dim=-1) * F.log_softmax(logits, dim=-1)).sum()
 
     bad = (
         Example(
-            title="A function of a function",
+            title="Nested functions",
             effect="fail",
             ranks=1,
             code="""\
@@ -93,7 +108,7 @@ assert torch.isfinite(logits.grad).all(), logits.grad
 """,
         ),
         Example(
-            title="A layer",
+            title="A softmax layer",
             effect="fail",
             ranks=1,
             code="""\
@@ -115,7 +130,7 @@ assert torch.isfinite(logits.grad).all(), logits.grad
 """,
         ),
         Example(
-            title="Methods",
+            title="Tensor methods",
             effect="fail",
             ranks=1,
             code="""\
@@ -128,7 +143,7 @@ assert torch.isfinite(logits.grad).all(), logits.grad
 """,
         ),
         Example(
-            title="A small number that is none in float16",
+            title="A small number that is 0 in float16",
             effect="fail",
             ranks=1,
             code="""\
@@ -150,12 +165,11 @@ assert torch.isfinite(log_probs).all(), log_probs
             softmax = applied(objects, inner, point, "softmax")
             if softmax is not None and not _is_own(objects, softmax, point):
                 yield self.finding(
-                    message="the logarithm of a softmax: a small probability is 0, and its "
-                    "logarithm infinite",
+                    message="`log` of a softmax is infinite for small probabilities",
                     severity=Severity.WARNING,
                     place=locator.place(log.call.site),
-                    effect="an infinite loss, and gradients that are NaN",
-                    advice="Take log_softmax.",
+                    effect="the loss becomes infinite, and the gradients NaN",
+                    help="Use `log_softmax`",
                     fix=partial(_fix, log, softmax, added, Draft(locator, module, catalogue)),
                 )
 
@@ -196,4 +210,4 @@ def _fix(log: Applied, softmax: Applied, added: bool, draft: Draft) -> Fix:
     text = draft.text(inner)
     start = draft.bounds(func.attr)[0] - draft.bounds(inner)[0]
     draft.replace(outer, f"{text[:start]}log_{text[start:]}")
-    return draft.fix("unsafe" if added else "safe", "Take log_softmax")
+    return draft.fix("unsafe" if added else "safe", "Use `log_softmax`")

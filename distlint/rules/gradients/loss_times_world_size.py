@@ -39,33 +39,52 @@ _CRITERIA = frozenset(f"torch.nn.{name}" for name in _CLASSES)
 
 
 class LossTimesWorldSize(SourceRule):
-    """A loss that is a mean over the batch of this rank is multiplied by the world size.
+    """A mean loss is multiplied by the world size, although DDP averages gradients.
 
-    ## What it finds
+    ```python
+    model = DDP(net)
+    loss = F.cross_entropy(model(batch), target)
+    loss = loss * dist.get_world_size()  # bad: gradients grow with the number of GPUs
+    loss.backward()
+    ```
 
-    `loss * world_size` before `backward()` in a file that wraps its model in
-    `DistributedDataParallel`, where the loss is one of torch's with its usual mean, and nothing in
-    the file is reduced or gathered.
+    ## Use instead
 
-    ## Why it matters
+    ```python
+    model = DDP(net)
+    loss = F.cross_entropy(model(batch), target)
+    loss.backward()
+    ```
 
-    DDP averages the gradients of the ranks, which for means over equal batches is the gradient of
-    the whole batch. Times the world size it grows with the number of GPUs: the run on eight has
-    eight times the gradients of the run on one, which looks like a learning rate that is too high.
+    The factor is correct for a loss that is a sum, divided by a count over all ranks.
 
-    ## What to do
+    ## Why is this bad?
 
-    Leave the factor out. It is right for a loss that is a sum, divided by a count over all ranks.
+    DDP averages the gradients over the ranks. For mean losses over batches of equal size, the
+    result is the gradient of the global batch. Multiplied by the world size, it grows with the
+    number of GPUs: a run on eight GPUs has eight times the gradients of a run on one, as if the
+    learning rate were too high.
 
-    ## Fix
+    ## What is reported
+
+    `loss * world_size` before `backward()`, in a file that wraps its model in
+    `DistributedDataParallel`, if the loss is one of torch's with its default mean reduction, and
+    nothing in the file is reduced or gathered.
+
+    ## What is not reported
+
+    - Losses that are not clearly a mean computed by torch in the same function: `reduction="sum"`,
+      or a function of the project.
+    - Files that reduce, gather or broadcast anything, such as token counts or embeddings of other
+      ranks.
+
+    ## Fix safety
 
     None: the learning rate may have been chosen with the factor.
 
-    ## When it is silent
+    ## References
 
-    - The loss is no mean of torch's that is seen to be made here: `reduction="sum"`, a function of
-      the project's own.
-    - The file reduces, gathers or broadcasts anything: counts of tokens, embeddings of other ranks.
+    - [PyTorch: DistributedDataParallel](https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html)
     """
 
     code = "DST621"
@@ -74,7 +93,7 @@ class LossTimesWorldSize(SourceRule):
 
     good = (
         Example(
-            title="A sum, divided by the tokens of all ranks",
+            title="A sum divided by the token count of all ranks",
             code="""\
 import torch
 import torch.distributed as dist
@@ -93,7 +112,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="A sum over the batch of this rank",
+            title="A sum over the local batch",
             code="""\
 import torch
 import torch.distributed as dist
@@ -151,12 +170,12 @@ assert torch.allclose(model.module.weight.grad, alone), "the gradient grew with 
             loss = path_of(backward.loss)
             for factor in _factors(objects, backward, loss) if loss is not None else ():
                 yield self.finding(
-                    message="this loss is a mean already, and DDP averages its gradients",
+                    message="mean loss is multiplied by the world size",
                     severity=Severity.WARNING,
                     place=locator.place(factor.site),
-                    related=(Related("backward", locator.place(backward.site.call.site)),),
+                    related=(Related("backward pass", locator.place(backward.site.call.site)),),
                     effect="the gradients grow with the number of ranks",
-                    advice="Leave the factor out.",
+                    help="Remove the factor: DDP averages the gradients",
                 )
 
 

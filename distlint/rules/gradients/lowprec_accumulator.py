@@ -29,27 +29,41 @@ _MAKES = ("torch.zeros", "torch.tensor", "torch.zeros_like", "torch.full")
 class LowprecAccumulator(SourceRule):
     """A running sum is kept in float16 or bfloat16.
 
-    ## What it finds
+    ```python
+    total = torch.zeros(1, dtype=torch.bfloat16, device=device)
+    for batch in loader:
+        total += count_correct(batch)  # bad: stops growing at 256
+    ```
+
+    ## Use instead
+
+    ```python
+    total = torch.zeros(1, dtype=torch.float32, device=device)
+    for batch in loader:
+        total += count_correct(batch)
+    ```
+
+    ## Why is this bad?
+
+    bfloat16 has 8 significant bits: from 256 on, adding 1 changes nothing. A sum over many batches
+    stops growing, and its mean falls. (A single call of `torch.sum` accumulates in float32.)
+
+    ## What is reported
 
     `total = torch.zeros(..., dtype=torch.bfloat16)` (or float16) and `total += ...` in a loop.
 
-    ## Why it matters
+    ## What is not reported
 
-    bfloat16 has 8 bits for the digits: at 256 adding 1 changes nothing any more. A sum over many
-    batches stops growing and the mean of it falls. (One call of `torch.sum` keeps its own sum in
-    float32.)
+    - Sums whose dtype is not written where they are created.
+    - Sums that are re-created in each iteration.
 
-    ## What to do
+    ## Fix safety
 
-    Keep the sum in float32.
+    Unsafe: the sum is created with `dtype=torch.float32`, so its value and dtype change.
 
-    ## Fix
+    ## References
 
-    Unsafe: `dtype=torch.float32` for the sum.
-
-    ## When it is silent
-
-    - The type is not written where the sum begins.
+    - [PyTorch: Numerical accuracy](https://docs.pytorch.org/docs/stable/notes/numerical_accuracy.html)
     """
 
     code = "DST609"
@@ -73,7 +87,7 @@ assert total.item() == 512
 
     bad = (
         Example(
-            title="It stops at 256",
+            title="The sum stops at 256",
             effect="fail",
             ranks=1,
             code="""\
@@ -114,12 +128,12 @@ assert total.item() == 512, total
                 dtype = dtype_of(objects, given, site) if given is not None else ""
                 if dtype:
                     yield self.finding(
-                        message=f"this sum is kept in {dtype}, and stops growing",
+                        message=f"running sum is kept in {dtype} and stops growing",
                         severity=Severity.INFO,
                         place=locator.place(statement.site),
-                        related=(Related("begun here", locator.place(site.call.site)),),
-                        effect="what is small beside the sum is lost",
-                        advice="Keep the sum in float32.",
+                        related=(Related("created here", locator.place(site.call.site)),),
+                        effect="values that are small relative to the sum are lost",
+                        help="Keep the sum in float32",
                         fix=partial(_fix, site, Draft(locator, module, catalogue)),
                     )
 

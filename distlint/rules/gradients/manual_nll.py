@@ -22,34 +22,46 @@ if TYPE_CHECKING:
 
 
 class ManualNll(SourceRule):
-    """A likelihood is picked out of the probabilities of a softmax, and the logarithm taken of it.
+    """`log` is applied to probabilities that are selected from a softmax.
 
-    ## What it finds
+    ```python
+    probs = F.softmax(logits, dim=-1)
+    loss = -torch.log(probs[rows, targets]).mean()  # bad: log(0) is -inf
+    ```
 
-    `torch.log(probs[rows, targets])` and `torch.log(probs.gather(1, targets))` where `probs` is the
-    result of a softmax.
+    ## Use instead
 
-    ## Why it matters
+    ```python
+    loss = F.cross_entropy(logits, targets)
+    ```
 
-    A probability below 1e-38 is 0 in float32, below 6e-8 in float16, so that its logarithm is minus
-    infinity and the gradient NaN: at the very samples from which there is most to learn. And
-    `probs[targets]` picks rows, not classes.
+    For the log-probabilities alone, use `F.log_softmax(logits, dim=-1).gather(...)`.
 
-    ## What to do
+    ## Why is this bad?
 
-    `F.cross_entropy(logits, targets)`; for the logarithms alone,
-    `F.log_softmax(logits, dim=-1).gather(...)`.
+    A probability below 1e-38 is 0 in float32, below 6e-8 in float16. Its logarithm is minus
+    infinity and the gradient NaN, for exactly the samples from which there is most to learn. And
+    `probs[targets]` selects rows, not classes.
 
-    ## Fix
+    ## What is reported
 
-    None: the logits have to be at hand, and what is picked out says what the loss means.
+    `torch.log(probs[rows, targets])` and `torch.log(probs.gather(1, targets))`, where `probs` is
+    the result of a softmax.
 
-    ## When it is silent
+    ## What is not reported
 
     - A number is added, or the probabilities are clamped, before the logarithm.
-    - What is picked has been drawn by these probabilities: it is not 0 then.
-    - The probabilities do not come from a softmax that the file shows.
+    - The selected values were drawn from these probabilities, so they are not 0.
+    - The probabilities do not come from a softmax in the same file.
     - The file is a test (`test_*.py`).
+
+    ## Fix safety
+
+    None: the logits have to be available, and what is selected determines what the loss means.
+
+    ## References
+
+    - [PyTorch: cross_entropy](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.cross_entropy.html)
     """
 
     code = "DST603"
@@ -75,7 +87,7 @@ safe = torch.log(probs.clamp(min=1e-6)[0, 0])
 
     bad = (
         Example(
-            title="By an index",
+            title="Selected by index",
             effect="fail",
             ranks=1,
             code="""\
@@ -90,7 +102,7 @@ assert torch.isfinite(logits.grad).all(), logits.grad
 """,
         ),
         Example(
-            title="By gather",
+            title="Selected with gather",
             effect="fail",
             ranks=1,
             code="""\
@@ -113,12 +125,12 @@ assert torch.isfinite(logits.grad).all(), logits.grad
             softmax = _picked_from(objects, log.operand, point)
             if softmax is not None:
                 yield self.finding(
-                    message="the logarithm of a probability that may be 0",
+                    message="`log` of a softmax probability that may be 0",
                     severity=Severity.WARNING,
                     place=locator.place(log.call.site),
-                    related=(Related("the softmax", locator.place(softmax.site)),),
-                    effect="an infinite loss, and gradients that are NaN",
-                    advice="Take F.cross_entropy, or gather from F.log_softmax.",
+                    related=(Related("softmax is computed here", locator.place(softmax.site)),),
+                    effect="the loss becomes infinite, and the gradients NaN",
+                    help="Use `F.cross_entropy`, or gather from `F.log_softmax`",
                 )
 
 

@@ -31,34 +31,49 @@ _SHIFTS = frozenset({"max", "amax", "logsumexp", "cummax", "clamp", "maximum"})
 
 
 class ManualSoftmax(SourceRule):
-    """A softmax is computed by hand, without taking the largest value off first.
+    """A softmax is computed by hand, without subtracting the maximum first.
 
-    ## What it finds
+    ```python
+    scores = queries @ keys.transpose(-2, -1)
+    weights = torch.exp(scores) / torch.exp(scores).sum(dim=-1, keepdim=True)  # bad: overflows
+    ```
 
-    `torch.exp(x) / torch.exp(x).sum(...)`, also through a variable for the exponentials.
+    ## Use instead
 
-    ## Why it matters
+    ```python
+    scores = queries @ keys.transpose(-2, -1)
+    weights = torch.softmax(scores, dim=-1)
+    ```
+
+    `torch.softmax` subtracts the maximum before it computes `exp`.
+
+    ## Why is this bad?
 
     `exp` overflows above 88 in float32 and above 11 in float16. The quotient is then `inf / inf`,
-    which is NaN, and after one such batch all weights of all ranks are.
+    which is NaN, and after one such batch all weights are NaN on all ranks.
 
-    ## What to do
+    ## What is reported
 
-    `torch.softmax(x, dim=-1)`, which takes the largest value off before it computes `exp`.
+    `torch.exp(x) / torch.exp(x).sum(...)`, also if the exponentials are assigned to a variable
+    first.
 
-    ## Fix
+    ## What is not reported
 
-    Unsafe: `torch.softmax(x, dim=...)` in its place, where the quotient stands in one expression
-    and the sum says over which dimension. The last digits can differ.
-
-    ## When it is silent
-
-    - Something is taken off the operand: its maximum, its logsumexp; or it has a minus in front, as
-      in a Gaussian.
+    - Something is subtracted from the operand, such as its maximum or logsumexp, or the operand is
+      negated, as in a Gaussian.
     - The exponentials and the sum are of different values, as in a masked or weighted softmax.
-    - The exponentials are not torch's.
-    - It is of products of features, by a temperature, in a file that scales features to unit
-      length: cosines do not overflow.
+    - `exp` is not torch's.
+    - The operand is a product of features, scaled by a temperature, in a file that normalizes
+      features to unit length: cosine similarities do not overflow.
+
+    ## Fix safety
+
+    Unsafe: `torch.softmax(x, dim=...)` replaces the quotient, if it is a single expression and the
+    sum is given its dimension. The last digits can differ.
+
+    ## References
+
+    - [PyTorch: softmax](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.softmax.html)
     """
 
     code = "DST601"
@@ -67,7 +82,7 @@ class ManualSoftmax(SourceRule):
 
     good = (
         Example(
-            title="torch's, and one whose maximum is taken off",
+            title="torch.softmax, and a softmax that subtracts the maximum",
             ranks=1,
             code="""\
 import torch
@@ -80,7 +95,7 @@ assert torch.equal(first, second)
 """,
         ),
         Example(
-            title="Of other values",
+            title="A sum over other values",
             ranks=1,
             code="""\
 import torch
@@ -96,7 +111,7 @@ assert torch.isfinite(weights).all()
 
     bad = (
         Example(
-            title="In one line",
+            title="In one expression",
             effect="fail",
             ranks=1,
             code="""\
@@ -111,7 +126,7 @@ assert torch.isfinite(weights).all(), weights
 """,
         ),
         Example(
-            title="Through a variable",
+            title="Exponentials in a variable",
             effect="fail",
             ranks=1,
             code="""\
@@ -145,11 +160,11 @@ assert torch.isfinite(weights).all(), weights
                 if found is not None:
                     total, exponential = found
                     yield self.finding(
-                        message="a softmax by hand: exp overflows, and the quotient is NaN",
+                        message="softmax computed by hand overflows",
                         severity=Severity.WARNING,
                         place=locator.place(point.statement.site),
-                        effect="NaN for values above 88, in float16 above 11",
-                        advice="Take torch.softmax.",
+                        effect="values above 88 (11 in float16) give NaN",
+                        help="Use `torch.softmax`",
                         fix=partial(
                             _fix, node, total, exponential, Draft(locator, module, catalogue)
                         ),
@@ -250,4 +265,4 @@ def _fix(node: object, total: Applied, exponential: Applied, draft: Draft) -> Fi
         value = draft.text(inner.args[0].value)
         text = f"{draft.text(func.value)}.softmax({value}, dim={draft.text(dim.value)})"
     draft.replace(quotient, text)
-    return draft.fix("unsafe", "Take softmax")
+    return draft.fix("unsafe", "Use `softmax`")

@@ -31,35 +31,50 @@ _WRAPS = frozenset(
 
 
 class ModuleReplacedOnOneRank(SourceRule):
-    """A layer is replaced under a rank test, and all ranks wrap the model afterwards.
+    """A layer is replaced inside a rank check before all ranks wrap the model.
 
-    ## What it finds
+    ```python
+    if dist.get_rank() == 0:
+        net.head = nn.Linear(512, 10)  # bad: other ranks keep the old layer
+    model = DDP(net)
+    ```
+
+    ## Use instead
+
+    ```python
+    net.head = nn.Linear(512, 10)
+    model = DDP(net)
+    ```
+
+    DDP broadcasts the weights of rank 0 at construction, so that even random weights are the same
+    on all ranks afterwards.
+
+    ## Why is this bad?
+
+    The ranks train different models. If shapes differ, DDP raises an error at construction or waits
+    for parameters that the other ranks do not have. If they agree, a layer with new random weights
+    may be overwritten, or reduced with a different layer.
+
+    ## What is reported
 
     `model.layer = nn.Linear(...)` (or another class of `torch.nn`),
     `model.resize_token_embeddings(...)` or `model.add_module(...)` in a block that only some ranks
-    run, where the same model is handed to `prepare`, `DistributedDataParallel`, FSDP or
-    `deepspeed.initialize` further down.
+    run, if the same model is later passed to `prepare`, `DistributedDataParallel`, FSDP or
+    `deepspeed.initialize` in the same function.
 
-    ## Why it matters
-
-    The ranks then train different models. Where shapes differ, DDP raises when it is made or waits
-    for parameters that the other ranks do not have; where they agree, a layer with new random
-    weights may be overwritten, or reduced with another one.
-
-    ## What to do
-
-    Do it on all ranks. DDP sends rank 0's weights to the others when it is made, so that even
-    random ones agree then.
-
-    ## Fix
-
-    None: what stands in the block beside the new layer may be meant for one rank.
-
-    ## When it is silent
+    ## What is not reported
 
     - The other ranks replace the same layer in the `else` branch.
-    - Only values of parameters change: DDP hands those out.
+    - Only values of parameters change: DDP broadcasts them.
     - The model is wrapped in the same block, or never.
+
+    ## Fix safety
+
+    None: other code in the block may be meant for one rank only.
+
+    ## References
+
+    - [PyTorch: DistributedDataParallel](https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html)
     """
 
     code = "DST618"
@@ -82,7 +97,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Weights alone, which DDP hands out",
+            title="Only weights change, which DDP broadcasts",
             code="""\
 import torch
 import torch.distributed as dist
@@ -134,15 +149,15 @@ dist.destroy_process_group()
                 continue
             locator = locators.of(module.key)
             yield self.finding(
-                message=f"`{'.'.join(model)}` gets another layer on some ranks only",
+                message=f"`{'.'.join(model)}` gets a different layer on some ranks",
                 severity=Severity.WARNING,
                 place=locator.place(point.statement.site),
                 related=(
-                    Related("only these ranks come here", locator.place(guard.site)),
-                    Related("all ranks wrap it here", locator.place(wrap.site)),
+                    Related("only some ranks run this block", locator.place(guard.site)),
+                    Related("all ranks wrap the model here", locator.place(wrap.site)),
                 ),
-                effect="the ranks have different parameters: the wrap fails, or waits for ever",
-                advice="Change the model on all ranks.",
+                effect="the ranks have different parameters, and wrapping the model fails or hangs",
+                help="Change the model on all ranks",
             )
 
 

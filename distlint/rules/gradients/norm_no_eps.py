@@ -29,36 +29,49 @@ _LEAST = 6e-8
 
 
 class NormNoEps(SourceRule):
-    """A tensor is divided by its own norm or deviation, which may be 0.
+    """A tensor is divided by its norm or standard deviation, which may be 0.
 
-    ## What it finds
+    ```python
+    features = encoder(images)
+    features = features / features.norm(dim=-1, keepdim=True)  # bad: 0 / 0 for zero rows
+    ```
 
-    `x / x.norm(...)`, `(x - x.mean()) / x.std()` and the like with nothing added to the divisor,
-    or, in a function that also works in float16, with less than 6e-8 added.
+    ## Use instead
 
-    ## Why it matters
+    ```python
+    features = encoder(images)
+    features = F.normalize(features.float(), dim=-1)
+    ```
 
-    A row of zeros, such as padding or a dead unit, has norm 0: `0 / 0` is NaN, and so is the
-    gradient. The usual cure `+ 1e-8` does not hold in float16, where that number is 0; neither does
-    `F.normalize`, whose default is 1e-12.
+    Or add a small number to the divisor: `features.norm(dim=-1, keepdim=True) + 1e-6`.
 
-    ## What to do
+    ## Why is this bad?
 
-    `F.normalize(x.float(), dim=-1)`, or `+ 1e-6`.
+    The norm of a row of zeros, such as padding or a dead unit, is 0, and so is the standard
+    deviation of equal values: `0 / 0` is NaN, and so is the gradient. The usual remedy `+ 1e-8`
+    does not help in float16, where that number is 0. Neither does `F.normalize` in float16, with
+    its default `eps` of 1e-12.
 
-    ## Fix
+    ## What is reported
+
+    `x / x.norm(...)`, `(x - x.mean()) / x.std()` and similar expressions with nothing added to the
+    divisor, or with less than 6e-8 in a function that also uses float16. This rule is in preview:
+    most findings are about outputs of networks, in which a row of zeros is unlikely.
+
+    ## What is not reported
+
+    - Something is added to the divisor, or it is clamped.
+    - The divisor is not the norm or standard deviation of the tensor that is divided.
+    - The tensor is random, or the function compares a norm with 0.
+    - The file is a test.
+
+    ## Fix safety
 
     None: how large the number may be depends on the values.
 
-    ## When it is silent
+    ## References
 
-    - Something is added to the divisor, or it is clamped.
-    - The divisor is not the norm or deviation of what is divided.
-    - What is divided is random, or the function tests a norm against 0.
-    - The file is a test.
-
-    In preview: the 40 findings in 58 repositories divide by a norm that nothing keeps from 0,
-    and in none of them is a row of zeros known to occur: features of networks, mostly.
+    - [PyTorch: normalize](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.normalize.html)
     """
 
     code = "DST604"
@@ -68,7 +81,7 @@ class NormNoEps(SourceRule):
 
     good = (
         Example(
-            title="Something is added",
+            title="A small number is added",
             ranks=1,
             code="""\
 import torch
@@ -80,7 +93,7 @@ assert torch.isfinite(unit).all() and torch.isfinite(other).all()
 """,
         ),
         Example(
-            title="A norm that is no 0 there",
+            title="A norm that cannot be 0",
             ranks=1,
             code="""\
 import torch
@@ -119,7 +132,7 @@ assert torch.isfinite(unit).all(), unit
 """,
         ),
         Example(
-            title="A small number that is none in float16",
+            title="A small number that is 0 in float16",
             effect="fail",
             ranks=1,
             code="""\
@@ -154,13 +167,13 @@ assert torch.isfinite(unit(torch.zeros(2, 4))).all()
                     continue
                 spread = norm.name == "std"
                 yield self.finding(
-                    message="this divides by a deviation that is 0 where all values are the same"
+                    message="tensor is divided by its standard deviation, which may be 0"
                     if spread
-                    else "this divides by a norm that is 0 for a row of zeros",
+                    else "tensor is divided by its norm, which may be 0",
                     severity=Severity.WARNING,
                     place=locators.of(module.key).place(point.statement.site),
-                    effect="NaN, and with it the gradients of all ranks",
-                    advice="Add 1e-6." if spread else "Add 1e-6, or use F.normalize in float32.",
+                    effect="the result is NaN, and then the gradients of all ranks",
+                    help="Add `1e-6`" if spread else "Add `1e-6`, or use `F.normalize` in float32",
                 )
 
 

@@ -40,30 +40,46 @@ _SINCE = {"autocast": "1.10", "GradScaler": "2.3"}
 
 
 class OldAmpNames(SourceRule):
-    """Mixed precision is called by names that torch has replaced.
+    """Automatic mixed precision is used through deprecated names.
 
-    ## What it finds
+    ```python
+    scaler = torch.cuda.amp.GradScaler()  # bad: deprecated
+    with torch.cuda.amp.autocast():  # bad: deprecated
+        loss = model(batch).mean()
+    ```
 
-    `torch.cuda.amp.autocast(...)`, `torch.cuda.amp.GradScaler(...)` and those of `torch.cpu.amp`.
+    ## Use instead
 
-    ## Why it matters
+    ```python
+    scaler = torch.amp.GradScaler("cuda")
+    with torch.amp.autocast("cuda"):
+        loss = model(batch).mean()
+    ```
 
-    They work, and print a FutureWarning on every rank since torch 2.4. New options come to the new
-    names only.
+    ## Why is this bad?
 
-    ## What to do
+    The old names still work, but since torch 2.4 they emit a `FutureWarning` on every rank. New
+    options are added to the new names only.
 
-    `torch.amp.autocast("cuda", ...)` and `torch.amp.GradScaler("cuda", ...)`.
+    ## What is reported
 
-    ## Fix
+    `torch.cuda.amp.autocast(...)`, `torch.cuda.amp.GradScaler(...)` and their equivalents in
+    `torch.cpu.amp`.
 
-    Safe: the new name with the device in front. An argument by position of `autocast` was `enabled`
-    and becomes that.
+    ## What is not reported
 
-    ## When it is silent
+    - The requirements of the project exclude torch 2.4 and later, the only versions that warn.
+    - The requirements allow a torch without the new name: before 2.3 for `GradScaler`, before 1.10
+      for `autocast`.
 
-    - The requirements of the project leave out torch 2.4 and later ones, which alone warn.
-    - They allow a torch that has no new name: before 2.3 for `GradScaler`, 1.10 for `autocast`.
+    ## Fix safety
+
+    Safe: the new name is used, with the device as first argument. A positional argument of
+    `autocast` was `enabled` and is passed by that name.
+
+    ## References
+
+    - [PyTorch: torch.amp](https://docs.pytorch.org/docs/stable/amp.html)
     """
 
     code = "DST607"
@@ -73,7 +89,7 @@ class OldAmpNames(SourceRule):
 
     good = (
         Example(
-            title="The names of today",
+            title="The current names",
             ranks=1,
             code="""\
 import torch
@@ -88,7 +104,7 @@ scaler.scale(loss).backward()
 
     bad = (
         Example(
-            title="Those of yesterday",
+            title="The deprecated names",
             effect="fail",
             ranks=1,
             code="""\
@@ -127,11 +143,11 @@ scaler.scale(loss).backward()
                 continue
             locator = locators.of(module.key)
             yield self.finding(
-                message=f"`{written}` has the new name `torch.amp.{name}`",
+                message=f"`{written}` is deprecated",
                 severity=Severity.INFO,
                 place=locator.place(site.call.site),
-                effect="a FutureWarning on every rank",
-                advice=f'Call torch.amp.{name}("{_DEVICES[written]}", ...).',
+                effect="since torch 2.4 it emits a `FutureWarning` on every rank",
+                help=f'Use `torch.amp.{name}("{_DEVICES[written]}", ...)`',
                 fix=partial(_fix, site, _DEVICES[written], Draft(locator, module, catalogue)),
             )
 
@@ -160,4 +176,4 @@ def _fix(site: CallSite, device: str, draft: Draft) -> Fix:
     if isinstance(call.func, cst.Name):
         imports.drop_if_stale(draft, call.func.value, (call.func,))
     draft.replace(call.func, f"torch.amp.{name}")
-    return draft.fix("safe", f"Call torch.amp.{name}")
+    return draft.fix("safe", f"Use `torch.amp.{name}`")

@@ -37,35 +37,57 @@ _OPTIMIZER = re.compile(
 
 
 class OptimizerBeforeFsdp(SourceRule):
-    """An optimizer is made from the parameters of a model that FSDP replaces afterwards.
+    """An optimizer is created from parameters that FSDP replaces afterwards.
 
-    ## What it finds
+    ```python
+    optimizer = torch.optim.AdamW(model.parameters())  # bad: created before sharding
+    fully_shard(model)
+    loss = model(batch).mean()
+    loss.backward()
+    optimizer.step()
+    ```
 
-    `optimizer = AdamW(model.parameters())` before `model = FSDP(model)` or `fully_shard(model)`, in
-    one function. Also an optimizer that is made after `fully_shard(model)` and a forward pass, with
-    no backward pass in between: `model.parameters()` are the gathered ones then. As information: an
-    optimizer that a `LightningModule` makes in `__init__` and `configure_optimizers` returns.
+    ## Use instead
 
-    ## Why it matters
+    ```python
+    fully_shard(model)
+    optimizer = torch.optim.AdamW(model.parameters())
+    loss = model(batch).mean()
+    loss.backward()
+    optimizer.step()
+    ```
 
-    Sharding replaces the parameters: FSDP flattens them, `fully_shard` puts `DTensor`s in their
-    place. The optimizer keeps the old ones, which get no gradients any more. `step()` changes
-    nothing that is trained, and the loss stays where it is, without an error.
+    ## Why is this bad?
 
-    ## What to do
+    Sharding replaces the parameters: FSDP flattens them, and `fully_shard` replaces them with
+    `DTensor`s. The optimizer keeps the old parameters, which no longer get gradients. `step()` does
+    not change the model, and the loss does not go down, without an error.
 
-    Wrap first, then make the optimizer from `model.parameters()`.
+    ## What is reported
 
-    ## Fix
+    - An optimizer that is created from `model.parameters()` before `model = FSDP(model)` or
+      `fully_shard(model)` in the same function.
+    - An optimizer that is created after `fully_shard(model)` and a forward pass, with no backward
+      pass in between: `model.parameters()` are then the gathered parameters, not the shards.
+    - As info: an optimizer that a `LightningModule` creates in `__init__` and returns from
+      `configure_optimizers`.
 
-    Unsafe: the optimizer is made behind the wrap, when both stand in one block. Its steps then have
-    an effect, which they had not before.
+    ## What is not reported
 
-    ## When it is silent
-
-    - The optimizer is made after the wrap, or made anew.
+    - Optimizers that are created after the wrap, or re-created.
     - `FSDP(..., use_orig_params=True)`, which keeps the parameter objects.
-    - Accelerate or Lightning wrap the model, which take care of an optimizer made in time.
+    - Models that Accelerate or Lightning wrap: they handle an optimizer that is created at the
+      right time.
+
+    ## Fix safety
+
+    Unsafe: the optimizer is created after the wrap, if both are in the same block. Its steps then
+    change the model, which they did not before.
+
+    ## References
+
+    - [PyTorch: FullyShardedDataParallel](https://docs.pytorch.org/docs/stable/fsdp.html)
+    - [PyTorch: fully_shard](https://docs.pytorch.org/docs/stable/distributed.fsdp.fully_shard.html)
     """
 
     code = "DST616"
@@ -74,7 +96,7 @@ class OptimizerBeforeFsdp(SourceRule):
 
     good = (
         Example(
-            title="First the wrap",
+            title="Created after the wrap",
             code="""\
 import torch
 import torch.distributed as dist
@@ -109,7 +131,7 @@ dist.destroy_process_group()
 
     bad = (
         Example(
-            title="Lightning asks for the optimizer after it has sharded the module",
+            title="Created in __init__ of a LightningModule",
             effect="static",
             why_static="FSDP in Lightning needs a GPU",
             code="""\
@@ -131,7 +153,7 @@ trainer = L.Trainer(strategy="fsdp", devices=2)
 """,
         ),
         Example(
-            title="The parameters are replaced",
+            title="fully_shard replaces the parameters",
             effect="fail",
             code="""\
 import torch
@@ -150,7 +172,7 @@ assert not torch.equal(before, model.weight.full_tensor()), "step() changed noth
 """,
         ),
         Example(
-            title="Flattened parameters are others",
+            title="FSDP flattens the parameters",
             effect="fail",
             code="""\
 import torch
@@ -166,7 +188,7 @@ assert all(id(p) in held for p in model.parameters()), "the optimizer holds othe
 """,
         ),
         Example(
-            title="After a forward pass, the gathered parameters",
+            title="Gathered parameters after a forward pass",
             effect="fail",
             code="""\
 import torch
@@ -200,25 +222,27 @@ assert not torch.equal(before, after), "step() changed nothing"
             for made in _optimizers_before(objects, wrap):
                 locator = locators.of(module.key)
                 yield self.finding(
-                    message="this optimizer holds the parameters that sharding replaces in line "
-                    f"{locator.place(wrap.call.site).span.row}",
+                    message="optimizer is created before the model is sharded (line "
+                    f"{locator.place(wrap.call.site).span.row})",
                     severity=Severity.ERROR,
                     place=locator.place(made.call.site),
-                    related=(Related("the model is sharded", locator.place(wrap.call.site)),),
-                    effect="its steps change nothing that is trained",
-                    advice="Make the optimizer after the wrap.",
+                    related=(Related("the model is sharded here", locator.place(wrap.call.site)),),
+                    effect="`optimizer.step()` does not change the model",
+                    help="Create the optimizer after sharding the model",
                     fix=partial(_after, made, wrap, Draft(locator, module, catalogue)),
                 )
         for made, forward in _made_after_forward(objects):
             locator = locators.of(module.key)
             yield self.finding(
-                message="this optimizer holds the parameters that the forward pass in line "
-                f"{locator.place(forward.call.site).span.row} gathered",
+                message="optimizer holds unsharded parameters (forward in line "
+                f"{locator.place(forward.call.site).span.row})",
                 severity=Severity.ERROR,
                 place=locator.place(made.call.site),
-                related=(Related("a forward pass", locator.place(forward.call.site)),),
-                effect="its steps change nothing that is trained",
-                advice="Make the optimizer before the first forward pass.",
+                related=(
+                    Related("forward pass that gathers them", locator.place(forward.call.site)),
+                ),
+                effect="`optimizer.step()` does not change the model",
+                help="Create the optimizer before the first forward pass",
             )
 
     def _made_too_early(
@@ -236,12 +260,12 @@ assert not torch.equal(before, after), "step() changed nothing"
                     continue
                 if _OPTIMIZER.search(site.name):
                     yield self.finding(
-                        message="Lightning shards this module after it has made its optimizer, "
-                        "under FSDP and DeepSpeed",
+                        message="optimizer is created before Lightning shards the module",
                         severity=Severity.INFO,
                         place=locators.of(module.key).place(site.call.site),
-                        effect="its steps change nothing that is trained, or it is refused",
-                        advice="Make the optimizer in configure_optimizers.",
+                        effect="under FSDP and DeepSpeed, its steps do not change the model, or it "
+                        "is rejected",
+                        help="Create the optimizer in `configure_optimizers`",
                     )
 
 
@@ -260,7 +284,7 @@ def _after(made: CallSite, wrap: CallSite, draft: Draft) -> Fix:
     indent = statements.indent_of(draft, moved)
     statements.append(draft, target, statements.moved_text(draft, moved, indent, indent))
     statements.remove(draft, moved, comments=True)
-    return draft.fix("unsafe", "Make the optimizer after the wrap")
+    return draft.fix("unsafe", "Create the optimizer after sharding the model")
 
 
 def _wraps(objects: Objects) -> Iterator[CallSite]:

@@ -24,29 +24,49 @@ if TYPE_CHECKING:
 
 
 class ScalerWithBf16(SourceRule):
-    """A `GradScaler` scales a loss that is computed in bfloat16.
+    """A `GradScaler` is used with bfloat16, which needs no loss scaling.
 
-    ## What it finds
+    ```python
+    scaler = torch.amp.GradScaler("cuda")  # bad: not needed for bfloat16
+    with torch.autocast("cuda", dtype=torch.bfloat16):
+        loss = model(batch).mean()
+    scaler.scale(loss).backward()
+    scaler.step(optimizer)
+    scaler.update()
+    ```
 
-    `GradScaler()` without `enabled=` in a file whose autocast regions are all in `bfloat16`.
+    ## Use instead
 
-    ## Why it matters
+    ```python
+    with torch.autocast("cuda", dtype=torch.bfloat16):
+        loss = model(batch).mean()
+    loss.backward()
+    optimizer.step()
+    ```
 
-    bfloat16 has the range of float32: nothing underflows, and the scaler has nothing to save. It
-    costs a pass over all gradients and a wait for the GPU in each step, and skips steps in which
-    its scale overflows.
+    If the dtype is an option, pass `enabled=dtype is torch.float16` to the scaler.
 
-    ## What to do
+    ## Why is this bad?
 
-    Leave it out, or `GradScaler(enabled=dtype is torch.float16)`.
+    bfloat16 has the range of float32: nothing underflows, so loss scaling has no benefit. It
+    processes all gradients and waits for the GPU in each step, and skips the steps in which the
+    scaled gradients overflow.
 
-    ## Fix
+    ## What is reported
 
-    Unsafe: `enabled=False`.
+    `GradScaler()` without `enabled=` in a file whose `autocast` regions all use `bfloat16`.
 
-    ## When it is silent
+    ## What is not reported
 
-    - `enabled=` is given, or the type is chosen at run time.
+    - Scalers that are given `enabled=`, and dtypes that are chosen at run time.
+
+    ## Fix safety
+
+    Unsafe: the scaler is disabled with `enabled=False`.
+
+    ## References
+
+    - [PyTorch: Gradient scaling](https://docs.pytorch.org/docs/stable/amp.html#gradient-scaling)
     """
 
     code = "DST608"
@@ -56,7 +76,7 @@ class ScalerWithBf16(SourceRule):
 
     good = (
         Example(
-            title="For float16 alone",
+            title="For float16 only",
             ranks=1,
             code="""\
 import torch
@@ -76,7 +96,7 @@ scaler.update()
 
     bad = (
         Example(
-            title="Nothing to scale for",
+            title="A scaler for bfloat16",
             effect="fail",
             ranks=1,
             code="""\
@@ -109,15 +129,15 @@ assert not torch.equal(before, model.weight), "the step was skipped: the scale o
         for site in objects.calls_to(SCALER):
             if objects.argument(site, "enabled").absent and len(site.call.args) < 3:
                 yield self.finding(
-                    message="bfloat16 needs no scaler",
+                    message="`GradScaler` is not needed for bfloat16",
                     severity=Severity.INFO,
                     place=locator.place(site.call.site),
-                    effect="time in each step, and steps that are skipped when the scale overflows",
-                    advice="Leave it out, or pass enabled=False.",
+                    effect="each step is slower, and steps are skipped when the scale overflows",
+                    help="Remove the scaler, or pass `enabled=False`",
                     fix=partial(_fix, site, Draft(locator, module, catalogue)),
                 )
 
 
 def _fix(site: CallSite, draft: Draft) -> Fix:
     calls.set_keyword(draft, draft.node(site.call.site, cst.Call), "enabled", "False")
-    return draft.fix("unsafe", "Switch the scaler off")
+    return draft.fix("unsafe", "Disable the scaler")

@@ -39,33 +39,51 @@ _DEPTH = 6
 
 
 class SchedulerSteps(SourceRule):
-    """A scheduler is given to `accelerator.prepare` with a number of steps that is divided already.
+    """A scheduler that `accelerator.prepare` wraps is given the number of steps of one process.
 
-    ## What it finds
+    ```python
+    model, optimizer, loader = accelerator.prepare(model, optimizer, loader)
+    steps = epochs * len(loader)  # batches of one process
+    scheduler = CosineAnnealingLR(optimizer, T_max=steps)
+    scheduler = accelerator.prepare(scheduler)  # bad: steps once per process
+    ```
 
-    A learning rate schedule whose length is computed from the `len()` of a prepared loader, and
-    that is prepared itself.
+    ## Use instead
 
-    ## Why it matters
+    ```python
+    steps = epochs * len(loader)  # batches of all processes
+    scheduler = CosineAnnealingLR(optimizer, T_max=steps)
+    model, optimizer, loader = accelerator.prepare(model, optimizer, loader)
+    scheduler = accelerator.prepare(scheduler)
+    ```
 
-    A prepared loader has the batches of one process. A prepared scheduler takes, in each step, as
-    many steps as there are processes, because it expects the number of batches of all of them. Both
-    together are one time too many: on eight GPUs the schedule is over after an eighth of the
-    training, and the rest runs at the last learning rate, or through further periods.
+    Alternatively, multiply the number of steps by `accelerator.num_processes`, or do not prepare
+    the scheduler.
 
-    ## What to do
+    ## Why is this bad?
 
-    Compute the number of steps before the loader is prepared, or multiply it by
-    `accelerator.num_processes`, or do not prepare the scheduler.
+    A prepared loader has the batches of one process. A prepared scheduler advances by the number of
+    processes in each step, because it expects the number of batches of all processes. Combined, the
+    schedule ends too early: on eight GPUs after an eighth of the training. The rest runs with the
+    last learning rate, or repeats the schedule.
 
-    ## Fix
+    ## What is reported
 
-    None: which of the three is for you to say.
+    A learning rate scheduler whose length is computed from `len()` of a prepared loader, and that
+    is itself passed to `prepare`.
 
-    ## When it is silent
+    ## What is not reported
 
-    - The number of processes is in the computation.
-    - `split_batches` or `step_scheduler_with_optimizer` is mentioned in the file.
+    - The number of processes is part of the computation.
+    - The file mentions `split_batches` or `step_scheduler_with_optimizer`.
+
+    ## Fix safety
+
+    None: only the author knows which of the three ways is right.
+
+    ## References
+
+    - [Accelerate: Comparing performance](https://huggingface.co/docs/accelerate/concept_guides/performance)
     """
 
     code = "DST622"
@@ -97,7 +115,7 @@ assert scheduler.get_last_lr()[0] < 1e-6
 """,
         ),
         Example(
-            title="An attribute that is prepared further down",
+            title="An attribute that is prepared later",
             effect="static",
             why_static="it needs transformers",
             code="""\
@@ -120,7 +138,7 @@ class Engine:
 """,
         ),
         Example(
-            title="Times the number of processes",
+            title="Multiplied by the number of processes",
             needs=("accelerate",),
             code="""\
 import torch
@@ -171,7 +189,7 @@ for epoch in range(epochs):
 """,
         ),
         Example(
-            title="A schedule of transformers",
+            title="A scheduler of transformers",
             effect="static",
             why_static="it needs transformers",
             code="""\
@@ -204,13 +222,12 @@ def prepared(accelerator, args, model, optimizer, loader):
                 steps = objects.argument(scheduler, name, position).value
                 if steps is not None and _is_divided(objects, steps, scheduler.point):
                     yield self.finding(
-                        message="this scheduler counts the batches of one process, and Accelerate "
-                        "steps it once for each process",
+                        message="prepared scheduler is given the steps of one process",
                         severity=Severity.WARNING,
                         place=locator.place(prepare.call.site),
-                        related=(Related("made here", locator.place(scheduler.call.site)),),
-                        effect="the schedule runs as many times too fast as there are processes",
-                        advice="Count the steps before the loader is prepared.",
+                        related=(Related("created here", locator.place(scheduler.call.site)),),
+                        effect="the schedule runs too fast by a factor of the number of processes",
+                        help="Compute the number of steps before the loader is prepared",
                     )
 
 

@@ -35,33 +35,58 @@ _MODULE = "torch.nn.Module"
 
 
 class UnusedLayer(SourceRule):
-    """A layer of a model that `DistributedDataParallel` wraps is never used.
+    """A layer of a model that is wrapped in `DistributedDataParallel` is never used.
 
-    ## What it finds
+    ```python
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.head = nn.Linear(64, 10)
+            self.old_head = nn.Linear(64, 2)  # bad: never used
 
-    `self.head = nn.Linear(...)` in `__init__` of a class whose objects the file wraps in
-    `DistributedDataParallel` without `find_unused_parameters`, where nothing else in the file says
-    `head`.
+        def forward(self, x):
+            return self.head(x)
+    ```
 
-    ## Why it matters
+    ## Use instead
 
-    DDP waits for the gradients of all parameters. Those of the unused layer never come, and the
+    ```python
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.head = nn.Linear(64, 10)
+
+        def forward(self, x):
+            return self.head(x)
+    ```
+
+    To keep the layer, call `requires_grad_(False)` on it before wrapping.
+    `find_unused_parameters=True` is for layers that are used in some steps.
+
+    ## Why is this bad?
+
+    DDP waits for the gradients of all parameters. Those of the unused layer never arrive, and the
     second forward pass raises "Expected to have finished reduction in the prior iteration".
 
-    ## What to do
+    ## What is reported
 
-    Delete the layer, or set `requires_grad_(False)` on it before the wrap. `find_unused_parameters`
-    is for layers that are used in some steps.
+    `self.head = nn.Linear(...)` in `__init__` of a class that the file wraps in
+    `DistributedDataParallel` without `find_unused_parameters`, if nothing else in the file mentions
+    `head`.
 
-    ## Fix
+    ## What is not reported
+
+    - `find_unused_parameters` or `static_graph` is given, with any value.
+    - The class has subclasses in the file, or accesses its layers dynamically.
+    - The layer may have no parameters: a class of the project, an activation.
+
+    ## Fix safety
 
     None: the layer may be meant to be used.
 
-    ## When it is silent
+    ## References
 
-    - `find_unused_parameters` or `static_graph` is given, whatever it is.
-    - The class has subclasses in the file, or goes through its layers by name.
-    - The layer may have no parameters: a class of the project, an activation.
+    - [PyTorch: DistributedDataParallel](https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html)
     """
 
     code = "DST620"
@@ -97,7 +122,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="DDP is told",
+            title="With find_unused_parameters",
             code="""\
 import torch
 import torch.distributed as dist
@@ -126,7 +151,7 @@ dist.destroy_process_group()
 
     bad = (
         Example(
-            title="Left over",
+            title="A leftover layer",
             effect="fail",
             code="""\
 import torch
@@ -174,12 +199,12 @@ dist.destroy_process_group()
                 continue
             for name, site in _unused(objects, cls):
                 yield self.finding(
-                    message=f"nothing uses `{name}`, and DDP waits for its gradients",
+                    message=f"layer `{name}` of a DDP model is never used",
                     severity=Severity.ERROR,
                     place=locator.place(site),
                     related=(Related("wrapped here", locator.place(wrap.call.site)),),
-                    effect="the second forward pass fails: expected to have finished reduction",
-                    advice="Delete the layer, or use it.",
+                    effect="DDP waits for its gradients, and the second forward pass fails",
+                    help="Remove the layer, or use it in `forward`",
                 )
 
 

@@ -21,33 +21,41 @@ _LAMBDA = "torch.optim.lr_scheduler.LambdaLR"
 
 
 class WarmupZero(SourceRule):
-    """A warm-up by `LambdaLR` begins with a learning rate of 0.
+    """A warm-up with `LambdaLR` starts with a learning rate of 0.
 
-    ## What it finds
+    ```python
+    scheduler = LambdaLR(optimizer, lambda step: min(1.0, step / 1000))  # bad: 0 at first
+    ```
+
+    ## Use instead
+
+    ```python
+    scheduler = LambdaLR(optimizer, lambda step: min(1.0, (step + 1) / 1000))
+    ```
+
+    ## Why is this bad?
+
+    The scheduler is at step 0 during the first `optimizer.step()`, which therefore changes nothing:
+    the first batch is wasted. This matters if there are few, long steps, as in training with large
+    batches.
+
+    ## What is reported
 
     `LambdaLR(optimizer, lambda step: min(1.0, step / warmup))`, and functions of the module that
-    return `step / warmup` while `step < warmup`.
+    return `step / warmup` while `step < warmup`. This rule is in preview: common schedules, such as
+    those of transformers, start at 0 by design.
 
-    ## Why it matters
+    ## What is not reported
 
-    The scheduler is at step 0 when the first `optimizer.step()` comes: this step changes nothing,
-    and the first batch is lost. With few long steps, as in training on large batches, that counts.
+    - Something is added to the step, or the factor starts above 0.
 
-    ## What to do
+    ## Fix safety
 
-    `(step + 1) / warmup`.
+    None: every later step would shift by one as well, also in a run that is resumed.
 
-    ## Fix
+    ## References
 
-    None: every later step would move by one as well, and a run that is resumed with it.
-
-    ## When it is silent
-
-    - Something is added to the step, or the factor begins above 0.
-    - The scheduler is stepped before the loop.
-
-    In preview: of 15 findings in 58 repositories 13 are in tests, and 2 are schedules like
-    those of transformers, which begin at 0 for all who use them.
+    - [PyTorch: LambdaLR](https://docs.pytorch.org/docs/stable/generated/torch.optim.lr_scheduler.LambdaLR.html)
     """
 
     code = "DST612"
@@ -57,7 +65,7 @@ class WarmupZero(SourceRule):
 
     good = (
         Example(
-            title="It begins at 1",
+            title="Counted from 1",
             ranks=1,
             code="""\
 import torch
@@ -101,11 +109,11 @@ assert not torch.equal(before, model.weight), "nothing was learned"
             function = _given(objects, site)
             if function is not None and len(function.params) == 1 and _begins_at_0(function):
                 yield self.finding(
-                    message="the learning rate of the first step is 0",
+                    message="learning rate of the first step is 0",
                     severity=Severity.INFO,
                     place=locators.of(module.key).place(site.call.site),
                     effect="the first step changes nothing",
-                    advice="Count from 1: (step + 1) / warmup.",
+                    help="Count from 1: `(step + 1) / warmup`",
                 )
 
 

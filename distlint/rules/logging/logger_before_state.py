@@ -36,32 +36,48 @@ _MAKERS = frozenset(
 
 
 class LoggerBeforeState(SourceRule):
-    """A logger of Accelerate is called before `Accelerator()` or `PartialState()`.
+    """An Accelerate logger is used before `Accelerator()` or `PartialState()` is created.
 
-    ## What it finds
+    ```python
+    logger = get_logger(__name__)
+    logger.info("starting")  # bad: raises RuntimeError
+    accelerator = Accelerator()
+    ```
 
-    `logger = accelerate.logging.get_logger(...)`, and `logger.info(...)` that runs in any case
-    before the `Accelerator` of the same function is made.
+    ## Use instead
 
-    ## Why it matters
+    ```python
+    logger = get_logger(__name__)
+    accelerator = Accelerator()
+    logger.info("starting")
+    ```
 
-    The logger asks the state which process this is, and raises a `RuntimeError`: "You must
-    initialize the accelerate state by calling either `PartialState()` or `Accelerator()` before
-    using the logging utility."
+    If the accelerator cannot be created yet, create a `PartialState()` before the first message.
 
-    ## What to do
+    ## Why is this bad?
 
-    Make the accelerator first, or `PartialState()` where it cannot be made yet.
+    The logger asks the Accelerate state which process it runs in. Without a state it raises a
+    `RuntimeError`: "You must initialize the accelerate state by calling either `PartialState()` or
+    `Accelerator()` before using the logging utility."
 
-    ## Fix
+    ## What is reported
 
-    None: which of the two can move is for the author to say.
+    A call such as `logger.info(...)`, with `logger = accelerate.logging.get_logger(...)`, that
+    always runs before the `Accelerator` or `PartialState` of the same function is created.
 
-    ## When it is silent
+    ## What is not reported
 
-    - Something else that may make the state comes first: another call of the project, or
+    - Calls after something that may create the state: another function of the project, or
       `TrainingArguments`.
-    - The call is under a test.
+    - Calls inside a condition.
+
+    ## Fix safety
+
+    None: only the author knows whether the call or the creation of the state can be moved.
+
+    ## References
+
+    - [Accelerate: Logging](https://huggingface.co/docs/accelerate/package_reference/logging)
     """
 
     code = "DST904"
@@ -70,7 +86,7 @@ class LoggerBeforeState(SourceRule):
 
     good = (
         Example(
-            title="The state first",
+            title="The state is created first",
             needs=("accelerate",),
             ranks=1,
             code="""\
@@ -86,7 +102,7 @@ logger.info("ready")
 
     bad = (
         Example(
-            title="The first line of main",
+            title="A message in the first line of main",
             effect="fail",
             needs=("accelerate",),
             ranks=1,
@@ -123,12 +139,12 @@ main()
                     and not _may_be_made(objects, site)
                 ):
                     yield self.finding(
-                        message="this logger needs the state of Accelerate, which is made below",
+                        message="logger is used before the Accelerate state is created",
                         severity=Severity.WARNING,
                         place=locator.place(site.call.site),
-                        related=(Related("made here", locator.place(made.call.site)),),
-                        effect="a RuntimeError: the accelerate state is not initialized",
-                        advice="Make the Accelerator first.",
+                        related=(Related("created here", locator.place(made.call.site)),),
+                        effect="it raises a `RuntimeError`: there is no Accelerate state",
+                        help="Create the `Accelerator` before the first log message",
                     )
 
 

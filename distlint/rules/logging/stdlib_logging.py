@@ -18,34 +18,52 @@ if TYPE_CHECKING:
 
 
 class StdlibLogging(SourceRule):
-    """A script for Accelerate takes its logger from Python's `logging`.
+    """A script that uses Accelerate logs through Python's `logging` on every process.
 
-    ## What it finds
+    ```python
+    logger = logging.getLogger(__name__)  # bad: every process logs
+    accelerator = Accelerator()
+    logger.info("training starts")
+    ```
 
-    `logging.getLogger(...)` in a file that makes an `Accelerator` and does not use
-    `accelerate.logging`.
+    ## Use instead
 
-    ## Why it matters
+    ```python
+    from accelerate.logging import get_logger
 
-    Each process prints each line. The logger of Accelerate prints on the main process, unless it is
-    told otherwise by `main_process_only=False`. With `in_order=True` it waits for all ranks, so
-    that it must not stand under a test of the rank.
+    logger = get_logger(__name__)
+    accelerator = Accelerator()
+    logger.info("training starts")
+    ```
 
-    ## What to do
-
-    `from accelerate.logging import get_logger`, and call it after the `Accelerator` is made
+    Use the logger only after the `Accelerator` is created
     ([logger-before-state](logger-before-state.md)).
 
-    ## Fix
+    ## Why is this bad?
 
-    None: what was set up for the logger of Python has to be moved as well.
+    Every process writes every line. Accelerate's logger writes on the main process only, unless it
+    is called with `main_process_only=False`. With `in_order=True` it waits for all ranks, so such a
+    call must not be guarded by a rank check.
 
-    ## When it is silent
+    ## What is reported
 
-    - The file uses `accelerate.logging`, or sets levels by rank.
+    `logging.getLogger(name)` in a file that creates an `Accelerator` and does not use
+    `accelerate.logging`. This rule is in preview: it also reports scripts that are always run with
+    one process.
 
-    In preview: of 5 findings in 58 repositories 4 were tests, which are passed over since, and
-    1 is a script for one process.
+    ## What is not reported
+
+    - Files that use `get_logger`, `setLevel`, `is_main_process` or `is_local_main_process`.
+    - `logging.getLogger()` without a name.
+    - The file is a test.
+
+    ## Fix safety
+
+    None: the configuration of the Python logger has to be moved as well.
+
+    ## References
+
+    - [Accelerate: Logging](https://huggingface.co/docs/accelerate/package_reference/logging)
     """
 
     code = "DST901"
@@ -55,7 +73,7 @@ class StdlibLogging(SourceRule):
 
     good = (
         Example(
-            title="Accelerate's",
+            title="The logger of Accelerate",
             needs=("accelerate",),
             ranks=1,
             code="""\
@@ -74,7 +92,7 @@ logger.info("ready")
 
     bad = (
         Example(
-            title="Every process prints it",
+            title="Every process logs the line",
             effect="static",
             why_static="the lines of all processes are printed",
             code="""\
@@ -106,9 +124,9 @@ logger.warning("ready")
         for site in objects.calls_to("logging.getLogger"):
             if site.call.args:
                 yield self.finding(
-                    message="every process prints what this logger is told",
+                    message="`logging.getLogger` logs on every process",
                     severity=Severity.INFO,
                     place=locators.of(module.key).place(site.call.site),
-                    effect="each line as often as there are ranks",
-                    advice="Use accelerate.logging.get_logger.",
+                    effect="each line appears once per rank",
+                    help="Use `accelerate.logging.get_logger`",
                 )

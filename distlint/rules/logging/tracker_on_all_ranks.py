@@ -39,33 +39,53 @@ _ON_PURPOSE = frozenset({"group", "mode", "settings", "reinit", "nested"})
 
 
 class TrackerOnAllRanks(SourceRule):
-    """Every rank starts a run of the tracker, or writes the same event files.
+    """Every rank starts a tracker run, or writes TensorBoard events to the same directory.
 
-    ## What it finds
+    ```python
+    dist.init_process_group("nccl")
+    wandb.init(project="gpt", config=config)  # bad: one run per rank
+    ```
 
-    `wandb.init`, `mlflow.start_run`, `SummaryWriter` and their kind where all ranks come.
+    ## Use instead
 
-    ## Why it matters
+    ```python
+    dist.init_process_group("nccl")
+    if dist.get_rank() == 0:
+        wandb.init(project="gpt", config=config)
+    ```
 
-    A job of eight ranks shows up as eight runs, of which seven are empty or wrong; with a fixed id
-    they write over each other. Event files of TensorBoard in one folder are read as one zigzag
-    curve.
+    Guard the calls that log to the run in the same way. With wandb, one run per rank is fine if it
+    is intended: `wandb.init(group=job_id)`.
 
-    ## What to do
+    ## Why is this bad?
 
-    Start it on rank 0, and test for it where it is written to. With wandb a run for each rank is
-    fine if it is meant: `wandb.init(group=job_id)`.
+    A job with eight ranks shows up as eight runs, seven of which are empty or wrong. With a fixed
+    run id they overwrite each other. TensorBoard reads all event files in a directory as a single
+    curve, which then zigzags.
 
-    ## Fix
+    ## What is reported
 
-    Unsafe: a call that stands alone goes under a test of the rank. What is written to it later has
-    to be guarded as well.
+    `wandb.init`, `mlflow.start_run`, `SummaryWriter` and the equivalent calls of SwanLab, Comet,
+    ClearML, Neptune and Aim in code that all ranks run.
 
-    ## When it is silent
+    ## What is not reported
 
-    - A test of the rank, an early return or a decorator keeps other ranks away.
-    - `group=` or `mode=` is given, or the folder holds the rank.
-    - Accelerate's `init_trackers` and the loggers of Lightning, which guard themselves.
+    - Calls that other ranks do not reach because of a rank check, an early return or a decorator.
+    - Calls with `group=`, `mode=`, `settings=`, `reinit=` or `nested=`.
+    - Calls with an argument that depends on the rank, such as a separate directory for each rank.
+    - `init_trackers` of Accelerate and the loggers of Lightning, which have a rank check inside.
+    - Calls that are part of a larger expression.
+    - The file is a test.
+
+    ## Fix safety
+
+    Unsafe: a call that is a statement is moved under a rank check. Code that logs to the run later
+    has to be guarded as well.
+
+    ## References
+
+    - [PyTorch: torch.utils.tensorboard](https://docs.pytorch.org/docs/stable/tensorboard.html)
+    - [Accelerate: Experiment trackers](https://huggingface.co/docs/accelerate/usage_guides/tracking)
     """
 
     code = "DST905"
@@ -74,7 +94,7 @@ class TrackerOnAllRanks(SourceRule):
 
     good = (
         Example(
-            title="On rank 0, and one for each rank on purpose",
+            title="On rank 0, and one run per rank on purpose",
             effect="static",
             why_static="it needs an account",
             code="""\
@@ -117,7 +137,7 @@ def train(local_rank):
 """,
         ),
         Example(
-            title="Guarded in one place, and called once more",
+            title="Guarded in one place, unguarded in another",
             effect="static",
             why_static="it needs tensorboard",
             code="""\
@@ -149,7 +169,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Event files of all ranks in one folder",
+            title="Event files of all ranks in one directory",
             effect="static",
             why_static="it needs tensorboard",
             code="""\
@@ -189,16 +209,16 @@ dist.destroy_process_group()
             if _is_meant(guards, site) or document.is_test:
                 continue
             yield self.finding(
-                message=f"every rank starts its own `{called}`"
+                message=f"every rank calls `{called}`"
                 if run
-                else "every rank writes event files into this folder",
+                else "every rank writes event files to this directory",
                 severity=Severity.WARNING,
                 place=locators.of(module.key).place(site.call.site),
-                effect="as many runs as ranks"
+                effect="the tracker shows one run per rank"
                 if run
-                else "what the ranks write is read as one curve; those that write nothing leave "
-                "empty files",
-                advice="Do it on rank 0 alone.",
+                else "TensorBoard shows the values of all ranks as one curve; ranks that write "
+                "nothing leave empty files",
+                help="Call it on rank 0 only",
                 fix=partial(
                     on_rank_0_only, site, Draft(locators.of(module.key), module, catalogue)
                 ),

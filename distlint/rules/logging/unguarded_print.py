@@ -29,34 +29,51 @@ _SAYS_WHO = re.compile(r"rank|gpu|process|device|worker", re.IGNORECASE)
 class UnguardedPrint(SourceRule):
     """Every rank prints the same line in the training loop.
 
-    ## What it finds
+    ```python
+    for batch in loader:
+        loss = model(batch).mean()
+        loss.backward()
+        optimizer.step()
+        print("loss", loss.item())  # bad: printed once per rank
+    ```
 
-    `print(...)` in a loop that also does a backward pass, where all ranks come, and the line does
-    not say which rank it is of.
+    ## Use instead
 
-    ## Why it matters
+    ```python
+    for batch in loader:
+        loss = model(batch).mean()
+        loss.backward()
+        optimizer.step()
+        if rank == 0:
+            print("loss", loss.item())
+    ```
 
-    Each line comes as often as there are ranks, in any order, and each with the loss of its own
-    data. What is of interest is lost among them.
+    `accelerator.print(...)` does the same. To print the loss of the global batch, average it over
+    the ranks first, outside the rank check.
 
-    ## What to do
+    ## Why is this bad?
 
-    `if rank == 0:`, or `accelerator.print(...)`. Average the loss over the ranks first, outside of
-    the test.
+    Each line appears once per rank, in any order, and each rank prints the loss of its local data.
+    The lines of interest are lost among them.
 
-    ## Fix
+    ## What is reported
 
-    None: which of the ranks is to print, and what is to be averaged, is for the author to say.
+    `print(...)` in a loop that also runs a backward pass, in code that all ranks run, if the line
+    does not identify its rank. This rule is in preview: it also reports lines about something that
+    only one rank encountered, which are useful without a rank check.
 
-    ## When it is silent
+    ## What is not reported
 
-    - A test of the rank stands around it, or the line names the rank or the device.
-    - It is printed in the other case of a test under which rank 0 alone prints.
-    - The module or one that it imports defines its own `print` or replaces it, or `print` is called
-      with an option that Python's does not have (`force=True`).
+    - Lines that are guarded by a rank check, or that mention the rank, process, worker, GPU or
+      device.
+    - Lines in the other branch of a condition under which only rank 0 prints.
+    - Modules that define or replace `print`, or import a module that does.
+    - Modules that call `print` with an argument that the built-in function does not have
+      (`force=True`).
 
-    In preview: the 17 findings in 58 repositories are printed by all ranks; 3 of them are about
-    what this one rank met.
+    ## Fix safety
+
+    None: only the author knows which rank should print, and what should be averaged.
     """
 
     code = "DST902"
@@ -66,7 +83,7 @@ class UnguardedPrint(SourceRule):
 
     good = (
         Example(
-            title="Rank 0 alone, and each rank by name",
+            title="On rank 0 only, or with the rank in the line",
             code="""\
 import torch
 import torch.distributed as dist
@@ -84,7 +101,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="The lines of a run of one process",
+            title="The branch for a single process",
             code="""\
 import torch
 import torch.distributed as dist
@@ -105,7 +122,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="A print of the project's own",
+            title="The project replaces print",
             effect="static",
             why_static="the module that replaces print is not there",
             code="""\
@@ -128,7 +145,7 @@ dist.destroy_process_group()
 
     bad = (
         Example(
-            title="As often as there are ranks",
+            title="Printed once per rank",
             effect="static",
             why_static="the lines of all ranks are printed",
             code="""\
@@ -164,8 +181,8 @@ dist.destroy_process_group()
                         message="every rank prints this line",
                         severity=Severity.INFO,
                         place=locators.of(module.key).place(site.call.site),
-                        effect="each line as often as there are ranks, in any order",
-                        advice="Print on rank 0.",
+                        effect="each line appears once per rank, in any order",
+                        help="Print on rank 0 only",
                     )
 
 

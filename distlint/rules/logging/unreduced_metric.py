@@ -30,33 +30,52 @@ _TRACKERS = re.compile(r"wandb|writer|tracker|mlflow|board|tb|accelerator|run|sw
 
 
 class UnreducedMetric(SourceRule):
-    """Rank 0 logs its own loss, and nothing averages it over the ranks.
+    """The local loss of a rank is logged without averaging it over all ranks.
 
-    ## What it finds
+    ```python
+    loss = model(batch).mean()
+    loss.backward()
+    if dist.get_rank() == 0:
+        wandb.log({"loss": loss.item()})  # bad: the loss of rank 0 only
+    ```
 
-    `wandb.log({"loss": loss.item()})`, `writer.add_scalar(...)` under a test of the rank, in a
-    function that has no reduction.
+    ## Use instead
 
-    ## Why it matters
+    ```python
+    loss = model(batch).mean()
+    loss.backward()
+    mean_loss = loss.detach().clone()
+    dist.all_reduce(mean_loss, op=dist.ReduceOp.AVG)
+    if dist.get_rank() == 0:
+        wandb.log({"loss": mean_loss.item()})
+    ```
 
-    The curve shows an eighth of the data with eight ranks: it is noisier than training is, and two
-    runs on different numbers of GPUs cannot be compared by it.
+    All ranks have to call `all_reduce`, so it comes before the rank check. With backends that do
+    not support `ReduceOp.AVG`, sum and divide by the world size.
 
-    ## What to do
+    ## Why is this bad?
 
-    `dist.all_reduce(loss, op=dist.ReduceOp.AVG)` of a detached copy, on all ranks, before the test.
+    On eight ranks, the curve shows an eighth of the data. It is noisier than the loss of the global
+    batch, and runs on different numbers of GPUs cannot be compared.
 
-    ## Fix
+    ## What is reported
 
-    None: the reduction has to stand where all ranks come.
+    `wandb.log({"loss": loss.item()})`, `writer.add_scalar(...)` and similar calls inside a rank
+    check, in a function that runs a backward pass and contains no reduction. This rule is in
+    preview: most projects log through a meter that reduces, so it has seen little real code.
 
-    ## When it is silent
+    ## What is not reported
 
-    - Anything in the function reduces, gathers or averages, by its name.
-    - What is logged is no loss or accuracy.
+    - Functions that reduce, gather or average something, judging by the names in them.
+    - Values that are no loss or metric, judging by their names.
 
-    In preview: no finding in 58 repositories, where logs mostly go through a meter that
-    reduces.
+    ## Fix safety
+
+    None: the reduction has to be placed where all ranks reach it.
+
+    ## References
+
+    - [PyTorch: torch.distributed.all_reduce](https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.all_reduce)
     """
 
     code = "DST906"
@@ -66,7 +85,7 @@ class UnreducedMetric(SourceRule):
 
     good = (
         Example(
-            title="Averaged first",
+            title="Averaged over all ranks first",
             effect="static",
             why_static="it needs an account",
             code="""\
@@ -88,7 +107,7 @@ def step(model, batch, rank):
 
     bad = (
         Example(
-            title="An eighth of the data",
+            title="The loss of rank 0 only",
             effect="static",
             why_static="it needs an account",
             code="""\
@@ -117,11 +136,11 @@ def step(model, batch):
         for site in objects.calls(_LOGS):
             if _is_own(objects, site):
                 yield self.finding(
-                    message="this is the loss of one rank, not that of the job",
+                    message="the logged metric covers the data of one rank only",
                     severity=Severity.INFO,
                     place=locators.of(module.key).place(site.call.site),
-                    effect="the curve shows the data of one rank",
-                    advice="Average it over the ranks first, where all of them come.",
+                    effect="the curve is noisier than training and depends on the number of ranks",
+                    help="Average it over all ranks before the rank check",
                 )
 
 

@@ -43,7 +43,8 @@ def moved_inside(draft: Draft, site: int, outer: Iterable[str]) -> Fix:
         text = f"{inner}{accelerator}.free_memory(){draft.newline(draft.bounds(target)[0])}{text}"
     statements.prepend(draft, target, text)
     statements.remove(draft, *moved, comments=True)
-    return draft.fix("unsafe", f"Build {', '.join(sorted(gone))} inside the function")
+    created = ", ".join(f"`{name}`" for name in sorted(gone))
+    return draft.fix("unsafe", f"Create {created} inside the function")
 
 
 def _belonging(

@@ -148,4 +148,4 @@ def with_forward(left: LeftOutside, draft: Draft) -> Fix:
     row = region.body.body[0]
     first = row.body[0] if isinstance(row, cst.SimpleStatementLine) else row
     statements.move_before(draft, first, *moved)  # type: ignore[arg-type]
-    return draft.fix("unsafe", "Call the model inside of no_sync() as well")
+    return draft.fix("unsafe", "Call the model inside `no_sync()` as well")

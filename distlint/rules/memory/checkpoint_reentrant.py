@@ -37,40 +37,61 @@ _STATIC = frozenset({"static_graph", "_set_static_graph"})
 
 
 class CheckpointReentrant(SourceRule):
-    """Activations are checkpointed in the re-entrant way under `DistributedDataParallel`.
+    """Reentrant activation checkpointing is used with DDP and `find_unused_parameters`.
 
-    ## What it finds
+    ```python
+    class Net(nn.Module):
+        def forward(self, x):
+            return checkpoint(self.block, x)  # bad: reentrant by default
 
-    `torch.utils.checkpoint.checkpoint` with `use_reentrant=True`, or without that argument, in a
-    script that wraps its model in `DistributedDataParallel` with `find_unused_parameters`, or has
-    Accelerate do so by `DistributedDataParallelKwargs`. In preview, also
-    `model.gradient_checkpointing_enable()` of transformers without `use_reentrant` there: versions
-    before 5 checkpoint in the re-entrant way, later ones do not.
 
-    ## Why it matters
+    model = DDP(Net(), find_unused_parameters=args.find_unused)
+    ```
 
-    The re-entrant way, the default so far, runs a backward of its own inside the backward. The
-    parameters in it look unused to DDP, which marks them ready at once, and again when their
-    gradients arrive: "Expected to mark a variable ready only once". It also gives no gradient at
-    all where no input requires one. torch warns when the argument is left out.
+    ## Use instead
 
-    ## What to do
+    ```python
+    class Net(nn.Module):
+        def forward(self, x):
+            return checkpoint(self.block, x, use_reentrant=False)
 
-    `checkpoint(function, *args, use_reentrant=False)`.
 
-    ## Fix
+    model = DDP(Net(), find_unused_parameters=args.find_unused)
+    ```
 
-    Unsafe: `use_reentrant=False`. The memory that is saved and what is computed again can differ
-    a little, and old versions of torch lack the argument.
+    For models of transformers, pass `gradient_checkpointing_kwargs={"use_reentrant": False}` to
+    `model.gradient_checkpointing_enable()`.
 
-    ## When it is silent
+    ## Why is this bad?
+
+    The reentrant variant, the default so far, runs a backward pass inside the backward pass. Its
+    parameters look unused to DDP, which marks them ready at once, and again when their gradients
+    arrive: "Expected to mark a variable ready only once". It also computes no gradients at all if
+    no input requires one. torch warns if the argument is omitted.
+
+    ## What is reported
+
+    `torch.utils.checkpoint.checkpoint` or `checkpoint_sequential` with `use_reentrant=True`, or
+    without that argument, in a script that wraps its model in `DistributedDataParallel` with
+    `find_unused_parameters`, or has Accelerate do so with `DistributedDataParallelKwargs`.
+
+    In preview: `model.gradient_checkpointing_enable()` of transformers without arguments in such a
+    script. Versions before 5 use the reentrant variant, later ones do not.
+
+    ## What is not reported
 
     - `use_reentrant=False`, or a value that is not known.
-    - DDP with `static_graph=True`, which works with both.
-    - DDP without `find_unused_parameters`, and files that wrap no model in DDP.
+    - DDP with `static_graph=True`, which works with both variants.
+    - DDP without `find_unused_parameters`, and files that do not wrap a model in DDP.
 
-    Of 20 findings about transformers in 58 repositories, all in scripts that ask for no particular
-    version, each is true before transformers 5 and none after.
+    ## Fix safety
+
+    Unsafe: `use_reentrant=False` is passed. The memory that is saved and what is recomputed can
+    differ a little, and old versions of torch do not have the argument.
+
+    ## References
+
+    - [PyTorch: torch.utils.checkpoint](https://docs.pytorch.org/docs/stable/checkpoint.html)
     """
 
     code = "DST313"
@@ -105,7 +126,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="One process",
+            title="Without DDP",
             ranks=1,
             code="""\
 import torch
@@ -181,12 +202,11 @@ dist.destroy_process_group()
             if isinstance(site.call.func, ir.Attribute) and not site.call.args:
                 draft = Draft(locators.of(module.key), module, catalogue)
                 finding = self.finding(
-                    message="transformers before 5 checkpoints in the re-entrant way here, and DDP "
-                    "looks for unused parameters",
+                    message="transformers before 5 uses reentrant checkpointing here",
                     severity=Severity.INFO,
                     place=locators.of(module.key).place(site.call.site),
-                    effect='the backward fails: "Expected to mark a variable ready only once"',
-                    advice='pass gradient_checkpointing_kwargs={"use_reentrant": False}',
+                    effect='backward raises "Expected to mark a variable ready only once"',
+                    help='Pass `gradient_checkpointing_kwargs={"use_reentrant": False}`',
                     fix=partial(_not_reentrant, site, draft),
                 )
                 yield replace(finding, preview=True)
@@ -196,12 +216,11 @@ dist.destroy_process_group()
             given = objects.argument(site, "use_reentrant")
             if objects.constant(given, site.point, default=True) is True:
                 yield self.finding(
-                    message="this checkpoint is re-entrant, and the script wraps with "
-                    "DistributedDataParallel and looks for unused parameters",
+                    message="reentrant checkpoint with DDP and `find_unused_parameters`",
                     severity=Severity.WARNING,
                     place=locators.of(module.key).place(site.call.site),
-                    effect='the backward fails: "Expected to mark a variable ready only once"',
-                    advice="pass use_reentrant=False",
+                    effect='backward raises "Expected to mark a variable ready only once"',
+                    help="Pass `use_reentrant=False`",
                     fix=partial(_fix, site, Draft(locators.of(module.key), module, catalogue)),
                 )
 
@@ -221,10 +240,10 @@ def _wraps(objects: Objects) -> bool:
 
 def _fix(site: CallSite, draft: Draft) -> Fix:
     calls.set_keyword(draft, draft.node(site.call.site, cst.Call), "use_reentrant", "False")
-    return draft.fix("unsafe", "Pass use_reentrant=False")
+    return draft.fix("unsafe", "Pass `use_reentrant=False`")
 
 
 def _not_reentrant(site: CallSite, draft: Draft) -> Fix:
     call = draft.node(site.call.site, cst.Call)
     calls.set_keyword(draft, call, "gradient_checkpointing_kwargs", '{"use_reentrant": False}')
-    return draft.fix("unsafe", "Pass use_reentrant=False")
+    return draft.fix("unsafe", "Pass `use_reentrant=False`")

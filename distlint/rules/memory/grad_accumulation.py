@@ -47,60 +47,75 @@ _MANAGED = frozenset({"accumulate", "no_backward_sync", "deepspeed", "manual_bac
 
 
 class GradAccumulation(SourceRule):
-    """Gradients of several batches are added up in a way that loses or mixes up some of them.
+    """Gradient accumulation loses gradients, mixes them up, or communicates them needlessly.
 
-    ## What it finds
+    ```python
+    for step, batch in enumerate(loader):
+        loss = model(batch).mean() / 4
+        loss.backward()
+        if step % 4 == 0:  # bad: steps after the first batch
+            optimizer.step()
+            optimizer.zero_grad()
+    ```
 
-    - `no_sync()` of a `DistributedDataParallel` around the backward alone: it takes effect where
-      the wrapped model is called, so that every micro-batch is sent all the same.
-    - A step at `step % n == 0` with a count from zero: the first window has a single batch, and
-      every other one is shifted.
-    - `auto_find_batch_size=True` with `gradient_accumulation_steps` above one: the batch size falls
-      by itself, the accumulation stays.
-    - In preview: a loop whose last, shorter window is never stepped; a loss that is not divided by
-      the number of batches; a `compute_loss` of a Trainer that leaves out `num_items_in_batch`.
-
-    ## Why it matters
-
-    None of it fails. Gradients of the last batches are thrown away or leak into the next epoch,
-    windows are shifted, or the network carries n times as much as it has to.
-
-    ## What to do
+    ## Use instead
 
     ```python
     for index, batch in enumerate(loader):
-        last = (index + 1) % n == 0 or index + 1 == len(loader)
-        with contextlib.nullcontext() if last else model.no_sync():
-            loss = model(batch).mean() / n
+        last = (index + 1) % 4 == 0 or index + 1 == len(loader)
+        with nullcontext() if last else model.no_sync():
+            loss = model(batch).mean() / 4
             loss.backward()
         if last:
             optimizer.step()
             optimizer.zero_grad()
     ```
 
-    `distlint.runtime.accumulate` and Accelerate's `accumulate` do that.
+    `distlint.runtime.accumulate` and `accelerator.accumulate` do the same.
 
-    ## Fix
+    ## Why is this bad?
 
-    Unsafe: the forward in front of `no_sync()` moves inside, with what stands between; the count
-    begins at one, `(step + 1) % n == 0`, and the last batch of a loader with a length steps as
-    well. Weights come out otherwise than before, as they were meant to. Shown only: a step at the
-    last batch where that alone is missing, for the schedule may count on the steps that there are.
-    Nothing is offered where `no_sync()` is in the same loop: what it goes by would have to change,
-    too.
+    No error is raised. Gradients of the last batches are lost or leak into the next epoch,
+    accumulation windows are shifted, or n times as much is sent over the network as necessary.
 
-    ## When it is silent
+    ## What is reported
 
-    - The forward is inside of `no_sync()` as well, or another wrapper is asked, such as FSDP, whose
-      `no_sync()` counts in the backward.
+    - `no_sync()` of a `DistributedDataParallel` around the backward pass only: it takes effect
+      where the wrapped model is called, so the gradients of every micro-batch are still
+      communicated.
+    - A step at `step % n == 0` with a count from zero: the first window has a single batch, and all
+      other windows are shifted.
+    - `auto_find_batch_size=True` with `gradient_accumulation_steps` above 1: the batch size is
+      reduced automatically, the accumulation is not adjusted.
+    - In preview: a loop whose last, shorter window is never stepped; a loss that is not divided by
+      the number of batches; a `compute_loss` of a Trainer that ignores `num_items_in_batch`.
+
+    ## What is not reported
+
+    - The forward pass is inside `no_sync()` as well, or the wrapper is another one, such as FSDP,
+      whose `no_sync()` takes effect in the backward pass.
     - `(index + 1) % n`, a count from one, and a window of one batch.
-    - What fills no window is passed over: `if index // n >= steps: continue`.
-    - A Trainer that is told to divide all the same: `self.model_accepts_loss_kwargs = False`.
-    - A framework counts: `accelerator.accumulate`, DeepSpeed, Lightning.
-    - Nothing about the division where the loss may be a sum, or is scaled in any way.
+    - Loops that skip the batches that do not fill a window: `if index // n >= steps: continue`.
+    - A Trainer that divides in any case: `self.model_accepts_loss_kwargs = False`.
+    - Accumulation that a framework counts: `accelerator.accumulate`, DeepSpeed, Lightning.
+    - A missing division, if the loss may be a sum or is scaled in any way.
 
-    The one finding about a loss that is not divided, in 58 repositories, is true; none is about
-    `compute_loss`.
+    ## Fix safety
+
+    Unsafe: the forward pass before `no_sync()` is moved inside, with the statements in between. The
+    count starts at one, `(step + 1) % n == 0`, and the last batch of a loader with a length steps
+    as well. The resulting weights differ from before, as intended.
+
+    Shown only: a step at the last batch where only that is missing, because the schedule may rely
+    on the present number of steps.
+
+    No fix is offered for a count if `no_sync()` is in the same loop, because its condition would
+    have to change too.
+
+    ## References
+
+    - [PyTorch: no_sync](https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html)
+    - [Accelerate: Gradient synchronization](https://huggingface.co/docs/accelerate/concept_guides/gradient_synchronization)
     """
 
     code = "DST308"
@@ -109,7 +124,7 @@ class GradAccumulation(SourceRule):
 
     good = (
         Example(
-            title="Forward and backward inside of no_sync",
+            title="Forward and backward inside no_sync",
             code="""\
 import contextlib
 import torch
@@ -132,7 +147,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Batches that fill no window are passed over",
+            title="Batches that do not fill a window are skipped",
             ranks=1,
             code="""\
 import torch
@@ -156,7 +171,7 @@ assert left == 0
 """,
         ),
         Example(
-            title="FSDP asks in the backward",
+            title="no_sync of FSDP takes effect in the backward",
             effect="static",
             why_static="it needs a GPU",
             code="""\
@@ -189,7 +204,7 @@ for step, batch in enumerate(torch.ones(4, 1, 2), start=1):
 """,
         ),
         Example(
-            title="Something that is done every now and then",
+            title="A scheduler that steps every second batch",
             ranks=1,
             code="""\
 import torch
@@ -209,7 +224,7 @@ for step, batch in enumerate(torch.ones(4, 1, 2)):
 
     bad = (
         Example(
-            title="no_sync around the backward alone",
+            title="no_sync around the backward only",
             effect="fail",
             code="""\
 import torch
@@ -404,13 +419,12 @@ assert waiting == 0, f"{waiting} batches are lost"
                 continue
             if isinstance(steps, int) and steps > 1:
                 yield self.finding(
-                    message="the batch size may fall by itself, and the number of batches that are "
-                    "added up stays",
+                    message="batch size may shrink while accumulation steps stay fixed",
                     severity=Severity.INFO,
                     place=locators.of(module.key).place(site.call.site),
-                    effect="the effective batch size, and what the learning rate was chosen for, "
-                    "changes with the memory that is free",
-                    advice="find the batch size in a run of its own, and set both",
+                    effect="the effective batch size, for which the learning rate was chosen, "
+                    "depends on the free memory",
+                    help="Find the batch size in a separate run, and set both",
                 )
 
     def _uncounted(self, objects: Objects, locators: Locators, module: Module) -> Iterator[Finding]:
@@ -420,13 +434,12 @@ assert waiting == 0, f"{waiting} batches are lost"
             if method is None or not _makes_its_own(method) or _UNTOLD in module.tokens:
                 continue
             finding = self.finding(
-                message="this loss is told the number of items of all the batches that are added "
-                "up, and does not divide by it",
+                message="`compute_loss` does not divide by `num_items_in_batch`",
                 severity=Severity.INFO,
                 place=locators.of(module.key).place(method.site),
-                effect="with a model that takes the number itself, the Trainer no longer divides: "
-                "the loss grows with gradient_accumulation_steps",
-                advice="divide by num_items_in_batch when it is given",
+                effect="with a model that accepts the number itself, the Trainer does not divide: "
+                "the loss grows with `gradient_accumulation_steps`",
+                help="Divide by `num_items_in_batch` if it is given",
             )
             yield replace(finding, preview=True)
 
@@ -440,7 +453,7 @@ assert waiting == 0, f"{waiting} batches are lost"
                 severity=Severity.INFO if mistake.preview else Severity.WARNING,
                 place=locators.of(module.key).place(mistake.site),
                 effect=mistake.effect,
-                advice=mistake.advice,
+                help=mistake.help,
                 fix=partial(mistake.repair, draft),
             )
             yield replace(finding, preview=mistake.preview), mistake.site, mistake.message
@@ -451,7 +464,7 @@ class _Mistake:
     site: int
     message: str
     effect: str
-    advice: str
+    help: str
     repair: Callable[[Draft], Fix]
     preview: bool = False
 
@@ -459,9 +472,9 @@ class _Mistake:
 def _left_outside(left: no_sync.LeftOutside) -> _Mistake:
     return _Mistake(
         left.block.site,
-        "`no_sync()` is around the backward and not around the forward",
-        "it does nothing: every micro-batch is sent to the other ranks",
-        "put the call of the model inside as well",
+        "`no_sync()` covers the backward but not the forward",
+        "it has no effect: the gradients of every micro-batch are communicated",
+        "Call the model inside `no_sync()` as well",
         partial(no_sync.with_forward, left),
     )
 
@@ -483,9 +496,9 @@ def _mistakes_around(backward: Backward, objects: Objects) -> Iterator[_Mistake]
         if window is not None and not _is_divided(backward, window, objects):
             yield _Mistake(
                 backward.site.call.site,
-                "the loss is not divided by the number of batches that are added up",
+                "loss is not divided by the number of accumulated batches",
                 "the gradients grow with that number, as if the learning rate did",
-                "divide the loss by it, unless it is a sum",
+                "Divide the loss by that number, unless it is a sum",
                 _not_repaired,
                 preview=True,
             )
@@ -606,9 +619,9 @@ def _window_mistakes(backward: Backward, loop: ir.For, objects: Objects) -> Iter
     if path_of(remainder.left) == (index,) and _is_zero(statement.test):
         yield _Mistake(
             statement.site,
-            f"`{index}` counts from zero, so that the first step is taken after a single batch",
-            "the first window has one batch, and every other one is shifted",
-            f"test ({index} + 1) % n == 0",
+            f"`{index}` starts at 0: first window has a single batch",
+            "the optimizer steps after a single batch, and all other windows are shifted",
+            f"Test `({index} + 1) % n == 0`",
             partial(_counted_from_one, loop, statement, objects),
         )
         return
@@ -623,9 +636,9 @@ def _window_mistakes(backward: Backward, loop: ir.For, objects: Objects) -> Iter
     ):
         yield _Mistake(
             statement.site,
-            "the last window of the loop is never stepped when it is not full",
+            "last, incomplete accumulation window is never stepped",
             "its gradients are lost, or added to the first window of the next epoch",
-            "step at the last batch as well: `or index + 1 == len(loader)`",
+            "Step at the last batch as well: `or index + 1 == len(loader)`",
             partial(_with_the_last, loop, statement, objects),
             preview=True,
         )

@@ -37,37 +37,60 @@ _OPTIMIZER = re.compile(r"^(\w+_)?opt(im|imizer)?(_\w+)?$|scaler", re.IGNORECASE
 
 
 class GraphAccumulation(SourceRule):
-    """A loss that was back-propagated is added up or kept with its graph.
+    """A loss is accumulated or stored together with its computation graph.
 
-    ## What it finds
+    ```python
+    total = 0.0
+    for batch in loader:
+        loss = model(batch).mean()
+        loss.backward()
+        optimizer.step()
+        total += loss  # bad: keeps the graph of every step
+    ```
 
-    In a training loop: `total += loss`, `total = total + loss` or `losses.append(loss)`, where
-    `backward()` is called on that loss in the same loop and the sum is not. Also
-    `meter.update(loss)`, where the method, in this file or another of the project, does so.
+    ## Use instead
 
-    ## Why it matters
+    ```python
+    total = 0.0
+    for batch in loader:
+        loss = model(batch).mean()
+        loss.backward()
+        optimizer.step()
+        total += loss.detach()
+    ```
 
-    The loss is a tensor with its graph behind it. The sum refers to the graph of each step so far,
-    so that memory grows step by step until it runs out, mostly late in the epoch.
+    `loss.detach()` stays on the device and needs no synchronization. `loss.item()` returns a number
+    and waits for the device each time; use it for what is printed.
 
-    ## What to do
+    ## Why is this bad?
 
-    `total += loss.detach()`: it stays on the device and costs no synchronisation. `loss.item()`
-    gives a number and waits for the device each time; it is for what is printed.
+    The loss tensor refers to its computation graph. The sum refers to the graphs of all steps so
+    far, so memory grows with every step until it runs out, usually late in the epoch.
 
-    ## Fix
+    ## What is reported
 
-    Unsafe: `.detach()` on what is added or kept. The numbers stay the same; code elsewhere that
-    back-propagates the sum would get no gradient.
+    In a training loop: `total += loss`, `total = total + loss` or `losses.append(loss)`, if
+    `backward()` is called on that loss in the same loop and not on the sum. Also
+    `meter.update(loss)`, if the method, in this file or another one of the project, does the same.
 
-    ## When it is silent
+    ## What is not reported
 
-    - `detach()`, `item()`, `float()` and their kind; a loss that was bound to such a value.
-    - The sum is what `backward()` is called on.
-    - The sum or the list is begun anew or emptied in the same loop, or for each optimizer step.
-    - Under `torch.no_grad()`, and where nothing is back-propagated.
-    - What it is appended to is an object of another library, as a running average.
-    - The file is a test (`test_*.py`): it takes few steps.
+    - `detach()`, `item()`, `float()` and similar calls; a loss variable that was assigned such a
+      value.
+    - `backward()` is called on the sum.
+    - The sum or list is re-created or emptied in the same loop, or once per optimizer step.
+    - Code under `torch.no_grad()`, and loops without a backward pass.
+    - The loss is added to an object of another library, such as a running average.
+    - The file is a test (`test_*.py`): it runs few steps.
+
+    ## Fix safety
+
+    Unsafe: `.detach()` is added to what is accumulated or stored. The values stay the same; code
+    elsewhere that calls `backward()` on the sum would get no gradients.
+
+    ## References
+
+    - [PyTorch: FAQ, out of memory](https://docs.pytorch.org/docs/stable/notes/faq.html)
     """
 
     code = "DST307"
@@ -93,7 +116,7 @@ assert not total.requires_grad
 """,
         ),
         Example(
-            title="The sum is back-propagated",
+            title="backward() is called on the sum",
             ranks=1,
             code="""\
 import torch
@@ -107,7 +130,7 @@ total.backward()
 """,
         ),
         Example(
-            title="A sum that is begun anew after each window",
+            title="A sum that is reset after each window",
             ranks=1,
             code="""\
 import torch
@@ -161,7 +184,7 @@ for step in range(3):
 
     bad = (
         Example(
-            title="A meter that adds up what it is given",
+            title="A meter that sums its values",
             effect="fail",
             ranks=1,
             code="""\
@@ -206,7 +229,7 @@ assert running.grad_fn is None, "the graphs of all steps are held"
 """,
         ),
         Example(
-            title="Begun anew in each epoch only",
+            title="Reset once per epoch only",
             effect="fail",
             ranks=1,
             code="""\
@@ -250,7 +273,7 @@ assert all(loss.grad_fn is None for loss in losses), "the graphs of all steps ar
 """,
         ),
         Example(
-            title="Under Accelerate, in an attribute",
+            title="In an attribute, with Accelerate",
             effect="fail",
             ranks=1,
             needs=("accelerate",),
@@ -306,13 +329,12 @@ assert loop.total.grad_fn is None, "the graphs of all steps are held"
                 told.add(statement.site)
                 locator = locators.of(module.key)
                 yield self.finding(
-                    message=f"`{'.'.join(kept)}` keeps the graph of `{'.'.join(loss)}` of every "
-                    "step",
+                    message=f"`{'.'.join(kept)}` keeps the graph of every `{'.'.join(loss)}`",
                     severity=Severity.WARNING,
                     place=locator.place(statement.site),
-                    related=(Related("back-propagated", locator.place(backward.site.call.site)),),
+                    related=(Related("backward pass", locator.place(backward.site.call.site)),),
                     effect="memory grows with each step",
-                    advice=f"use {'.'.join(loss)}.detach()",
+                    help=f"Use `{'.'.join(loss)}.detach()`",
                     fix=partial(_fix, statement, loss, Draft(locator, module, catalogue)),
                 )
 
@@ -456,7 +478,7 @@ def _fix(statement: ir.Stmt, loss: Path, draft: Draft) -> Fix:
     ]
     for found in dict.fromkeys(uses):
         draft.replace(found, f"{draft.text(found)}.detach()")
-    return draft.fix("unsafe", "Detach what is kept")
+    return draft.fix("unsafe", "Detach the loss")
 
 
 def _stops_graph(owner: ir.Stmt | None) -> bool:

@@ -25,31 +25,53 @@ if TYPE_CHECKING:
 
 
 class OomRetryBatchSizePassed(SourceRule):
-    """A function under `find_executable_batch_size` is called with its batch size.
+    """A function under `find_executable_batch_size` is called with a batch size.
 
-    ## What it finds
+    ```python
+    @find_executable_batch_size(starting_batch_size=64)
+    def train(batch_size):
+        ...
 
-    A call of the decorated function with as many arguments as it has parameters, or with the first
-    one by its keyword.
 
-    ## Why it matters
+    train(64)  # bad: raises TypeError
+    ```
 
-    The decorator passes the batch size as the first argument by itself. The call raises a
-    `TypeError` before anything is tried.
+    ## Use instead
 
-    ## What to do
+    ```python
+    @find_executable_batch_size(starting_batch_size=64)
+    def train(batch_size):
+        ...
 
-    Leave the batch size out: `train()`. The first one to try is `starting_batch_size=`.
 
-    ## Fix
+    train()
+    ```
 
-    Safe: the argument is left out. The call raises in any case.
+    The first batch size to try is `starting_batch_size`.
 
-    ## When it is silent
+    ## Why is this bad?
 
-    - The call leaves room for the batch size: other arguments are passed on.
-    - The function takes `*args`.
+    The decorator itself passes the batch size as the first argument. The call raises a `TypeError`
+    before anything is tried.
+
+    ## What is reported
+
+    A call of the decorated function with as many positional arguments as it has parameters, or with
+    the first parameter passed by keyword.
+
+    ## What is not reported
+
+    - The call leaves room for the batch size: only other arguments are passed.
+    - The function takes `*args` or `**kwargs`.
     - A test expects the error.
+
+    ## Fix safety
+
+    Safe: the argument is removed. The call would raise in any case.
+
+    ## References
+
+    - [Accelerate: Utilities](https://huggingface.co/docs/accelerate/package_reference/utilities)
     """
 
     code = "DST303"
@@ -77,7 +99,7 @@ print(train(3))
 
     bad = (
         Example(
-            title="The size is passed",
+            title="The batch size is passed",
             effect="fail",
             needs=("accelerate",),
             ranks=1,
@@ -94,7 +116,7 @@ train(8)  # expect: DST303
 """,
         ),
         Example(
-            title="By its keyword",
+            title="The batch size is passed by keyword",
             effect="fail",
             needs=("accelerate",),
             ranks=1,
@@ -128,12 +150,12 @@ train(batch_size=8)  # expect: DST303
                 positional = sum(argument.keyword is None for argument in args)
                 if named or positional >= len(params):
                     yield self.finding(
-                        message=f"`{retry.function.name}` gets `{params[0].name}` from the "
-                        "decorator, and here once more",
+                        message=f"the decorator already passes `{params[0].name}` to "
+                        f"`{retry.function.name}`",
                         severity=Severity.ERROR,
                         place=locators.of(module.key).place(site.call.site),
-                        effect="it raises a TypeError before anything is tried",
-                        advice="leave the batch size out of the call",
+                        effect="the call raises a `TypeError` before anything is tried",
+                        help="Remove the batch size from the call",
                         fix=partial(_fix, site, params[0].name, len(params), draft_of()),
                     )
 
@@ -144,7 +166,7 @@ def _fix(site: CallSite, name: str, count: int, draft: Draft) -> Fix:
     if given is None or len(call.args) > count:
         raise Doubt("which argument is the batch size is not certain")
     calls.remove_argument(draft, call, given)
-    return draft.fix("safe", "Leave the batch size out")
+    return draft.fix("safe", "Remove the batch size from the call")
 
 
 def _is_expected(site: CallSite) -> bool:

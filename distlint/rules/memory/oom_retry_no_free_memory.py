@@ -29,35 +29,59 @@ _FREES = frozenset({"free_memory", "clear", "release_memory"})
 
 
 class OomRetryNoFreeMemory(SourceRule):
-    """A retried function prepares objects with an accelerator from outside, and never frees them.
+    """A retried function prepares objects with an outer `Accelerator` and never frees them.
 
-    ## What it finds
+    ```python
+    accelerator = Accelerator()
 
-    A function under `find_executable_batch_size` that calls `prepare` of an `Accelerator` made
-    outside, without `free_memory()`.
 
-    ## Why it matters
+    @find_executable_batch_size(starting_batch_size=64)
+    def train(batch_size):  # bad: keeps the models of failed attempts
+        model = accelerator.prepare(Net())
+        fit(accelerator, model, batch_size)
+    ```
 
-    The accelerator keeps a reference to everything that it has prepared. After an attempt that ran
-    out of memory the old model and optimizer are still there beside the new ones, so that the
-    smaller batch does not fit either, down to "No executable batch size found". `save_state` writes
-    all of them.
+    ## Use instead
 
-    ## What to do
+    ```python
+    accelerator = Accelerator()
 
-    `accelerator.free_memory()` as the first statement of the function. `nonlocal` is not needed
-    for that.
 
-    ## Fix
+    @find_executable_batch_size(starting_batch_size=64)
+    def train(batch_size):
+        accelerator.free_memory()
+        model = accelerator.prepare(Net())
+        fit(accelerator, model, batch_size)
+    ```
 
-    Safe: `free_memory()` becomes the first statement of the function. At the first attempt there is
-    nothing to free, unless objects were prepared before; then DST301 is about them.
+    `nonlocal` is not needed for this.
 
-    ## When it is silent
+    ## Why is this bad?
+
+    The accelerator keeps a reference to everything that it prepared. After an attempt that ran out
+    of memory, the old model and optimizer are still in memory next to the new ones, so the smaller
+    batch does not fit either, until the retry ends with "No executable batch size found".
+    `save_state` writes all of them.
+
+    ## What is reported
+
+    A function under `find_executable_batch_size` that calls `prepare` of an `Accelerator` that was
+    created outside, without `free_memory()`.
+
+    ## What is not reported
 
     - `free_memory()`, `clear()` or `release_memory(...)` is called in the function.
-    - The accelerator is made inside.
+    - The accelerator is created inside.
     - Nothing is prepared inside.
+
+    ## Fix safety
+
+    Safe: `free_memory()` becomes the first statement of the function. In the first attempt there is
+    nothing to free, unless objects were prepared before; DST301 reports those.
+
+    ## References
+
+    - [Accelerate: Utilities](https://huggingface.co/docs/accelerate/package_reference/utilities)
     """
 
     code = "DST302"
@@ -89,7 +113,7 @@ train()
 """,
         ),
         Example(
-            title="An accelerator of its own",
+            title="An accelerator that is created inside",
             needs=("accelerate",),
             code="""\
 import torch
@@ -145,12 +169,11 @@ assert len(accelerator._models) == 1, f"{len(accelerator._models)} models are he
                 continue
             for name in _outer_accelerators(retry, objects):
                 yield self.finding(
-                    message=f"`{name}` keeps what it prepared in an attempt that failed: nothing "
-                    "frees it here",
+                    message=f"`{name}` keeps the objects of failed attempts",
                     severity=Severity.WARNING,
                     place=locators.of(module.key).place(retry.function.site),
-                    effect="the models of all attempts are in memory together",
-                    advice=f"begin the function with {name}.free_memory()",
+                    effect="the models of all attempts are in memory at the same time",
+                    help=f"Call `{name}.free_memory()` at the start of the function",
                     fix=partial(
                         _fix, retry, name, Draft(locators.of(module.key), module, catalogue)
                     ),
@@ -161,7 +184,7 @@ assert len(accelerator._models) == 1, f"{len(accelerator._models)} models are he
 def _fix(retry: Retried, name: str, draft: Draft) -> Fix:
     function = draft.node(retry.function.site, cst.FunctionDef)
     statements.insert_at_start(draft, function, f"{name}.free_memory()")
-    return draft.fix("safe", f"Begin with {name}.free_memory()")
+    return draft.fix("safe", f"Call `{name}.free_memory()` first")
 
 
 def _outer_accelerators(retry: Retried, objects: Objects) -> Iterator[str]:

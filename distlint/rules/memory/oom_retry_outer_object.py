@@ -35,51 +35,65 @@ _HARMLESS = re.compile(r"[Tt]okenizer|[Cc]onfig|[Pp]rocessor|[Ff]eatureExtractor
 
 
 class OomRetryOuterObject(SourceRule):
-    """A retried training function uses a model, optimizer or loader that was made outside of it.
+    """A retried training function uses a model, optimizer or loader that is created outside of it.
 
-    ## What it finds
+    ```python
+    model = Net()
+    optimizer = torch.optim.AdamW(model.parameters())
 
-    A function under `find_executable_batch_size` that trains, and in it a model, an optimizer, a
-    scheduler or a loader that was made before: the objects of the first attempt are those of the
-    second one as well.
+    @find_executable_batch_size(starting_batch_size=64)
+    def train(batch_size):  # bad: all attempts share the model
+        for batch in batches(batch_size):
+            model(batch).mean().backward()
+            optimizer.step()
+    ```
 
-    ## Why it matters
-
-    An attempt that runs out of memory at step 7 has already changed the weights six times and
-    filled the optimizer's moments. The next attempt goes on from there in place of starting anew,
-    and on each rank from another place. What the first attempt put on the GPU is still held, so
-    that the smaller batch may not fit either; a loader that was made outside keeps the old batch
-    size whatever the argument says.
-
-    ## What to do
-
-    Build everything inside, after `accelerator.free_memory()`, and return what is needed later:
+    ## Use instead
 
     ```python
     @find_executable_batch_size(starting_batch_size=64)
     def train(batch_size):
-        accelerator.free_memory()
         model = Net()
         optimizer = torch.optim.AdamW(model.parameters())
-        loader = DataLoader(dataset, batch_size=batch_size)
-        model, optimizer, loader = accelerator.prepare(model, optimizer, loader)
-        ...
+        for batch in batches(batch_size):
+            model(batch).mean().backward()
+            optimizer.step()
         return model
     ```
 
-    ## Fix
+    With Accelerate, call `accelerator.free_memory()` first in the function.
 
-    Unsafe: the statements that make the objects move into the function in their order, behind
-    `free_memory()`, and a loader among them gets the batch size that is tried. What is used behind
-    the call comes back as its result, `model = train()`. Offered where the statements stand beside
-    the function, which is called once, and nothing else uses the objects; whether what they are
-    made from is used up by an attempt is for you to say.
+    ## Why is this bad?
 
-    ## When it is silent
+    An attempt that runs out of memory at step 7 has already changed the weights six times and
+    filled the moments of the optimizer. The next attempt continues from there instead of starting
+    over, from a different state on each rank. What the first attempt put on the GPU is still held,
+    so the smaller batch may not fit either. A loader that is created outside keeps the old batch
+    size, whatever the argument is.
 
-    - The function only infers or probes: no backward, no training function in it.
-    - Tokenizers, data sets, configurations, the accelerator: nothing of them is used up.
-    - The objects are passed in by the caller.
+    ## What is reported
+
+    A function under `find_executable_batch_size` that trains, and uses a model, optimizer,
+    scheduler or loader that was created before: all attempts share these objects.
+
+    ## What is not reported
+
+    - The function only runs inference or probes: it has no backward pass and calls no training
+      function.
+    - Tokenizers, datasets, configurations and the accelerator, which an attempt does not change.
+    - Objects that the caller passes in.
+
+    ## Fix safety
+
+    Unsafe: the statements that create the objects are moved into the function, in their order,
+    after `free_memory()`, and a loader among them gets the batch size of the attempt. What is used
+    after the call is returned, `model = train()`. Offered if the statements are in the same block
+    as the function, the function is called once, and nothing else uses the objects. Check that an
+    attempt does not use up what the objects are created from.
+
+    ## References
+
+    - [Accelerate: Utilities](https://huggingface.co/docs/accelerate/package_reference/utilities)
     """
 
     code = "DST301"
@@ -88,7 +102,7 @@ class OomRetryOuterObject(SourceRule):
 
     good = (
         Example(
-            title="Everything is built inside",
+            title="Everything is created inside",
             needs=("accelerate",),
             ranks=1,
             code="""\
@@ -121,7 +135,7 @@ train()
 """,
         ),
         Example(
-            title="A probe that only infers",
+            title="A probe that only runs inference",
             needs=("accelerate",),
             code="""\
 import torch
@@ -162,7 +176,7 @@ train(model, torch.optim.SGD(model.parameters(), lr=0.1))
 
     bad = (
         Example(
-            title="The second attempt starts from filled moments",
+            title="The second attempt starts with filled moments",
             effect="fail",
             needs=("accelerate",),
             ranks=1,
@@ -197,7 +211,7 @@ main()
 """,
         ),
         Example(
-            title="A loader that keeps the old size",
+            title="A loader that keeps the old batch size",
             effect="fail",
             needs=("accelerate",),
             ranks=1,
@@ -224,7 +238,7 @@ train()
 """,
         ),
         Example(
-            title="What is needed later",
+            title="Objects that are used after the call",
             effect="fail",
             needs=("accelerate",),
             ranks=1,
@@ -305,17 +319,17 @@ main()
             locator = locators.of(module.key)
             names = " and ".join(f"`{name}`" for name in outer)
             yield self.finding(
-                message=f"{names} in this retried function "
-                f"{'is' if len(outer) == 1 else 'are'} made outside of it, once for all attempts",
+                message=f"{names} "
+                f"{'is' if len(outer) == 1 else 'are'} reused by every retry attempt",
                 severity=Severity.WARNING,
                 place=locator.place(retry.function.site),
                 related=tuple(
-                    Related(f"`{name}` is made here", locator.place(site.call.site))
+                    Related(f"`{name}` is created here", locator.place(site.call.site))
                     for name, site in outer.items()
                 ),
-                effect="the next attempt goes on from what the failed one left, and its memory is "
-                "still held",
-                advice="make it inside the function, after free_memory(), and return it",
+                effect="the next attempt continues from the state of the failed one, whose memory "
+                "is still held",
+                help="Create them inside the function, after `free_memory()`, and return them",
                 fix=partial(
                     moved_inside, Draft(locator, module, catalogue), retry.function.site, outer
                 ),

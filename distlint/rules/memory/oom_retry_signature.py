@@ -23,27 +23,41 @@ _SIZE = re.compile(r"batch|bs$|size", re.IGNORECASE)
 class OomRetrySignature(SourceRule):
     """A function under `find_executable_batch_size` does not take the batch size first.
 
-    ## What it finds
+    ```python
+    @find_executable_batch_size(starting_batch_size=64)
+    def train(model, batch_size):  # bad: `model` gets the batch size
+        ...
+    ```
 
-    A decorated function without a parameter, or one whose batch size is not the first parameter.
+    ## Use instead
 
-    ## Why it matters
+    ```python
+    @find_executable_batch_size(starting_batch_size=64)
+    def train(batch_size, model):
+        ...
+    ```
 
-    The decorator calls `function(batch_size, ...)`. Without a parameter that is a `TypeError`; with
-    another parameter in front, that one silently gets the number.
+    ## Why is this bad?
 
-    ## What to do
+    The decorator calls `function(batch_size, ...)`. If there is no parameter, this raises a
+    `TypeError`. If another parameter comes first, it silently gets the number.
 
-    Make the batch size the first parameter.
+    ## What is reported
 
-    ## Fix
+    A decorated function without parameters, or whose batch size is not the first parameter.
 
-    None: a parameter alone would not make the function use the size that is tried.
+    ## What is not reported
 
-    ## When it is silent
-
-    - The first parameter is a batch size by its name, or no other one is.
+    - The first parameter is a batch size judging by its name, or no other parameter is.
     - The function takes `*args`.
+
+    ## Fix safety
+
+    None: adding a parameter would not make the function use the batch size that is tried.
+
+    ## References
+
+    - [Accelerate: Utilities](https://huggingface.co/docs/accelerate/package_reference/utilities)
     """
 
     code = "DST304"
@@ -52,7 +66,7 @@ class OomRetrySignature(SourceRule):
 
     good = (
         Example(
-            title="The batch size first",
+            title="The batch size comes first",
             needs=("accelerate",),
             ranks=1,
             code="""\
@@ -68,7 +82,7 @@ print(train(2))
 """,
         ),
         Example(
-            title="Another name for it",
+            title="Another name for the batch size",
             needs=("accelerate",),
             ranks=1,
             code="""\
@@ -104,7 +118,7 @@ train()
 """,
         ),
         Example(
-            title="Another parameter in front",
+            title="Another parameter comes first",
             effect="fail",
             needs=("accelerate",),
             ranks=1,
@@ -134,11 +148,11 @@ train()
             late = [param.name for param in params if "batch_size" in param.name]
             if first is not None and not late:
                 continue
-            found = f"`{first.name}` comes first" if first is not None else "it has no parameter"
+            found = f"`{first.name}` comes first" if first is not None else "there is no parameter"
             yield self.finding(
-                message=f"the decorator passes the batch size first, and {found}",
+                message=f"batch size is passed first, but {found}",
                 severity=Severity.ERROR,
                 place=locators.of(module.key).place(retry.function.site),
-                effect="it raises a TypeError, or a number arrives in place of another object",
-                advice="make the batch size the first parameter",
+                effect="the call raises a `TypeError`, or another parameter gets the number",
+                help="Make the batch size the first parameter",
             )

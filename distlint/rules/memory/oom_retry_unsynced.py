@@ -37,37 +37,64 @@ _SHARDED = ("deepspeed", "fsdp")
 
 
 class OomRetryUnsynced(SourceRule):
-    """A training retry in which each rank decides for itself to try a smaller batch.
+    """The batch size retry of a training function is not synchronized across ranks.
 
-    ## What it finds
+    ```python
+    from accelerate.utils import find_executable_batch_size
 
-    Accelerate's `find_executable_batch_size` around a function that trains, in a script for several
-    processes; and `TrainingArguments(auto_find_batch_size=True)` together with DeepSpeed or FSDP.
+    @find_executable_batch_size(starting_batch_size=64)
+    def train(batch_size):  # bad: one rank may retry alone
+        accelerator.free_memory()
+        model = accelerator.prepare(Net())
+        for batch in batches(batch_size):
+            accelerator.backward(model(batch).mean())
+    ```
 
-    ## Why it matters
+    ## Use instead
 
-    Memory does not run out on all ranks in the same step. The rank on which it does goes back to
-    the start with a smaller batch, while the others wait for it in the collective of the first
-    attempt: two different programs meet, and the run hangs or mixes up data. With DeepSpeed or FSDP
-    the engine of the failed attempt is still wrapped around the model.
+    ```python
+    from distlint.runtime import find_executable_batch_size
 
-    ## What to do
+    @find_executable_batch_size(starting_batch_size=64)
+    def train(batch_size):
+        accelerator.free_memory()
+        model = accelerator.prepare(Net())
+        for batch in batches(batch_size):
+            accelerator.backward(model(batch).mean())
+    ```
 
-    `from distlint.runtime import find_executable_batch_size` has the same signature: the ranks
-    agree that one of them failed, and try the same smaller size together. Else find the batch size
-    in a run of its own, and write it down.
+    The decorator of `distlint.runtime` has the same signature: the ranks agree that one of them
+    failed, and retry with the same smaller batch together. Alternatively, find the batch size in a
+    separate run and write it down.
 
-    ## Fix
+    ## Why is this bad?
 
-    Unsafe: the decorator becomes that of `distlint.runtime`. It ends the process groups of a failed
-    attempt and makes them anew, so that groups and wrapped models made outside are not to be used
-    afterwards. Not offered in the repository of Accelerate itself.
+    Memory does not run out on all ranks in the same step. The rank that runs out of memory starts
+    over with a smaller batch, while the others wait for it in a collective of the first attempt.
+    Collectives of two different attempts are then matched with each other, and the run hangs or
+    mixes up data. With DeepSpeed or FSDP, the engine of the failed attempt still wraps the model.
 
-    ## When it is silent
+    ## What is reported
 
-    - The retry is that of `distlint.runtime`.
-    - The function does not train: a probe.
-    - Nothing in the script speaks of several processes.
+    - Accelerate's `find_executable_batch_size` around a function that trains, in a script for
+      several processes.
+    - `TrainingArguments(auto_find_batch_size=True)` together with DeepSpeed or FSDP.
+
+    ## What is not reported
+
+    - The decorator is the one of `distlint.runtime`.
+    - The function does not train, such as a probe.
+    - Nothing in the script indicates several processes.
+
+    ## Fix safety
+
+    Unsafe: the decorator of `distlint.runtime` is used. It destroys the process groups of a failed
+    attempt and re-creates them, so groups and wrapped models that were created outside must not be
+    used afterwards. Not offered in the repository of Accelerate itself.
+
+    ## References
+
+    - [Accelerate: Utilities](https://huggingface.co/docs/accelerate/package_reference/utilities)
     """
 
     code = "DST305"
@@ -76,7 +103,7 @@ class OomRetryUnsynced(SourceRule):
 
     good = (
         Example(
-            title="All ranks try again together",
+            title="All ranks retry together",
             code="""\
 import torch
 import torch.distributed as dist
@@ -97,7 +124,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="One process",
+            title="A single process",
             needs=("accelerate",),
             ranks=1,
             code="""\
@@ -156,10 +183,10 @@ print("size =", train())
                 if not retry.synchronised and trains(retry.function, objects):
                     draft = Draft(locators.of(module.key), module, catalogue)
                     fix = partial(_fix, retry, draft)
-                    yield self._finding(retry.function.site, "rank", module, locators, fix)
+                    yield self._finding(retry.function.site, "ranks", module, locators, fix)
         if _AUTO in module.tokens:
             for site in _sharded_searches(module, catalogue):
-                yield self._finding(site, "rank of DeepSpeed or FSDP", module, locators)
+                yield self._finding(site, "sharded ranks", module, locators)
 
     def _finding(
         self,
@@ -170,11 +197,11 @@ print("size =", train())
         fix: Callable[[], Fix] | None = None,
     ) -> Finding:
         return self.finding(
-            message=f"each {who} decides for itself to try a smaller batch",
+            message=f"batch size retry is not synchronized across {who}",
             severity=Severity.INFO,
             place=locators.of(module.key).place(site),
-            effect="when memory runs out on one rank, the others wait for it in another attempt",
-            advice="use find_executable_batch_size of distlint.runtime, which retries on all ranks",
+            effect="when one rank runs out of memory, the others wait for it in another attempt",
+            help="Use `distlint.runtime.find_executable_batch_size`, which retries on all ranks",
             fix=fix,
         )
 
@@ -188,12 +215,12 @@ def _fix(retry: Retried, draft: Draft) -> Fix:
         callee = call.func if isinstance(call, cst.Call) else call
         if (names.dotted(callee) or "").rpartition(".")[2] == DECORATOR:
             if isinstance(callee, cst.Name) and _imported_alone(draft, callee.value):
-                return draft.fix("unsafe", "Let all ranks try again together")
+                return draft.fix("unsafe", "Retry on all ranks together")
             ours = imports.imported(draft, draft.catalogue.runtime, DECORATOR, function)
             draft.replace(callee, ours)
             if isinstance(callee, cst.Name):
                 imports.drop_if_stale(draft, callee.value, (callee,))
-            return draft.fix("unsafe", "Let all ranks try again together")
+            return draft.fix("unsafe", "Retry on all ranks together")
     raise Doubt("the decorator goes by another name")
 
 

@@ -34,34 +34,52 @@ _EMPTIES = frozenset({"clear", "pop", "popleft"})
 
 
 class Rank0GpuAccumulation(SourceRule):
-    """Tensors gathered from all ranks are kept on the GPU for a whole loop.
+    """Tensors that are gathered from all ranks are kept on the GPU for a whole loop.
 
-    ## What it finds
+    ```python
+    outputs = []
+    for batch in loader:
+        logits = accelerator.gather_for_metrics(model(batch))
+        outputs.append(logits)  # bad: stays on the GPU
+    ```
 
-    In a loop, `outputs.append(accelerator.gather_for_metrics(...))` without `.cpu()`, where the
-    list is not emptied in the loop.
+    ## Use instead
 
-    ## Why it matters
+    ```python
+    outputs = []
+    for batch in loader:
+        logits = accelerator.gather_for_metrics(model(batch))
+        outputs.append(logits.cpu())
+    ```
 
-    A gathered tensor is as large as those of all ranks together, and each rank gets all of it. Kept
-    over an evaluation they fill every GPU with the predictions of the whole data set, and one rank
-    more makes it worse. The first to run out of memory is the GPU that has other work as well,
-    mostly that of rank 0.
+    Or update a metric batch by batch.
 
-    ## What to do
+    ## Why is this bad?
 
-    Keep them on the CPU, `gather_for_metrics(logits).cpu()`, or feed a metric batch by batch.
+    A gathered tensor is as large as the tensors of all ranks combined, and each rank gets all of
+    it. Over an evaluation, they fill every GPU with the predictions for the whole dataset, and each
+    additional rank makes it worse. The first GPU to run out of memory is one that has other work as
+    well, usually that of rank 0.
 
-    ## Fix
+    ## What is reported
 
-    Unsafe: `.cpu()` on what is kept. What is done with the list afterwards happens on the CPU. Not
-    offered for a whole batch, which may be a dict.
+    `outputs.append(accelerator.gather_for_metrics(...))` in a loop without `.cpu()`, if the list is
+    not emptied in the loop.
 
-    ## When it is silent
+    ## What is not reported
 
-    - `.cpu()`, `.item()`, `.tolist()`, `.numpy()` on the way into the list.
-    - The list is emptied, or begun anew, in the same loop.
-    - The value is not known to be gathered, or is a number for each rank.
+    - `.cpu()`, `.item()`, `.tolist()` or `.numpy()` is called before the value is appended.
+    - The list is emptied or re-created in the same loop.
+    - The value is not known to be gathered, or is a single loss per rank.
+
+    ## Fix safety
+
+    Unsafe: `.cpu()` is called on what is appended, so later operations on the list run on the CPU.
+    Not offered for a whole batch, which may be a dict.
+
+    ## References
+
+    - [Accelerate: Accelerator](https://huggingface.co/docs/accelerate/package_reference/accelerator)
     """
 
     code = "DST312"
@@ -85,7 +103,7 @@ accelerator.wait_for_everyone()
 """,
         ),
         Example(
-            title="Emptied in each turn",
+            title="Emptied in each iteration",
             needs=("accelerate",),
             code="""\
 import torch
@@ -139,11 +157,11 @@ total = torch.cat(outputs).mean()
                 continue
             if _is_gathered(objects, site):
                 yield self.finding(
-                    message=f"`{'.'.join(kept)}` keeps what all ranks had, on the GPU of each",
+                    message=f"`{'.'.join(kept)}` keeps gathered tensors on the GPU",
                     severity=Severity.INFO,
                     place=locators.of(module.key).place(site.call.site),
-                    effect="memory of the GPU grows with the data set and the number of ranks",
-                    advice="keep it on the CPU: .cpu()",
+                    effect="GPU memory grows with the size of the dataset and the number of ranks",
+                    help="Move the tensors to the CPU with `.cpu()`",
                     fix=partial(_fix, site, Draft(locators.of(module.key), module, catalogue)),
                 )
 
@@ -192,4 +210,4 @@ def _fix(site: CallSite, draft: Draft) -> Fix:
         if any(draft.text(arg.value) in targets for arg in value.args):
             raise Doubt("a batch may be a dict, which has no cpu()")
     draft.replace(value, f"{draft.text(value)}.cpu()")
-    return draft.fix("unsafe", "Keep it on the CPU")
+    return draft.fix("unsafe", "Move the tensor to the CPU")

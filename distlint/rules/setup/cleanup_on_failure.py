@@ -45,42 +45,64 @@ _EXITS = frozenset({"exit", "_exit", "abort"})
 
 
 class CleanupOnFailure(SourceRule):
-    """A `finally` or `except` meets the other ranks, which have not failed.
+    """Cleanup code in `finally` or `except` waits for ranks that have not failed.
 
-    ## What it finds
+    ```python
+    try:
+        train()
+    finally:
+        dist.barrier()  # bad: after an error on one rank, the other ranks are still in train()
+        dist.destroy_process_group()
+    ```
 
-    A barrier or another collective of `torch.distributed` in the `finally` of a `try`, or in the
-    handler of an exception that may come on one rank alone (warning; info for a `finally` where
-    nothing in the `try` is seen to meet behind what may fail); `destroy_process_group` in a
-    `finally` (info, in preview).
+    ## Use instead
 
-    ## Why it matters
+    ```python
+    train()
+    dist.barrier()
+    dist.destroy_process_group()
+    ```
 
-    When one rank fails, it comes to the barrier in its cleanup, while the others wait in the
-    collective of their next step. The barrier takes part in that one, or all wait until the
-    timeout. Either way the error of the rank is not printed before that, and often not at all:
-    the job looks hung. Destroying the group can wait as well, for what NCCL has under way.
+    Let the exception end the process; the launcher then terminates the other ranks. Call the
+    barrier and `destroy_process_group()` on success only: after the `try`, or in its `else`.
+    Destroying the process group in a `finally` looks natural, but has the same problem.
 
-    ## What to do
+    ## Why is this bad?
 
-    Let the exception end the process; the launcher then ends the others. Meet and destroy on the
-    way of success, behind the `try` or in its `else`. Never "destroy in a `finally`", although
-    that is what comes to mind.
+    When one rank fails, it enters the barrier of its cleanup code while the other ranks wait in the
+    collective of their next step. Either the barrier is matched with that collective, or all ranks
+    wait until the timeout. In both cases the error of the failed rank is printed late, and often
+    not at all: the job seems to hang. `destroy_process_group()` can block as well, on NCCL
+    operations that are still in flight.
 
-    ## Fix
+    ## What is reported
 
-    None: what else is cleaned up there is for the author to keep.
+    - A barrier or another collective of `torch.distributed` (or Accelerate's `wait_for_everyone()`)
+      in the `finally` of a `try`, or in the handler of an exception that may be raised on one rank
+      alone. This is a warning; for a `finally`, it is info if the `try` contains no known
+      collective after code that may fail.
+    - `destroy_process_group` in a `finally` (info, in preview).
 
-    ## When it is silent
+    ## What is not reported
 
-    - Nothing in the `try` can meet: the ranks that have not failed come to the `finally` as well.
-    - The handler raises again before it meets anybody, or exits.
-    - The barrier of a handler that raises behind it is the next one that the others come to, as
-      well: nothing before it, in the `try` or behind, meets.
-    - The exception comes on all ranks or on none: `KeyboardInterrupt`, `ImportError`.
-    - A test of `sys.exc_info()` or of a flag around the call.
-    - The function makes a group of one process.
-    - All work in the `try` is behind a test of the rank: the others are in the `finally` already.
+    - Nothing in the `try` can wait for other ranks: the ranks that have not failed reach the
+      `finally` as well.
+    - The handler re-raises or exits before the collective.
+    - The handler calls a barrier and then raises, and the same barrier is the next one that the
+      other ranks reach: there is no collective before it, in the `try` or after it.
+    - The exception is raised on all ranks or on none: `KeyboardInterrupt`, `ImportError`.
+    - The call is guarded by a test of `sys.exc_info()` or of a flag.
+    - The function creates a process group of size 1.
+    - All work in the `try` is guarded by a rank test: the other ranks are already in the `finally`.
+
+    ## Fix safety
+
+    None: distlint does not know which other cleanup in the block has to stay.
+
+    ## References
+
+    - [torchrun](https://docs.pytorch.org/docs/stable/elastic/run.html)
+    - [torch.distributed: shutdown](https://docs.pytorch.org/docs/stable/distributed.html#shutdown)
     """
 
     code = "DST510"
@@ -88,7 +110,7 @@ class CleanupOnFailure(SourceRule):
 
     good = (
         Example(
-            title="Behind the work",
+            title="Barrier after the `try`",
             code="""\
 import torch.distributed as dist
 
@@ -103,9 +125,9 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Nobody else is there",
+            title="A process group of size 1",
             effect="static",
-            why_static="no process meets another one",
+            why_static="there is only one process in the group",
             code="""\
 import torch
 import torch.distributed as dist
@@ -123,7 +145,7 @@ alone()
 """,
         ),
         Example(
-            title="The others come there as well",
+            title="All ranks reach the `finally`",
             code="""\
 import torch.distributed as dist
 
@@ -136,7 +158,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="On success alone",
+            title="Barrier in the `else`",
             code="""\
 import torch.distributed as dist
 
@@ -155,7 +177,7 @@ else:
 
     bad = (
         Example(
-            title="The barrier hides the error",
+            title="The barrier in `finally` hides the error",
             effect="hang",
             code="""\
 import torch
@@ -180,7 +202,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Destroyed while others work",
+            title="The group is destroyed while other ranks use it",
             effect="static",
             why_static="it hangs with NCCL; gloo resets the connections",
             code="""\
@@ -233,26 +255,21 @@ main({}, print)
                         if _meets_the_others(objects, site, block, here):
                             break
                         sure = not is_final or _others_wait(objects, statement.body, here)
-                        others = (
-                            "the others wait in another collective than"
-                            if sure
-                            else "if the others wait inside the `try`, they do so elsewhere than in"
-                        )
+                        others = "never reach it" if sure else "may not reach it"
                         yield self.finding(
-                            message=f"a rank that fails meets nobody here: {others} this "
-                            f"`{site.name}`",
+                            message=f"a failed rank calls `{site.name}`; other ranks {others}",
                             severity=Severity.WARNING if sure else Severity.INFO,
                             place=locator.place(site.call.site),
-                            effect="the job hangs until the timeout, and the error is not seen",
-                            advice="Meet behind the try, on success alone.",
+                            effect="the job hangs until the timeout, and the error is hidden",
+                            help=f"Call `{site.name}` on success only, after the `try`",
                         )
                     elif objects.is_call_to(site, _DESTROY) and is_final:
                         finding = self.finding(
-                            message="a rank that fails destroys the group while the others use it",
+                            message="a failed rank destroys the group while others use it",
                             severity=Severity.INFO,
                             place=locator.place(site.call.site),
-                            effect="with NCCL it may hang here, and the error is not seen",
-                            advice="Destroy the group on success alone.",
+                            effect="with NCCL this call may hang, and the error is hidden",
+                            help="Call `destroy_process_group()` on success only",
                         )
                         yield replace(finding, preview=True)
 

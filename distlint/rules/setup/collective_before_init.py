@@ -30,33 +30,53 @@ _SAMPLER = "torch.utils.data.DistributedSampler"
 
 
 class CollectiveBeforeInit(SourceRule):
-    """The process group is used before `init_process_group`, or made a second time.
+    """The process group is used before `init_process_group`, or initialized twice.
 
-    ## What it finds
+    ```python
+    sampler = DistributedSampler(dataset)  # bad: there is no process group yet
+    loader = DataLoader(dataset, sampler=sampler)
+    dist.init_process_group("nccl")
+    ```
 
-    A collective, `get_rank`, `new_group`, `DistributedDataParallel(...)` or a `DistributedSampler`
-    without `num_replicas` that runs in any case before `init_process_group` in the same function;
-    a second `init_process_group` behind the first one.
+    ## Use instead
 
-    ## Why it matters
+    ```python
+    dist.init_process_group("nccl")
+    sampler = DistributedSampler(dataset)
+    loader = DataLoader(dataset, sampler=sampler)
+    ```
 
-    torch raises: "Default process group has not been initialized", or "trying to initialize the
+    Where the process group may exist already, guard the call with `if not dist.is_initialized():`.
+
+    ## Why is this bad?
+
+    torch raises "Default process group has not been initialized", or "trying to initialize the
     default process group twice!".
 
-    ## What to do
+    ## What is reported
 
-    Make the group first thing in the script; `if not dist.is_initialized():` where it may be there.
+    - A collective, `get_rank`, `new_group`, `DistributedDataParallel(...)`, or a
+      `DistributedSampler` that is not given both `num_replicas` and `rank`, if it always runs
+      before `init_process_group` in the same function.
+    - A second `init_process_group` after the first one.
 
-    ## Fix
+    ## What is not reported
 
-    None: what has to move with the call is for the author to say.
+    - Code that may initialize the process group runs first: Accelerate, DeepSpeed, a function of
+      the file.
+    - The call, or `init_process_group`, is guarded by a test of `is_initialized()` or of
+      `GroupMember.WORLD`; or the one that comes first is guarded by a condition that does not guard
+      the other one.
+    - The process group is destroyed between the two `init_process_group` calls.
 
-    ## When it is silent
+    ## Fix safety
 
-    - Something that may make the group comes first: Accelerate, DeepSpeed, a function of the file.
-    - A test of `is_initialized()`, or whether `GroupMember.WORLD` is there, or any other test that
-      only one of the two stands under.
-    - The group is destroyed between the two.
+    None: distlint does not know which other statements have to move with the call.
+
+    ## References
+
+    - [torch.distributed: initialization](https://docs.pytorch.org/docs/stable/distributed.html#initialization)
+    - [DistributedSampler](https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.distributed.DistributedSampler)
     """
 
     code = "DST509"
@@ -65,7 +85,7 @@ class CollectiveBeforeInit(SourceRule):
 
     good = (
         Example(
-            title="Made first",
+            title="Initialized first",
             code="""\
 import torch
 import torch.distributed as dist
@@ -79,7 +99,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="A sampler that is told, and a group made again",
+            title="A sampler that is given the world size and the rank",
             code="""\
 import os
 
@@ -99,7 +119,7 @@ dist.destroy_process_group()
 
     bad = (
         Example(
-            title="A sampler that asks how many ranks there are",
+            title="A sampler before the process group",
             effect="fail",
             code="""\
 import torch
@@ -119,7 +139,7 @@ main()
 """,
         ),
         Example(
-            title="Twice",
+            title="Initialized twice",
             effect="fail",
             code="""\
 import torch.distributed as dist
@@ -146,22 +166,24 @@ dist.destroy_process_group()
             for use in _uses(objects):
                 if surely_before(use.point, init.point) and not may_be_made(objects, use):
                     yield self.finding(
-                        message=f"`{use.name}` needs the process group, which is made below",
+                        message=f"`{use.name}` runs before `init_process_group`",
                         severity=Severity.WARNING,
                         place=locator.place(use.call.site),
-                        related=(Related("made here", locator.place(init.call.site)),),
-                        effect="an error: the default process group has not been initialized",
-                        advice="Call init_process_group first.",
+                        related=(Related("initialized here", locator.place(init.call.site)),),
+                        effect='torch raises "Default process group has not been initialized"',
+                        help="Call `init_process_group` first",
                     )
             for other in made:
                 if surely_before(other.point, init.point) and not _destroyed(objects, other, init):
                     yield self.finding(
-                        message="the process group is there already",
+                        message="the process group is already initialized",
                         severity=Severity.WARNING,
                         place=locator.place(init.call.site),
-                        related=(Related("made here", locator.place(other.call.site)),),
-                        effect="an error: trying to initialize the default process group twice",
-                        advice="Make it once, or test dist.is_initialized().",
+                        related=(
+                            Related("first initialized here", locator.place(other.call.site)),
+                        ),
+                        effect="torch raises an error about initializing the process group twice",
+                        help="Initialize it once, or check `dist.is_initialized()` first",
                     )
                     break
 

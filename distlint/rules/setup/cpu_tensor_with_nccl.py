@@ -43,33 +43,51 @@ _MOVED = frozenset(
 
 
 class CpuTensorWithNccl(SourceRule):
-    """A tensor on the CPU is handed to a collective of NCCL.
+    """A CPU tensor is passed to a collective of the NCCL backend.
 
-    ## What it finds
+    ```python
+    dist.init_process_group("nccl")
+    count = torch.tensor([len(batch)])
+    dist.all_reduce(count)  # bad: `count` is on the CPU
+    ```
 
-    A tensor made by `torch.tensor(...)`, `torch.zeros(...)` and their kind without `device=` (or
-    with `device="cpu"`), given as it is to a collective in a file that makes its process group
-    with `"nccl"`. Also `DDP(Net(), device_ids=[rank])` with a model that is not moved anywhere.
+    ## Use instead
 
-    ## Why it matters
+    ```python
+    dist.init_process_group("nccl")
+    count = torch.tensor([len(batch)], device="cuda")
+    dist.all_reduce(count)
+    ```
 
-    NCCL moves data between GPUs only: "No backend type associated with device type cpu", or in
-    older versions "Tensors must be CUDA and dense".
+    With `init_process_group("cpu:gloo,cuda:nccl")`, the process group accepts both CPU and CUDA
+    tensors.
 
-    ## What to do
+    ## Why is this bad?
 
-    `torch.tensor(value, device=device)`, or a group that has both:
-    `init_process_group("cpu:gloo,cuda:nccl")`.
+    NCCL moves data between GPUs only. torch raises "No backend type associated with device type
+    cpu", or in older versions "Tensors must be CUDA and dense".
 
-    ## Fix
+    ## What is reported
 
-    Unsafe: `device="cuda"`, the current device of the process, where none is given.
+    - A tensor that is created with `torch.tensor(...)`, `torch.zeros(...)` or the like, without
+      `device=` (or with `device="cpu"`), and passed unchanged to a collective, in a file that
+      initializes its process group with `"nccl"`.
+    - `DDP(Net(), device_ids=[rank])` with a model that is not moved to a GPU.
 
-    ## When it is silent
+    ## What is not reported
 
-    - The model is made around a part that has been moved: `DDP(Wrapper(encoder))`.
-    - The variable is given another value anywhere in the function, or moved.
-    - The collective has a group of its own, or the file knows another backend or default device.
+    - The model wraps a module that has been moved already: `DDP(Wrapper(encoder))`.
+    - The variable is assigned again anywhere in the function, or the tensor is moved.
+    - The collective is given a `group`, or the file uses another backend or sets a default device.
+
+    ## Fix safety
+
+    Unsafe: adds `device="cuda"`, the current device of the process, to a call that has no `device`.
+
+    ## References
+
+    - [torch.distributed: backends](https://docs.pytorch.org/docs/stable/distributed.html#backends)
+    - [DistributedDataParallel](https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html)
     """
 
     code = "DST511"
@@ -78,7 +96,7 @@ class CpuTensorWithNccl(SourceRule):
 
     good = (
         Example(
-            title="On the device",
+            title="A tensor on the GPU",
             effect="static",
             why_static="it needs a GPU for each process",
             code="""\
@@ -98,7 +116,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="With gloo",
+            title="The gloo backend",
             code="""\
 import torch
 import torch.distributed as dist
@@ -113,7 +131,7 @@ dist.destroy_process_group()
 
     bad = (
         Example(
-            title="A length",
+            title="A length without `device`",
             effect="static",
             why_static="NCCL needs a GPU for each process",
             code="""\
@@ -136,7 +154,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="On the CPU in so many words",
+            title='`device="cpu"`',
             effect="static",
             why_static="NCCL needs a GPU for each process",
             code="""\
@@ -165,11 +183,11 @@ dist.destroy_process_group()
         locator = locators.of(module.key)
         for site in _unmoved(objects):
             yield self.finding(
-                message="this model is on the CPU, and device_ids says that it is on a GPU",
+                message="the model is on the CPU, but `device_ids` names a GPU",
                 severity=Severity.ERROR,
                 place=locator.place(site.call.site),
-                effect="an error: the module has to be on the devices of device_ids",
-                advice="Move it first: DDP(model.to(device), ...).",
+                effect="DDP raises an error: the module must be on the GPU in `device_ids`",
+                help="Move the model first: `DDP(model.to(device), ...)`",
             )
         for site in objects.calls(_PAYLOAD):
             if not objects.called(site).startswith("torch.distributed."):
@@ -180,13 +198,12 @@ dist.destroy_process_group()
             made = _made_on_cpu(objects, value, site) if value is not None else None
             if made is not None:
                 yield self.finding(
-                    message=f"NCCL cannot move the tensor that this `{site.name}` gets: it is on "
-                    "the CPU",
+                    message=f"a CPU tensor is passed to `{site.name}` with NCCL",
                     severity=Severity.ERROR,
                     place=locator.place(site.call.site),
-                    related=(Related("made here", locator.place(made.site)),),
-                    effect="an error: no backend type associated with device type cpu",
-                    advice="Make it on the device of the process.",
+                    related=(Related("created on the CPU here", locator.place(made.site)),),
+                    effect='torch raises "No backend type associated with device type cpu"',
+                    help="Create the tensor on the GPU of this process",
                     fix=partial(_fix, made, Draft(locator, module, catalogue)),
                 )
 
@@ -295,6 +312,6 @@ def _is_factory(objects: Objects, call: ir.Call, site: CallSite) -> bool:
 def _fix(made: ir.Call, draft: Draft) -> Fix:
     call = draft.node(made.site, cst.Call)
     if calls.argument(call, "device") is not None:
-        raise Doubt("it says where")
+        raise Doubt("a device is given")
     calls.set_keyword(draft, call, "device", '"cuda"')
-    return draft.fix("unsafe", "Make it on the GPU")
+    return draft.fix("unsafe", "Create the tensor on the GPU")

@@ -28,33 +28,51 @@ _NODE = re.compile(r"\bnode\b", re.IGNORECASE)
 
 
 class DeviceCountAsWorldSize(SourceRule):
-    """A batch size or a number of steps is shared by `torch.cuda.device_count()`.
+    """A batch size, step count or learning rate is scaled by `torch.cuda.device_count()`.
 
-    ## What it finds
+    ```python
+    dist.init_process_group("nccl")
+    world_size = int(os.environ["WORLD_SIZE"])
+    batch_size = args.batch_size // torch.cuda.device_count()  # bad: the GPUs of one node
+    ```
+
+    ## Use instead
+
+    ```python
+    dist.init_process_group("nccl")
+    batch_size = args.batch_size // dist.get_world_size()
+    ```
+
+    The environment variable `WORLD_SIZE` holds the same number.
+
+    ## Why is this bad?
+
+    `device_count()` is the number of GPUs visible on this node, not the number of ranks. On two
+    nodes it is half the world size; in a job that uses fewer GPUs than are visible, it is larger
+    than the world size. The effective batch size then silently differs from the one that was asked
+    for.
+
+    ## What is reported
 
     `batch_size // torch.cuda.device_count()`, and the like for accumulation steps and learning
-    rates, in a script that a launcher tells the world size.
+    rates, in a script that also uses `WORLD_SIZE` or `get_world_size()`.
 
-    ## Why it matters
+    ## What is not reported
 
-    The number of GPUs that this node shows is not the number of ranks: on two nodes it is half of
-    it, and in a run on fewer GPUs than are visible it is more. The batch that is trained on is then
-    not the one that was asked for, without a word.
+    - The file uses neither `WORLD_SIZE` nor `get_world_size()`, or it uses `DataParallel` or
+      `mp.spawn`.
+    - The count is used as a number of processes, workers, devices or nodes.
+    - The help text of the option says that the value is per node.
 
-    ## What to do
+    ## Fix safety
 
-    Divide by `dist.get_world_size()`, or by `WORLD_SIZE` of the environment.
+    None: on a single node with all GPUs in use the two numbers are equal, and some scripts do mean
+    the GPUs of their node.
 
-    ## Fix
+    ## References
 
-    None: on one node, and with all GPUs in use, the two are the same, and some scripts mean the
-    GPUs of their node.
-
-    ## When it is silent
-
-    - The file knows no `WORLD_SIZE`, or uses `DataParallel` or `mp.spawn`.
-    - The count is used for a number of processes, of workers, of devices or of nodes.
-    - The help of the option says that it is meant for a node.
+    - [torch.cuda.device_count](https://docs.pytorch.org/docs/stable/generated/torch.cuda.device_count.html)
+    - [torchrun: environment variables](https://docs.pytorch.org/docs/stable/elastic/run.html#environment-variables)
     """
 
     code = "DST513"
@@ -63,7 +81,7 @@ class DeviceCountAsWorldSize(SourceRule):
 
     good = (
         Example(
-            title="The batch of a node",
+            title="A batch size per node",
             effect="static",
             why_static="it reads options",
             code="""\
@@ -129,7 +147,7 @@ dist.destroy_process_group()
 
     bad = (
         Example(
-            title="Accumulation steps",
+            title="Accumulation steps divided by the GPUs of a node",
             effect="static",
             why_static="it shows with GPUs on two nodes only",
             code="""\
@@ -148,7 +166,7 @@ if int(os.environ.get("RANK", -1)) != -1:
 """,
         ),
         Example(
-            title="Batch size",
+            title="Batch size divided by the GPUs of a node",
             effect="static",
             why_static="it shows with GPUs on two nodes only",
             code="""\
@@ -185,11 +203,11 @@ dist.destroy_process_group()
         for point in objects.points:
             if _divides(objects, point) and not _is_of_node(objects, point):
                 yield self.finding(
-                    message="the GPUs of this node are not the ranks of the job",
+                    message="the number of local GPUs is used as the world size",
                     severity=Severity.WARNING,
                     place=locators.of(module.key).place(point.statement.site),
-                    effect="on several nodes, or on fewer GPUs, the effective batch is another one",
-                    advice="Take the world size.",
+                    effect="with several nodes or unused GPUs, the effective batch size is wrong",
+                    help="Use `dist.get_world_size()`",
                 )
 
 

@@ -46,47 +46,61 @@ _BARE = ("cuda",)
 
 
 class DeviceNotSet(SourceRule):
-    """NCCL is set up and nothing binds the process to its own GPU.
+    """NCCL is initialized, but the process does not select its GPU with `torch.cuda.set_device`.
 
-    ## What it finds
+    ```python
+    dist.init_process_group("nccl")  # bad: the current device of every process is GPU 0
+    model = DDP(Net().cuda())
+    loss = model(batch.cuda()).mean()
+    ```
 
-    `init_process_group("nccl")` in a file that uses CUDA, where neither it nor a file of the
-    project that it imports calls `torch.cuda.set_device` or passes `device_id=`. Also work on the
-    bare device `"cuda"` before `set_device` in the same function.
-
-    ## Why it matters
-
-    The current device of each process is GPU 0 until it says otherwise. `"cuda"`, `.cuda()`,
-    `barrier()` and the collectives of objects all use the current device: the processes of a node
-    pile up on GPU 0, which holds a context of each and runs out of memory, or NCCL refuses with
-    "Duplicate GPU detected".
-
-    torchrun does not do it for the script: unless it is told `--virtual-local-rank`, it leaves
-    `CUDA_VISIBLE_DEVICES` as it is and sets `LOCAL_RANK`. Advice to leave the local rank to the
-    launcher alone is wrong.
-
-    ## What to do
+    ## Use instead
 
     ```python
     torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
     dist.init_process_group("nccl")
+    model = DDP(Net().cuda())
+    loss = model(batch.cuda()).mean()
     ```
 
-    ## Fix
+    ## Why is this bad?
 
-    Unsafe: `torch.cuda.set_device` with `LOCAL_RANK` goes before `init_process_group`, where the
-    script reads `LOCAL_RANK` already. It has to be started by torchrun.
+    The current device of each process is GPU 0 until it is changed. `"cuda"`, `.cuda()`,
+    `barrier()` and the object collectives all use the current device. The processes of a node pile
+    up on GPU 0, which holds a CUDA context of each of them and runs out of memory, or NCCL raises
+    "Duplicate GPU detected".
 
-    ## When it is silent
+    torchrun does not select the device for the script: it sets `LOCAL_RANK`, and unless it is
+    started with `--virtual-local-rank`, it leaves `CUDA_VISIBLE_DEVICES` unchanged. Advice to leave
+    the device to the launcher is therefore wrong.
 
-    - The device is set, or `CUDA_VISIBLE_DEVICES` written, here or in an imported file.
-    - Accelerate, DeepSpeed, Lightning and transformers, which set it; Ray, which shows each process
-      its own; tests (`test_*.py`).
-    - The group has one process.
-    - A function of the project that speaks of the device is called: it may set it.
-    - The file uses no CUDA besides, or another backend.
-    - The group is made in a function for other files that neither reads a rank nor is given
-      one, so that they have set the device, or that gives them back the one to set.
+    ## What is reported
+
+    - `init_process_group("nccl")` in a file that uses CUDA, if neither the file nor a project file
+      that it imports calls `torch.cuda.set_device` or passes `device_id=`.
+    - Work on the device `"cuda"`, without an index, before `set_device` in the same function.
+
+    ## What is not reported
+
+    - The device is set, or `CUDA_VISIBLE_DEVICES` is written, in the file or in one that it
+      imports.
+    - Accelerate, DeepSpeed, Lightning and transformers, which set the device; Ray, which shows each
+      process its own GPU only; tests (`test_*.py`).
+    - The process group has one process.
+    - A function of the project is called that has `device` in its name: it may set the device.
+    - The file does not use CUDA otherwise, or uses another backend.
+    - A function for other files initializes the process group, and it neither reads a rank nor is
+      given one (its callers have set the device), or it returns the device for its callers to set.
+
+    ## Fix safety
+
+    Unsafe: inserts `torch.cuda.set_device` with `LOCAL_RANK` before `init_process_group`, if the
+    script already reads `LOCAL_RANK`. The script must be started with torchrun.
+
+    ## References
+
+    - [torch.cuda.set_device](https://docs.pytorch.org/docs/stable/generated/torch.cuda.set_device.html)
+    - [torchrun: environment variables](https://docs.pytorch.org/docs/stable/elastic/run.html#environment-variables)
     """
 
     code = "DST502"
@@ -95,7 +109,7 @@ class DeviceNotSet(SourceRule):
 
     good = (
         Example(
-            title="Set before the group is made",
+            title="Device set before `init_process_group`",
             effect="static",
             why_static="it needs a GPU for each process",
             code="""\
@@ -112,7 +126,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Named when the group is made",
+            title="Device passed to `init_process_group`",
             effect="static",
             why_static="it needs a GPU for each process",
             code="""\
@@ -128,7 +142,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="On the CPU",
+            title="The gloo backend",
             code="""\
 import torch
 import torch.distributed as dist
@@ -143,9 +157,9 @@ dist.destroy_process_group()
 
     bad = (
         Example(
-            title="All tensors on the first GPU",
+            title="All tensors on GPU 0",
             effect="static",
-            why_static="it shows with several GPUs only: NCCL refuses two ranks on one",
+            why_static="it shows with several GPUs only: NCCL rejects two ranks on one GPU",
             code="""\
 import os
 
@@ -165,9 +179,9 @@ main()
 """,
         ),
         Example(
-            title="The model is placed, the process is not",
+            title="The model is on its GPU, but the current device is not set",
             effect="static",
-            why_static="it shows with several GPUs only: a context of each process on GPU 0",
+            why_static="it shows with several GPUs only: GPU 0 holds a context of each process",
             code="""\
 import os
 
@@ -193,9 +207,9 @@ if __name__ == "__main__":
 """,
         ),
         Example(
-            title="Too late",
+            title="Device set too late",
             effect="static",
-            why_static="it shows with several GPUs only: a context of each process on GPU 0",
+            why_static="it shows with several GPUs only: GPU 0 holds a context of each process",
             code="""\
 import os
 
@@ -230,12 +244,12 @@ dist.destroy_process_group()
         if not _BINDS.isdisjoint(module.tokens):
             for early, setting in _before_set(objects):
                 yield self.finding(
-                    message="this uses GPU 0 in every process: the device is set below",
+                    message="CUDA is used before `set_device`: this runs on GPU 0",
                     severity=Severity.WARNING,
                     place=locator.place(early.call.site),
-                    related=(Related("set here", locator.place(setting.call.site)),),
-                    effect="GPU 0 holds a context of every process of the node",
-                    advice="Set the device before anything uses CUDA.",
+                    related=(Related("device set here", locator.place(setting.call.site)),),
+                    effect="GPU 0 holds a CUDA context of every process on the node",
+                    help="Call `set_device` before anything uses CUDA",
                 )
             return
         if any(not _BINDS.isdisjoint(other.tokens) for other in module.imports):
@@ -252,14 +266,13 @@ dist.destroy_process_group()
             if not (reached or wraps) and _is_for_callers(objects, init.point.scope, here):
                 continue
             yield self.finding(
-                message="nothing binds this process to a GPU of its own: the current device of "
-                "every process is GPU 0",
+                message="no device is set: the current device of each rank is GPU 0",
                 severity=Severity.WARNING,
                 place=locator.place(init.call.site),
-                effect="all processes of a node use GPU 0, or NCCL refuses: duplicate GPU"
+                effect='all processes of a node use GPU 0, or NCCL raises "Duplicate GPU detected"'
                 if _BARE_USE in uses
-                else "what takes no number, as barrier(), makes a context of each process on GPU 0",
-                advice='Call torch.cuda.set_device(int(os.environ["LOCAL_RANK"])) before it.',
+                else "`barrier()` and object collectives create a context of each process on GPU 0",
+                help='Call `torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))` first',
                 fix=partial(_fix, init, Draft(locator, module, catalogue)),
             )
 
@@ -371,7 +384,7 @@ def _is_index(node: ir.Expr) -> bool:
 
 def _fix(init: CallSite, draft: Draft) -> Fix:
     if "LOCAL_RANK" not in draft.names.module.tokens:
-        raise Doubt("it may not be started by torchrun")
+        raise Doubt("it may not be started with torchrun")
     call = draft.node(init.call.site, cst.Call)
     statement = statements.statement_of(draft, call)
     if "torch" in names.taken_names(draft) and names.available(draft, "torch", call):
@@ -381,4 +394,4 @@ def _fix(init: CallSite, draft: Draft) -> Fix:
         text = imports.imported(draft, "torch.cuda", "set_device", call)
     environ = imports.imported(draft, "os", "environ", call)
     statements.insert_before(draft, statement, f'{text}(int({environ}["LOCAL_RANK"]))')
-    return draft.fix("unsafe", "Bind the process to its GPU first")
+    return draft.fix("unsafe", "Call `torch.cuda.set_device` first")

@@ -60,41 +60,68 @@ _WRAPS = ("torch.nn.parallel.DistributedDataParallel", "torch.distributed.fsdp.f
 
 
 class EnvAfterUse(SourceRule):
-    """An environment variable is set after the moment at which it is read.
+    """An environment variable is set after it has been read.
 
-    ## What it finds
+    ```python
+    import os
+    import torch.distributed as dist
 
-    `os.environ[...] = ...` behind what reads it, in the same function or at the top of the file:
-    `TORCH_DISTRIBUTED_DEBUG` after the import of torch, `MASTER_ADDR`, `RANK`, `TORCH_NCCL_*` and
-    their kind after `init_process_group`, `NCCL_*` after the first collective, `CUDA_*` and
-    `PYTORCH_CUDA_ALLOC_CONF` after the first use of CUDA.
+    os.environ["TORCH_DISTRIBUTED_DEBUG"] = "INFO"  # bad: torch has read it on import
+    dist.init_process_group("nccl")
+    ```
 
-    ## Why it matters
+    ## Use instead
 
-    Each of these is read once. Set later it changes nothing and says nothing: the debug level stays
-    off, the wrong network interface stays in use, and one looks for the reason elsewhere.
+    ```python
+    import os
 
-    ## What to do
+    os.environ["TORCH_DISTRIBUTED_DEBUG"] = "INFO"
 
-    Set it in the shell, or at the very top of the script, before the imports.
+    import torch.distributed as dist
 
-    `TORCH_DISTRIBUTED_DEBUG=DETAIL` checks collectives and raises; it does not log them, unless
-    `TORCH_CPP_LOG_LEVEL=INFO` is set as well. On torch 2.13 without CUDA it crashes
-    `DistributedDataParallel`, which `INFO` does not.
+    dist.init_process_group("nccl")
+    ```
 
-    ## Fix
+    Or set the variable in the shell. `TORCH_DISTRIBUTED_DEBUG=DETAIL` checks collectives and raises
+    on a mismatch; it does not log them, unless `TORCH_CPP_LOG_LEVEL=INFO` is set as well. In torch
+    2.13 without CUDA, `DETAIL` crashes `DistributedDataParallel`; `INFO` does not.
 
-    None: the place before the imports is for the author to choose.
+    ## Why is this bad?
 
-    ## When it is silent
+    Each of these variables is read once. Setting it later has no effect, and nothing warns about
+    it: the debug level stays off, or the wrong network interface stays in use.
 
-    - The file starts other processes, which read it when they start, or a base of the class does.
-    - Something else may come first: another function, a branch.
-    - The file has it read once more: `dist.set_debug_level_from_env()`.
-    - The group is made by an URL or a store of its own (`init_method="tcp://..."`), which reads no
-      `MASTER_ADDR`.
-    - NCCL reads it for each communicator (`NCCL_ALGO`, `NCCL_PROTO`, `NCCL_COLLNET_ENABLE`,
-      `NCCL_SHARP_DISABLE`), and the file makes groups later, for which it counts.
+    ## What is reported
+
+    `os.environ[...] = ...` after the code that reads the variable, in the same function or at the
+    top level of the file:
+
+    - `TORCH_DISTRIBUTED_DEBUG` after the import of torch;
+    - `MASTER_ADDR`, `RANK`, `TORCH_NCCL_*` and the like after `init_process_group`;
+    - `NCCL_*` after the first collective;
+    - `CUDA_*` and `PYTORCH_CUDA_ALLOC_CONF` after the first use of CUDA.
+
+    ## What is not reported
+
+    - The file, or a base class of the class, starts other processes, which read the variable at
+      their start.
+    - It is not certain that the read comes first: it is in another function or in a branch.
+    - The file reads the variable again: `dist.set_debug_level_from_env()`.
+    - The process group is initialized with a URL or a store (`init_method="tcp://..."`) and does
+      not read `MASTER_ADDR`.
+    - NCCL reads the variable for each communicator (`NCCL_ALGO`, `NCCL_PROTO`,
+      `NCCL_COLLNET_ENABLE`, `NCCL_SHARP_DISABLE`), and the file creates process groups later, which
+      use the new value.
+
+    ## Fix safety
+
+    None: where to set the variable before the imports is the author's choice.
+
+    ## References
+
+    - [torch.distributed: environment variables](https://docs.pytorch.org/docs/stable/distributed.html#common-environment-variables)
+    - [ProcessGroupNCCL environment variables](https://docs.pytorch.org/docs/stable/torch_nccl_environment_variables.html)
+    - [NCCL environment variables](https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html)
     """
 
     code = "DST508"
@@ -105,7 +132,7 @@ class EnvAfterUse(SourceRule):
         Example(
             title="Before the import",
             effect="static",
-            why_static="it runs in an interpreter of its own: tests/executed/test_plain_python.py",
+            why_static="it needs a fresh interpreter: tests/executed/test_plain_python.py",
             code="""\
 import os
 
@@ -120,7 +147,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="For the communicators of later groups",
+            title="For the communicators of process groups created later",
             code="""\
 import os
 
@@ -135,7 +162,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="For the communicators of groups that another package makes",
+            title="For the communicators of process groups that another package creates",
             effect="static",
             why_static="it needs Megatron",
             code="""\
@@ -157,7 +184,7 @@ class Groups:
 """,
         ),
         Example(
-            title="The address of the group is another",
+            title="The process group does not use `MASTER_PORT`",
             code="""\
 import os
 import tempfile
@@ -174,7 +201,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="For NCCL before its first collective",
+            title="Before the first collective of NCCL",
             code="""\
 import os
 
@@ -193,7 +220,7 @@ dist.destroy_process_group()
         Example(
             title="The debug level, after the import",
             effect="static",
-            why_static="it runs in an interpreter of its own: tests/executed/test_plain_python.py",
+            why_static="it needs a fresh interpreter: tests/executed/test_plain_python.py",
             code="""\
 import os
 
@@ -206,7 +233,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="After the group is made",
+            title="After the first collective",
             effect="static",
             why_static="it needs NCCL",
             code="""\
@@ -243,12 +270,12 @@ def main():
             reader = _reader(objects, written)
             if reader is not None and not _starts_others(objects, written.point):
                 yield self.finding(
-                    message=f"{written.name} has been read already: this changes nothing",
+                    message=f"`{written.name}` is set after it was read",
                     severity=Severity.WARNING,
                     place=locator.place(written.point.statement.site),
                     related=(Related("read here", locator.place(reader)),),
-                    effect="nothing: the setting is ignored without a word",
-                    advice="Set it before, at the top of the script or in the shell.",
+                    effect="the setting is silently ignored",
+                    help="Set it before the imports at the top of the script, or in the shell",
                 )
 
 

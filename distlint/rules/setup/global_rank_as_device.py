@@ -44,41 +44,55 @@ _SPAWNS = frozenset({"spawn", "start_processes", "mp_spawn"})
 
 
 class GlobalRankAsDevice(SourceRule):
-    """The global rank picks the GPU, which has no such number on the second node.
+    """The global rank is used as the GPU index, which fails on every node but the first.
 
-    ## What it finds
+    ```python
+    rank = dist.get_rank()
+    torch.cuda.set_device(rank)  # bad: on the second of two 8-GPU nodes, ranks are 8 to 15
+    model = DDP(Net().cuda(), device_ids=[rank])
+    ```
 
-    `torch.cuda.set_device(rank)`, `torch.device("cuda", rank)`, `f"cuda:{rank}"`,
-    `device_ids=[rank]`, `.to(rank)` and `.cuda(rank)` with a rank that is `RANK` of the environment
-    or `dist.get_rank()`.
-
-    ## Why it matters
-
-    Ranks count over all nodes, GPUs on each node from 0. On the second node of eight GPUs each the
-    ranks are 8 to 15: "CUDA error: invalid device ordinal". On one node it works, so that it shows
-    only when the job grows.
-
-    ## What to do
+    ## Use instead
 
     ```python
     local_rank = int(os.environ["LOCAL_RANK"])
     torch.cuda.set_device(local_rank)
+    model = DDP(Net().cuda(), device_ids=[local_rank])
     ```
 
-    ## Fix
+    ## Why is this bad?
 
-    Unsafe: `int(os.environ["LOCAL_RANK"])` in its place. The launcher has to set it, as torchrun
-    does; where the script has a rank for a run without a launcher, it is 0 without it.
+    Ranks are numbered across all nodes, GPUs from 0 on each node. On the second node of eight GPUs
+    each, the ranks are 8 to 15, and CUDA raises "invalid device ordinal". On a single node the code
+    works, so the bug shows only when the job grows.
 
-    ## When it is silent
+    ## What is reported
+
+    `torch.cuda.set_device(rank)`, `torch.device("cuda", rank)`, `f"cuda:{rank}"`,
+    `device_ids=[rank]`, `.to(rank)` and `.cuda(rank)`, where the rank is the environment variable
+    `RANK` or `dist.get_rank()`.
+
+    ## What is not reported
 
     - The rank is taken modulo the number of GPUs.
-    - It is a parameter: `mp.spawn` on one node passes the local index.
-    - The file starts its processes by `mp.spawn`, or a script beside it that imports it does; or
-      one runs it with `--nproc_per_node` in a subprocess; or it is a test, by its name or by a
-      folder `tests` around it.
-    - The processes meet at `tcp://127.0.0.1`, where no other node is.
-    - It asserts that `WORLD_SIZE` is `LOCAL_WORLD_SIZE`: there is one node.
+    - The rank is a function parameter: `mp.spawn` on one node passes the local index.
+    - The file starts its processes with `mp.spawn`, or a script in the same directory that imports
+      it does.
+    - A script in the same directory runs the file with `--nproc_per_node` in a subprocess.
+    - The file is a test, by its name or by a `tests` directory above it.
+    - The rendezvous is at `tcp://127.0.0.1`, which other nodes cannot reach.
+    - The file asserts that `WORLD_SIZE` equals `LOCAL_WORLD_SIZE`: there is only one node.
+
+    ## Fix safety
+
+    Unsafe: replaces the rank with `int(os.environ["LOCAL_RANK"])`. The launcher has to set the
+    variable, as torchrun does. If the script has a fallback rank for runs without a launcher, the
+    local rank falls back to 0.
+
+    ## References
+
+    - [torchrun: environment variables](https://docs.pytorch.org/docs/stable/elastic/run.html#environment-variables)
+    - [torch.cuda.set_device](https://docs.pytorch.org/docs/stable/generated/torch.cuda.set_device.html)
     """
 
     code = "DST504"
@@ -107,7 +121,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Modulo the GPUs of a node",
+            title="The rank modulo the number of GPUs",
             effect="static",
             why_static="it needs a GPU for each process",
             code="""\
@@ -122,7 +136,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="The index that spawn passes",
+            title="The index that `mp.spawn` passes",
             effect="static",
             why_static="it needs a GPU for each process",
             code="""\
@@ -146,7 +160,7 @@ if __name__ == "__main__":
 
     bad = (
         Example(
-            title="RANK of the environment",
+            title="The environment variable `RANK`",
             effect="static",
             why_static="it shows with GPUs on two nodes only",
             code="""\
@@ -164,7 +178,7 @@ def init_distributed():
 """,
         ),
         Example(
-            title="The rank in device_ids",
+            title="The rank in `device_ids`",
             effect="static",
             why_static="it shows with GPUs on two nodes only",
             code="""\
@@ -207,11 +221,11 @@ def main(net):
                 if _is_launched(document.path):
                     return
                 yield self.finding(
-                    message="the global rank is no number of a GPU on the second node",
+                    message="the global rank is used as a GPU index",
                     severity=Severity.ERROR,
                     place=locator.place(site.call.site),
-                    effect="CUDA error: invalid device ordinal, on every node but the first",
-                    advice='Take int(os.environ["LOCAL_RANK"]).',
+                    effect='"CUDA error: invalid device ordinal" on every node but the first',
+                    help='Use `int(os.environ["LOCAL_RANK"])`',
                     fix=partial(_fix, objects, site, node, Draft(locator, module, catalogue)),
                 )
 
@@ -380,11 +394,11 @@ def _fix(objects: Objects, site: CallSite, node: ir.Expr, draft: Draft) -> Fix:
         if each.value == node.id
     ]
     if len(found) != 1:
-        raise Doubt("which of them it is")
+        raise Doubt("the rank is there more than once")
     known = _local_rank_at(objects, site.point, call, draft)
     if known is not None:
         draft.replace(found[0], known)
-        return draft.fix("unsafe", "Take the local rank")
+        return draft.fix("unsafe", "Use the local rank")
     environ = imports.imported(draft, "os", "environ", call)
     inside = isinstance(draft.parent(found[0]), cst.FormattedStringExpression)
     quote = "'" if inside else '"'
@@ -392,7 +406,7 @@ def _fix(objects: Objects, site: CallSite, node: ir.Expr, draft: Draft) -> Fix:
     may_be_alone = _may_be_alone(objects, node, site.point)
     read = f"{environ}.get({name}, 0)" if may_be_alone else f"{environ}[{name}]"
     draft.replace(found[0], f"int({read})")
-    return draft.fix("unsafe", "Take the local rank")
+    return draft.fix("unsafe", "Use the local rank")
 
 
 def _local_rank_at(objects: Objects, point: Point, call: cst.Call, draft: Draft) -> str | None:

@@ -30,36 +30,54 @@ _PORT_OPTIONS = frozenset({"--master_port", "--master-port"})
 
 
 class HardCodedPort(SourceRule):
-    """A script writes `MASTER_PORT`, or the port of its rendezvous, as a constant.
+    """`MASTER_PORT`, or the port of the rendezvous, is hard-coded in the script.
 
-    ## What it finds
+    ```python
+    local_rank = int(os.environ["LOCAL_RANK"])
+    os.environ["MASTER_PORT"] = "29500"  # bad: overrides the port that torchrun has chosen
+    dist.init_process_group("nccl")
+    ```
+
+    ## Use instead
+
+    ```python
+    local_rank = int(os.environ["LOCAL_RANK"])
+    os.environ.setdefault("MASTER_PORT", "29500")
+    dist.init_process_group("nccl")
+    ```
+
+    With torchrun the line is not needed: the launcher sets the variable. A script that spawns its
+    processes itself can ask for a free port in the parent process.
+
+    ## Why is this bad?
+
+    Warning, if the script reads the rank that a launcher sets: torchrun runs the store on a port
+    that it chooses, and passes it to the processes in this variable. If a script that runs under
+    `torchrun --standalone` overrides it, all ranks wait for a store that does not exist, until the
+    timeout.
+
+    Info, in preview, for a port in `init_method`, and for a script that starts its processes itself
+    or passes the port to a launcher (`--master_port`): two jobs on one machine use the same port,
+    and the second one fails with "address already in use".
+
+    ## What is reported
 
     `os.environ["MASTER_PORT"] = "12355"` and `init_method="tcp://localhost:23456"`.
 
-    ## Why it matters
+    ## What is not reported
 
-    Warning, where the script reads the rank that a launcher sets: torchrun holds the store on a
-    port of its own choice and tells it to the processes by this very variable. With
-    `torchrun --standalone` all ranks then wait for a store that is not there, until they time out.
-
-    Info, and in preview, where the script starts its processes itself, or a launcher that it tells
-    the port (`--master_port`): two jobs on one machine take the same port, and the second one
-    fails: "address already in use".
-
-    ## What to do
-
-    Leave the variable to the launcher, or use `os.environ.setdefault`. A script that spawns its
-    processes can ask for a free port in the parent.
-
-    ## Fix
-
-    None: which port is free, or who sets it, is not in the file.
-
-    ## When it is silent
-
-    - `os.environ.setdefault`, or a test whether the variable is there.
-    - The port is computed, or an option.
+    - `os.environ.setdefault`, or a test whether the variable is set.
+    - The port is computed, or comes from an option.
     - The file is a test (`test_*.py`).
+
+    ## Fix safety
+
+    None: the file does not say which port is free, or who sets the variable.
+
+    ## References
+
+    - [torchrun](https://docs.pytorch.org/docs/stable/elastic/run.html)
+    - [torch.distributed: initialization](https://docs.pytorch.org/docs/stable/distributed.html#initialization)
     """
 
     code = "DST506"
@@ -68,7 +86,7 @@ class HardCodedPort(SourceRule):
 
     good = (
         Example(
-            title="A default",
+            title="A default value",
             code="""\
 import os
 
@@ -82,7 +100,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Only where no launcher has set it",
+            title="Set only if no launcher has set it",
             code="""\
 import os
 
@@ -98,7 +116,7 @@ dist.destroy_process_group()
 
     bad = (
         Example(
-            title="Against the launcher",
+            title="The port of the launcher is overridden",
             effect="static",
             why_static="it waits until it times out under torchrun --standalone only",
             code="""\
@@ -120,7 +138,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Two jobs on one machine",
+            title="The same port for every job",
             effect="static",
             why_static="it needs a second job on the same machine",
             code="""\
@@ -160,15 +178,15 @@ if __name__ == "__main__":
         for site in _fixed(objects):
             serious = launched and isinstance(site, ir.Assign)
             finding = self.finding(
-                message="this port takes the place of the one that the launcher has chosen"
+                message="this overrides the port that the launcher has chosen"
                 if serious
-                else "two jobs on one machine take the same port",
+                else "hard-coded port: two jobs on one machine collide",
                 severity=Severity.WARNING if serious else Severity.INFO,
                 place=locators.of(module.key).place(site.site),
-                effect="all ranks wait for a store that is not there (torchrun --standalone)"
+                effect="all ranks wait for a store that does not exist (`torchrun --standalone`)"
                 if serious
-                else "the second job fails: address already in use",
-                advice="Leave it to the launcher, or use os.environ.setdefault.",
+                else 'the second job fails with "address already in use"',
+                help="Let the launcher set the port, or use `os.environ.setdefault`",
             )
             yield finding if serious else replace(finding, preview=True)
 

@@ -42,37 +42,60 @@ _MANAGERS = ("contextlib.contextmanager", "contextmanager")
 
 
 class IneffectiveRankGuard(SourceRule):
-    """A test of the rank holds on every rank, or on none.
+    """A rank check has the same result on all ranks.
 
-    ## What it finds
+    ```python
+    if is_main_process:  # bad: the function is not called, and is always true
+        write_report()
+    if os.environ["RANK"] == 0:  # bad: compares a string with a number
+        write_report()
+    ```
 
-    - A function tested without being called: `if is_main_process:`, `if dist.get_rank == 0:`.
-    - The text of an environment variable compared with a number: `os.environ["RANK"] == 0`.
-    - A context manager that is to run its body on one rank, and yields on all of them.
-    - Before `init_process_group` in the same function: a call of a helper that takes every process
-      for rank 0 as long as there is no group, or an object whose flag says so by default.
+    ## Use instead
 
-    ## Why it matters
+    ```python
+    if is_main_process():
+        write_report()
+    if int(os.environ["RANK"]) == 0:
+        write_report()
+    ```
 
-    A function is always true, so that all ranks write the file that one was to write. A text is
-    never equal to a number, so that nobody does. A context manager cannot skip its body. Where
-    every process takes itself for rank 0, all write and print, and seeds made of the rank are one.
+    A context manager cannot skip its body; use an `if` around the body instead. Call
+    `init_process_group` before the first rank check, or fall back on the `RANK` that the launcher
+    sets.
 
-    ## What to do
+    ## Why is this bad?
 
-    Call the function; `int(os.environ["RANK"]) == 0`; an `if` around the body; make the group
-    first, or fall back on the `RANK` that the launcher has set.
+    A function object is always true, so all ranks write the file that one rank was meant to write.
+    A string is never equal to a number, so no rank writes it. A context manager that yields on all
+    ranks runs its body on all of them. If every process considers itself rank 0, all of them write
+    and print, and seeds that depend on the rank are the same on all ranks.
 
-    ## Fix
+    ## What is reported
 
-    Unsafe: the call's brackets, or `int(...)` around the variable. What stood behind the test ran
-    on all ranks or on none until then.
+    - A function that is tested without being called: `if is_main_process:`,
+      `if dist.get_rank == 0:`.
+    - The string value of an environment variable that is compared with a number:
+      `os.environ["RANK"] == 0`.
+    - A context manager that is meant to run its body on one rank, but yields on all of them.
+    - Before `init_process_group` in the same function: a call of a helper that acts as on rank 0
+      while there is no process group, or the use of an object whose rank flag is true by default.
 
-    ## When it is silent
+    ## What is not reported
 
-    - The name is a value of the file, a property, or not known to be a function.
-    - The variable is made a number first, or compared with a text.
-    - Something that may make the group runs before the helper.
+    - The name is a variable of the file or a property, or is not known to be a function.
+    - The variable is converted to a number first, or compared with a string.
+    - Code that may initialize the process group runs before the helper.
+
+    ## Fix safety
+
+    Unsafe: adds the missing call. The code after the check ran on all ranks or on none before.
+
+    ## References
+
+    - [torch.distributed.get_rank](https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.get_rank)
+    - [os.environ](https://docs.python.org/3/library/os.html#os.environ)
+    - [contextlib.contextmanager](https://docs.python.org/3/library/contextlib.html#contextlib.contextmanager)
     """
 
     code = "DST512"
@@ -81,7 +104,7 @@ class IneffectiveRankGuard(SourceRule):
 
     good = (
         Example(
-            title="Called, and a number",
+            title="A call, and a comparison of numbers",
             code="""\
 import os
 
@@ -102,7 +125,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Asked when there is a group",
+            title="A helper called after `init_process_group`",
             code="""\
 import torch.distributed as dist
 
@@ -124,7 +147,7 @@ main()
 """,
         ),
         Example(
-            title="A value of that name",
+            title="A variable with the name of a check",
             code="""\
 import torch.distributed as dist
 
@@ -139,7 +162,7 @@ dist.destroy_process_group()
 
     bad = (
         Example(
-            title="Asked before there is a group",
+            title="A helper called before `init_process_group`",
             effect="fail",
             code="""\
 import torch.distributed as dist
@@ -162,7 +185,7 @@ main()
 """,
         ),
         Example(
-            title="A flag that is right too late",
+            title="A flag that is set too late",
             effect="fail",
             code="""\
 import torch.distributed as dist
@@ -192,7 +215,7 @@ main([Report()])
 """,
         ),
         Example(
-            title="Not called",
+            title="A function that is not called",
             effect="fail",
             code="""\
 import os
@@ -211,7 +234,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="A text is no number",
+            title="A string compared with a number",
             effect="fail",
             code="""\
 import os
@@ -227,7 +250,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="Its body runs everywhere",
+            title="A context manager that runs its body on all ranks",
             effect="fail",
             code="""\
 from contextlib import contextmanager
@@ -272,13 +295,13 @@ dist.destroy_process_group()
             for node in _parts_of(test):
                 for attribute in _uncalled(objects, node, point):
                     yield self.finding(
-                        message=f"`{attribute}` is a function: without a call it is always true"
+                        message=f"`{attribute}` is not called, so it is always true"
                         if attribute not in ("get_rank", "get_world_size")
-                        else f"`{attribute}` is a function, and is never equal to anything",
+                        else f"`{attribute}` is not called, and never equals a number",
                         severity=Severity.ERROR,
                         place=locator.place(statement.site),
-                        effect="the test lets all ranks pass, or none",
-                        advice="Call it.",
+                        effect="the check passes on all ranks, or on none",
+                        help=f"Call it: `{attribute}()`",
                         fix=partial(
                             _called, statement, attribute, Draft(locator, module, catalogue)
                         ),
@@ -287,11 +310,11 @@ dist.destroy_process_group()
             text = _text_compared(objects, compare, point)
             if text:
                 yield self.finding(
-                    message=f"{text} of the environment is a text, and is compared with a number",
+                    message=f"`{text}` is a string, and is compared with a number",
                     severity=Severity.ERROR,
                     place=locator.place(point.statement.site),
                     effect="the comparison has the same result on all ranks",
-                    advice=f'Compare int(os.environ["{text}"]).',
+                    help=f'Compare `int(os.environ["{text}"])` instead',
                 )
         for point in objects.points:
             statement = point.statement
@@ -302,18 +325,18 @@ dist.destroy_process_group()
                         message="this context manager runs its body on all ranks",
                         severity=Severity.ERROR,
                         place=locator.place(site),
-                        effect="what was meant for one rank is done by all",
-                        advice="Put an if around the body in place of the with.",
+                        effect="what was meant for one rank runs on all of them",
+                        help="Use an `if` around the body instead of the `with`",
                     )
         if INIT.rpartition(".")[2] in tokens:
             for site, init, what in _too_early(objects):
                 yield self.finding(
-                    message=f"{what} on every process: the process group is made below",
+                    message=f"{what} before `init_process_group`",
                     severity=Severity.WARNING,
                     place=locator.place(site),
-                    related=(Related("made here", locator.place(init)),),
-                    effect="every process takes itself for rank 0",
-                    advice="Make the group first, or fall back on the RANK of the launcher.",
+                    related=(Related("initialized here", locator.place(init)),),
+                    effect="every process acts as rank 0",
+                    help="Call `init_process_group` first, or fall back on the launcher's `RANK`",
                 )
 
 
@@ -421,9 +444,9 @@ def _too_early(objects: Objects) -> Iterator[tuple[int, int, str]]:
             for site in objects.calls({name}):
                 if surely_before(site.point, init.point) and objects.callee(site) in helpers[name]:
                     if not may_be_made(objects, site):
-                        yield site.call.site, init.call.site, f"`{name}` answers as on rank 0"
+                        yield site.call.site, init.call.site, f"`{name}` is called"
         for point, flag in _late_flags(objects, init.point):
-            yield point.statement.site, init.call.site, f"`{flag}` has its default"
+            yield point.statement.site, init.call.site, f"`{flag}` is used"
 
 
 def _falling_back(objects: Objects) -> dict[str, list[ir.Function]]:
@@ -519,9 +542,9 @@ def _called(statement: ir.Stmt, name: str, draft: Draft) -> Fix:
     branch = draft.node(statement.site, cst.If)
     found = [each for each in _operands(branch.test) if _last(each) == name]
     if len(found) != 1:
-        raise Doubt("which of them it is")
+        raise Doubt("it is tested more than once")
     draft.replace(found[0], f"{draft.text(found[0])}()")
-    return draft.fix("unsafe", f"Call {name}")
+    return draft.fix("unsafe", f"Call `{name}`")
 
 
 def _operands(test: cst.BaseExpression) -> Iterator[cst.BaseExpression]:

@@ -35,37 +35,53 @@ _WORK = re.compile(
 
 
 class MissingDestroy(SourceRule):
-    """A script makes a process group and never destroys it.
+    """A script creates a process group and never destroys it.
 
-    ## What it finds
+    ```python
+    dist.init_process_group("nccl")  # bad: destroy_process_group() is never called
+    train()
+    ```
 
-    `init_process_group` or `init_device_mesh` in a script, and `destroy_process_group` neither
-    there nor in a file of the project that it imports.
+    ## Use instead
 
-    ## Why it matters
+    ```python
+    dist.init_process_group("nccl")
+    train()
+    dist.destroy_process_group()
+    ```
 
-    NCCL warns at exit that resources were not released, and now and then a rank hangs there, when
-    the others are gone before its last messages are through.
+    Call it at the end of a successful run, not in a `finally`: if one rank fails, it would wait
+    there for the other ranks, and its error would not be shown
+    ([cleanup-on-failure](cleanup-on-failure.md)).
 
-    ## What to do
+    ## Why is this bad?
 
-    Call `dist.destroy_process_group()` as the last thing of a run that has succeeded. Not in a
-    `finally`: when one rank fails, it would wait there for the others, and its error would not be
-    seen ([cleanup-on-failure](cleanup-on-failure.md)).
+    NCCL warns at exit that resources were not released. Occasionally a rank hangs at exit, when the
+    other ranks have exited before its last operations complete.
 
-    ## Fix
+    ## What is reported
 
-    Unsafe: it goes to the end of the module, or of the function that makes the group and is called
-    by the module alone.
+    `init_process_group` or `init_device_mesh` in a script, if neither the script nor a project file
+    that it imports calls `destroy_process_group`.
 
-    ## When it is silent
+    ## What is not reported
 
-    - Accelerate, DeepSpeed, Lightning and transformers, which own the group.
-    - The file is a library: nothing runs when it is imported.
-    - The file is a test, whose group a fixture or a base class owns; a group of one process.
+    - Accelerate, DeepSpeed, Lightning and transformers, which own the process group.
+    - The file is a library: importing it runs nothing.
+    - The file is a test, where a fixture or a base class owns the process group.
+    - The process group has one process.
 
-    In preview: in the 71 findings in 58 repositories nothing destroys the group, and none is
-    known to have hung.
+    The rule is in preview: all 71 findings in 58 repositories are scripts that do not destroy the
+    process group, but none of them is known to have hung.
+
+    ## Fix safety
+
+    Unsafe: adds the call at the end of the module, or at the end of the function that creates the
+    process group, if only the module calls it.
+
+    ## References
+
+    - [torch.distributed: shutdown](https://docs.pytorch.org/docs/stable/distributed.html#shutdown)
     """
 
     code = "DST503"
@@ -85,9 +101,9 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="A group of one process",
+            title="A process group of size 1",
             effect="static",
-            why_static="no process meets another one",
+            why_static="there is only one process in the group",
             code="""\
 import torch.distributed as dist
 
@@ -109,9 +125,9 @@ def join():
 
     bad = (
         Example(
-            title="At the end of the script",
+            title="Missing at the end of the script",
             effect="static",
-            why_static="gloo does not mind",
+            why_static="gloo exits cleanly",
             code="""\
 import torch
 import torch.distributed as dist
@@ -123,9 +139,9 @@ print("training done", total.item())
 """,
         ),
         Example(
-            title="At the end of main",
+            title="Missing at the end of `main`",
             effect="static",
-            why_static="gloo does not mind",
+            why_static="gloo exits cleanly",
             code="""\
 import torch.distributed as dist
 
@@ -162,11 +178,11 @@ if __name__ == "__main__":
         if any("destroy_process_group" in other.tokens for other in module.imports):
             return
         yield self.finding(
-            message="nothing destroys this process group",
+            message="the process group is never destroyed",
             severity=Severity.INFO,
             place=locators.of(module.key).place(found[0].call.site),
             effect="NCCL warns at exit, and a rank may hang there",
-            advice="Call dist.destroy_process_group() when all has succeeded, not in a finally.",
+            help="Call `dist.destroy_process_group()` on success, not in a `finally`",
             fix=partial(_fix, found[0], Draft(locators.of(module.key), module, catalogue)),
         )
 
@@ -190,7 +206,7 @@ def _fix(init: CallSite, draft: Draft) -> Fix:
     function = init.point.scope.function
     call = draft.node(init.call.site, cst.Call)
     if len(init.point.around) > 1:
-        raise Doubt("it is made under a condition")
+        raise Doubt("it is created under a condition")
     if function is not None:
         if function.name != "main" or function.owner or function.nested:
             raise Doubt("it may not be the whole run")
@@ -199,4 +215,4 @@ def _fix(init: CallSite, draft: Draft) -> Fix:
     last = statements.siblings(draft, statements.statement_of(draft, call))[-1]
     destroy = imports.imported(draft, "torch.distributed", "destroy_process_group", call)
     statements.insert_after(draft, last, f"{destroy}()")
-    return draft.fix("unsafe", "Destroy the group at the end")
+    return draft.fix("unsafe", "Destroy the process group at the end")

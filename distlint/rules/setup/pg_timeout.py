@@ -40,36 +40,45 @@ _TAKE_TIMEOUT: dict[str, int | None] = {
 class PgTimeout(SourceRule):
     """The timeout of a process group is a number instead of a `timedelta`.
 
-    ## What it finds
+    ```python
+    dist.init_process_group("nccl", timeout=1800)  # bad: raises a TypeError
+    ```
 
-    `timeout=1800` in `init_process_group`, `new_group`, `monitored_barrier` and their kind, in
-    `deepspeed.init_distributed` and in Accelerate's `InitProcessGroupKwargs`.
-
-    ## Why it matters
-
-    torch raises a `TypeError` when the group is made: "Expected timeout argument to be of type
-    datetime.timedelta".
-
-    There is no environment variable for this: `NCCL_TIMEOUT`, which is often recommended, is read
-    by nobody, and a `timeout` block in a DeepSpeed configuration is ignored.
-
-    ## What to do
+    ## Use instead
 
     ```python
     dist.init_process_group("nccl", timeout=timedelta(minutes=30))
     ```
 
-    Without the argument it is 10 minutes with NCCL and 30 with the other backends. Look for what
-    keeps the ranks waiting before you raise it.
+    The default is 10 minutes with NCCL and 30 minutes with the other backends. Before you raise it,
+    find out what keeps the ranks waiting.
 
-    ## Fix
+    ## Why is this bad?
 
-    Safe: the number, which is taken for seconds, goes into `timedelta(seconds=...)`, which is
-    imported. The call raises as it stands.
+    torch raises a `TypeError` when the process group is created: "Expected timeout argument to be
+    of type datetime.timedelta".
 
-    ## When it is silent
+    torch and NCCL have no environment variable for this timeout: `NCCL_TIMEOUT`, which is often
+    recommended, is read by no library. A `timeout` section in a DeepSpeed configuration is ignored.
+
+    ## What is reported
+
+    `timeout=1800` in `init_process_group`, `new_group`, `monitored_barrier` and the like, in
+    `deepspeed.init_distributed` and in Accelerate's `InitProcessGroupKwargs`.
+
+    ## What is not reported
 
     - The value is not known to be a number.
+
+    ## Fix safety
+
+    Safe: wraps the number, which is assumed to be in seconds, in `timedelta(seconds=...)` and adds
+    the import. The call raises as it stands.
+
+    ## References
+
+    - [torch.distributed.init_process_group](https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.init_process_group)
+    - [datetime.timedelta](https://docs.python.org/3/library/datetime.html#timedelta-objects)
     """
 
     code = "DST507"
@@ -78,7 +87,7 @@ class PgTimeout(SourceRule):
 
     good = (
         Example(
-            title="A timedelta",
+            title="A `timedelta`",
             code="""\
 from datetime import timedelta
 
@@ -91,7 +100,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="An option that may be anything",
+            title="An option of unknown type",
             effect="static",
             why_static="it needs an argument on its command line",
             code="""\
@@ -106,9 +115,9 @@ def join(config):
 
     bad = (
         Example(
-            title="Seconds",
+            title="A number of seconds",
             effect="static",
-            why_static="it runs in an interpreter of its own: tests/executed/test_plain_python.py",
+            why_static="it needs a fresh interpreter: tests/executed/test_plain_python.py",
             code="""\
 import torch.distributed as dist
 
@@ -118,9 +127,9 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="A constant, for another group",
+            title="A constant, in `new_group`",
             effect="static",
-            why_static="it runs in an interpreter of its own: tests/executed/test_plain_python.py",
+            why_static="it needs a fresh interpreter: tests/executed/test_plain_python.py",
             code="""\
 import torch.distributed as dist
 
@@ -144,11 +153,11 @@ dist.destroy_process_group()
             value = objects.argument(site, "timeout", position).value
             if value is not None and _is_number(objects, value, site.point):
                 yield self.finding(
-                    message=f"`{site.name}` takes a timedelta, and this timeout is a number",
+                    message=f"`{site.name}` takes a `timedelta`, not a number",
                     severity=Severity.ERROR,
                     place=locators.of(module.key).place(site.call.site),
-                    effect="a TypeError when the group is made",
-                    advice="pass timeout=timedelta(seconds=...)",
+                    effect="a TypeError is raised when the process group is created",
+                    help="Pass `timeout=timedelta(seconds=...)`",
                     fix=partial(
                         _fix, site, position, Draft(locators.of(module.key), module, catalogue)
                     ),
@@ -176,7 +185,7 @@ def _fix(site: CallSite, position: int | None, draft: Draft) -> Fix:
     call = draft.node(site.call.site, cst.Call)
     given = calls.argument(call, "timeout", position)
     if given is None:
-        raise Doubt("it comes by ** or *")
+        raise Doubt("it is passed through ** or *")
     timedelta = imports.imported(draft, "datetime", "timedelta", call)
     draft.replace(given.value, f"{timedelta}(seconds={draft.text(given.value)})")
-    return draft.fix("safe", "Make a timedelta of it")
+    return draft.fix("safe", "Wrap it in `timedelta`")

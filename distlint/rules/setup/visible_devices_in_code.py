@@ -30,33 +30,49 @@ _STARTS = frozenset({"spawn", "Popen", "Process", "start_processes", "launch", "
 class VisibleDevicesInCode(SourceRule):
     """A script sets `CUDA_VISIBLE_DEVICES` itself, too late or against its launcher.
 
-    ## What it finds
+    ```python
+    os.environ["CUDA_VISIBLE_DEVICES"] = "0,1"  # bad: overrides what the scheduler has set
+    dist.init_process_group("nccl")
+    torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+    ```
 
-    `os.environ["CUDA_VISIBLE_DEVICES"] = "0,1"` with a constant (warning in a distributed script,
-    info in another), and any value after CUDA has been used in the same function (warning).
+    ## Use instead
 
-    ## Why it matters
+    ```bash
+    CUDA_VISIBLE_DEVICES=0,1 torchrun --nproc-per-node=2 train.py
+    ```
 
-    The variable is read once, when CUDA starts. Set later it does nothing, without a word. Set to a
-    constant it overrides what the scheduler gave the job: the job runs on the GPUs of somebody
-    else, or `LOCAL_RANK` counts beyond the list: "invalid device ordinal".
-
-    ## What to do
-
-    Set it on the command line of the launcher, and pick the GPU of a process by
+    Set the variable on the command line of the launcher, and select the GPU of each process with
     `torch.cuda.set_device(local_rank)`. The two do not conflict: torchrun passes the variable on
-    as it is.
+    unchanged.
 
-    ## Fix
+    ## Why is this bad?
 
-    None: where the GPUs are chosen instead is not in the file.
+    The variable is read once, when CUDA is initialized. Setting it later is silently ignored. A
+    constant overrides what the scheduler has assigned to the job: the job runs on the GPUs of
+    another user, or `LOCAL_RANK` exceeds the list, and CUDA raises "invalid device ordinal".
 
-    ## When it is silent
+    ## What is reported
 
-    - The value is not a constant, and nothing has used CUDA before.
-    - `os.environ.setdefault`, which leaves the choice of the launcher.
-    - The file starts other processes, which inherit it, or is a test (`test_*.py`).
-    - The variable is emptied, to run on the CPU.
+    - `os.environ["CUDA_VISIBLE_DEVICES"] = "0,1"` with a constant (warning in a distributed script,
+      otherwise info).
+    - Any value, if CUDA has been used before in the same function (warning).
+
+    ## What is not reported
+
+    - The value is not a constant, and CUDA has not been used before.
+    - `os.environ.setdefault`, which keeps the choice of the launcher.
+    - The file starts other processes, which inherit the variable, or is a test (`test_*.py`).
+    - The value is empty (or `-1`), to run on the CPU.
+
+    ## Fix safety
+
+    None: the file does not say where else the GPUs are selected.
+
+    ## References
+
+    - [CUDA environment variables](https://docs.pytorch.org/docs/stable/cuda_environment_variables.html)
+    - [torch.cuda.set_device](https://docs.pytorch.org/docs/stable/generated/torch.cuda.set_device.html)
     """
 
     code = "DST505"
@@ -79,7 +95,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="No GPU at all",
+            title="An empty list, to run on the CPU",
             code="""\
 import os
 
@@ -96,9 +112,9 @@ dist.destroy_process_group()
 
     bad = (
         Example(
-            title="Two GPUs by number",
+            title="A constant list of GPUs",
             effect="static",
-            why_static="which GPUs there are shows on a machine with GPUs only",
+            why_static="it shows on a machine with GPUs only",
             code="""\
 import os
 
@@ -113,7 +129,7 @@ dist.destroy_process_group()
 """,
         ),
         Example(
-            title="After CUDA has started",
+            title="Set after CUDA is initialized",
             effect="static",
             why_static="it needs CUDA",
             code="""\
@@ -148,21 +164,20 @@ def main(args):
             used = _cuda_before(objects, written)
             if used is not None:
                 yield self.finding(
-                    message=f"CUDA has been used already: {_VARIABLE} is read once, and before",
+                    message=f"`{_VARIABLE}` is set after CUDA was initialized",
                     severity=Severity.WARNING,
                     place=locator.place(written.point.statement.site),
-                    related=(Related("CUDA starts here", locator.place(used.site)),),
-                    effect="nothing: the process goes on with all GPUs that it saw",
-                    advice="Set it for the launcher, or before anything uses CUDA.",
+                    related=(Related("CUDA is initialized here", locator.place(used.site)),),
+                    effect="the setting is ignored, and all GPUs stay visible to the process",
+                    help="Set it for the launcher, or before anything uses CUDA",
                 )
             elif not others and uses_torch and _is_list(objects, written):
                 yield self.finding(
-                    message=f"this overrides the {_VARIABLE} that the scheduler or the user gave",
+                    message=f"this overrides the `{_VARIABLE}` of the job",
                     severity=Severity.WARNING if distributed else Severity.INFO,
                     place=locator.place(written.point.statement.site),
-                    effect="the job runs on GPUs that are not its own, or on fewer than it starts "
-                    "processes",
-                    advice="Set it on the command line of the launcher.",
+                    effect="the job runs on GPUs of other jobs, or on fewer GPUs than processes",
+                    help="Set it on the command line of the launcher",
                 )
 
 

@@ -28,32 +28,55 @@ _SPAWNS = frozenset({"spawn", "start_processes"})
 
 
 class WorldSizeWithoutGpus(SourceRule):
-    """A script starts a process for each GPU, and takes the number of tasks for the world size.
+    """The world size is the number of tasks, although each task spawns a process for each GPU.
 
-    ## What it finds
+    ```python
+    def worker(gpu, gpus):
+        rank = int(os.environ["SLURM_PROCID"]) * gpus + gpu
+        tasks = int(os.environ["SLURM_NTASKS"])
+        dist.init_process_group("nccl", rank=rank, world_size=tasks)  # bad: less than the ranks
 
-    `init_process_group(rank=node * gpus + gpu, world_size=...)` in what `mp.spawn` starts, where
-    the world size is read from `SLURM_NPROCS`, `SLURM_NTASKS`, the number of nodes or `WORLD_SIZE`,
-    and nothing multiplies it by the number of processes that are spawned.
+    mp.spawn(worker, (gpus,), nprocs=gpus)
+    ```
 
-    ## Why it matters
+    ## Use instead
 
-    Each task starts as many processes as it has GPUs, so that there are more ranks than the world
-    size says: those beyond it are refused, or wait until the time-out. With one GPU in each task
-    it works.
+    ```python
+    def worker(gpu, gpus):
+        rank = int(os.environ["SLURM_PROCID"]) * gpus + gpu
+        world_size = int(os.environ["SLURM_NTASKS"]) * gpus
+        dist.init_process_group("nccl", rank=rank, world_size=world_size)
 
-    ## What to do
+    mp.spawn(worker, (gpus,), nprocs=gpus)
+    ```
 
-    Multiply both: `world_size = tasks * gpus`. Or start a task for each GPU, and spawn nothing.
+    Or start one task per GPU, and do not spawn processes.
 
-    ## Fix
+    ## Why is this bad?
 
-    None: a scheduler that starts a task for each GPU needs another one.
+    Each task starts as many processes as it has GPUs, so there are more ranks than the world size
+    says. The ranks beyond it are rejected, or wait until the timeout. With one GPU per task the
+    code works.
 
-    ## When it is silent
+    ## What is reported
+
+    `init_process_group(rank=node * gpus + gpu, world_size=...)` in a function that `mp.spawn` runs,
+    if the world size is read from `SLURM_NPROCS`, `SLURM_NTASKS`, the number of nodes or
+    `WORLD_SIZE`, and is nowhere multiplied by the number of spawned processes.
+
+    ## What is not reported
 
     - The world size is multiplied somewhere, or comes from an option.
-    - The rank is no sum with a product in it.
+    - The rank is not a sum that contains a product.
+
+    ## Fix safety
+
+    None: a scheduler that starts one task per GPU needs a different fix.
+
+    ## References
+
+    - [srun: output environment variables](https://slurm.schedmd.com/srun.html)
+    - [torch.distributed.init_process_group](https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.init_process_group)
     """
 
     code = "DST514"
@@ -62,9 +85,9 @@ class WorldSizeWithoutGpus(SourceRule):
 
     good = (
         Example(
-            title="Both count processes",
+            title="World size and ranks count processes",
             effect="static",
-            why_static="the variables are those of SLURM",
+            why_static="the variables are set by Slurm",
             code="""\
 import os
 
@@ -90,9 +113,9 @@ def main(args):
 
     bad = (
         Example(
-            title="As many as there are nodes",
+            title="The world size counts nodes",
             effect="static",
-            why_static="the variables are those of SLURM",
+            why_static="the variables are set by Slurm",
             code="""\
 import os
 
@@ -135,13 +158,12 @@ def main(args):
             bound = list(_bound(objects, world[-1]))
             if bound and all(_is_tasks(each) for _, each in bound):
                 yield self.finding(
-                    message="the ranks count the processes of all tasks, and the world size the "
-                    "tasks alone",
+                    message="the world size counts tasks, but the ranks count processes",
                     severity=Severity.WARNING,
                     place=locator.place(site),
-                    related=(Related("the world size", locator.place(bound[0][0].site)),),
-                    effect="ranks beyond the world size are refused, or wait for the time-out",
-                    advice="Multiply the world size by the number of processes in each task.",
+                    related=(Related("world size set here", locator.place(bound[0][0].site)),),
+                    effect="ranks beyond the world size are rejected, or wait until the timeout",
+                    help="Multiply the world size by the number of processes per task",
                 )
 
 

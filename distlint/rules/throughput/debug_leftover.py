@@ -31,32 +31,52 @@ _DETERMINISM = frozenset({"use_deterministic_algorithms", "CUBLAS_WORKSPACE_CONF
 
 
 class DebugLeftover(SourceRule):
-    """Code that searches for a bug runs in every step, or slows everything down.
+    """Debugging code that slows down training is left enabled.
 
-    ## What it finds
+    ```python
+    os.environ["CUDA_LAUNCH_BLOCKING"] = "1"  # bad: left over from debugging
+    for batch in loader:
+        loss = model(batch).mean()
+        loss.backward()
+        print(torch.cuda.memory_summary())  # bad: in every step
+    ```
 
-    `torch.cuda.memory_summary()` in a loop, `gc.get_objects()` in a loop over batches,
-    `os.environ["CUDA_LAUNCH_BLOCKING"] = "1"`, and `torch._dynamo.config.verbose = True`.
+    ## Use instead
 
-    ## Why it matters
+    ```python
+    for batch in loader:
+        loss = model(batch).mean()
+        loss.backward()
+        if args.debug_memory and rank == 0:
+            print(torch.cuda.memory_summary())
+    ```
 
-    With `CUDA_LAUNCH_BLOCKING` the GPU waits for the CPU after each kernel: training takes several
-    times as long. A walk over all objects of Python takes seconds.
+    Set `CUDA_LAUNCH_BLOCKING=1` on the command line of the one run that needs it.
 
-    ## What to do
+    ## Why is this bad?
 
-    Set `CUDA_LAUNCH_BLOCKING=1` on the command line of the one run that needs it, and put the rest
-    behind an option.
+    With `CUDA_LAUNCH_BLOCKING=1`, the CPU waits for the GPU after each kernel: training takes
+    several times as long. Walking over all Python objects with `gc.get_objects()` takes seconds.
 
-    ## Fix
+    ## What is reported
 
-    None: one of them may be what the author is at just now.
+    - `torch.cuda.memory_summary()` and `gc.get_objects()` in a loop.
+    - `os.environ["CUDA_LAUNCH_BLOCKING"] = "1"`.
+    - `torch._dynamo.config.verbose = True`.
 
-    ## When it is silent
+    ## What is not reported
 
-    - A test stands around it, or it is in a function whose name speaks of debugging or memory.
-    - The same function switches determinism on: `CUDA_LAUNCH_BLOCKING` is a part of that.
+    - Code inside a condition, or in a function whose name suggests debugging, profiling or memory.
+    - `CUDA_LAUNCH_BLOCKING` in a function that also enables deterministic algorithms.
     - The file is a test.
+
+    ## Fix safety
+
+    None: the author may be using it right now.
+
+    ## References
+
+    - [PyTorch: Asynchronous execution](https://docs.pytorch.org/docs/stable/notes/cuda.html#asynchronous-execution)
     """
 
     code = "DST704"
@@ -65,7 +85,7 @@ class DebugLeftover(SourceRule):
 
     good = (
         Example(
-            title="On request",
+            title="Only on request",
             ranks=1,
             code="""\
 import os
@@ -96,7 +116,7 @@ loss.backward()
 
     bad = (
         Example(
-            title="Every kernel is waited for",
+            title="The CPU waits for every kernel",
             effect="static",
             why_static="it shows on a GPU",
             code="""\
@@ -130,11 +150,11 @@ for step in range(10):
             if function is not None and _DEBUG.search(function.name):
                 continue
             yield self.finding(
-                message=f"{what} is for finding a bug",
+                message=f"{what} is left over from debugging",
                 severity=Severity.INFO,
                 place=locators.of(module.key).place(site[0]),
                 effect="each step takes longer",
-                advice="Take it out, or put it behind an option.",
+                help="Remove it, or make it opt-in",
             )
 
 
@@ -152,7 +172,7 @@ def _leftovers(objects: Objects) -> Iterator[tuple[tuple[int, Point], str]]:
             if _is_for_equal_runs(objects, written.point):
                 continue
             if isinstance(written.value, ir.Literal) and written.value.value == "1":
-                yield (written.point.statement.site, written.point), written.name
+                yield (written.point.statement.site, written.point), f"`{written.name}`"
     for name, dotted in (
         ("memory_summary", "torch.cuda.memory_summary"),
         ("get_objects", "gc.get_objects"),

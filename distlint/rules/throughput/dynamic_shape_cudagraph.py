@@ -27,31 +27,50 @@ _MODES = frozenset({"reduce-overhead", "max-autotune"})
 
 
 class DynamicShapeCudagraph(SourceRule):
-    """A model is compiled for CUDA graphs, and fed with batches of several sizes.
+    """A model is compiled with CUDA graphs, but gets batches of different sizes.
 
-    ## What it finds
+    ```python
+    loader = DataLoader(dataset, batch_size=64, shuffle=True)
+    model = torch.compile(net, mode="reduce-overhead")  # bad: the last batch is smaller
+    for batch in loader:
+        model(batch).mean().backward()
+    ```
+
+    ## Use instead
+
+    ```python
+    loader = DataLoader(dataset, batch_size=64, shuffle=True, drop_last=True)
+    model = torch.compile(net, mode="reduce-overhead")
+    for batch in loader:
+        model(batch).mean().backward()
+    ```
+
+    Alternatively, use the default mode, or pad inputs to a few shapes.
+
+    ## Why is this bad?
+
+    A CUDA graph is valid for one shape. Each new shape is recorded again and holds additional
+    memory; the last batch of an epoch has such a shape. The step that records it takes seconds, on
+    one rank or on all, and the other ranks wait.
+
+    ## What is reported
 
     `torch.compile(mode="reduce-overhead")` or `"max-autotune"` with `dynamic=True`, or in a file
-    whose loader for training has no `drop_last=True`.
+    whose training loader has no `drop_last=True`.
 
-    ## Why it matters
+    ## What is not reported
 
-    A CUDA graph holds for one shape. Each further shape is recorded anew and holds its own memory;
-    the last batch of an epoch is such a shape. The step in which that happens takes seconds, on one
-    rank or on all, and the others wait.
+    - Loaders for evaluation, judging by their names, and loaders without `shuffle` or a sampler.
+    - Loaders with a `batch_sampler`.
+    - Loaders that are given `drop_last`, with any value.
 
-    ## What to do
+    ## Fix safety
 
-    `drop_last=True` for training, or the default mode.
+    Unsafe: `drop_last=True` is added; the remaining samples are not used in that epoch.
 
-    ## Fix
+    ## References
 
-    Unsafe: `drop_last=True`; the rest of the data is not seen in that epoch.
-
-    ## When it is silent
-
-    - The loader is for evaluation, by its name, or batches itself.
-    - `drop_last` is given, whatever it is.
+    - [PyTorch: torch.compile](https://docs.pytorch.org/docs/stable/generated/torch.compile.html)
     """
 
     code = "DST703"
@@ -61,7 +80,7 @@ class DynamicShapeCudagraph(SourceRule):
 
     good = (
         Example(
-            title="All batches are of one size",
+            title="All batches have the same size",
             effect="static",
             why_static="CUDA graphs need a GPU",
             code="""\
@@ -93,7 +112,7 @@ for (x,) in loader:
 """,
         ),
         Example(
-            title="Dynamic shapes in so many words",
+            title="Explicitly dynamic shapes",
             effect="static",
             why_static="CUDA graphs need a GPU",
             code="""\
@@ -124,17 +143,17 @@ model = torch.compile(net, dynamic=True, mode="max-autotune")  # expect: DST703
             fix = None
             if loader is not None:
                 made = loader.options
-                related = (Related("the last batch is smaller", locator.place(made.call.site)),)
+                related = (Related("the last batch may be smaller", locator.place(made.call.site)),)
                 fix = partial(_fix, made, Draft(locator, module, catalogue))
             yield self.finding(
-                message=f"`{mode}` records a CUDA graph for each shape, and the shapes change",
+                message=f"`{mode}` is used with varying input shapes",
                 severity=Severity.WARNING,
                 place=locator.place(site.call.site),
                 related=related,
-                effect="each new shape is recorded anew and holds memory of its own",
-                advice="Take the default mode, or pad to a few shapes."
+                effect="each new shape records another CUDA graph, which takes time and memory",
+                help="Use the default mode, or pad inputs to a few shapes"
                 if loader is None
-                else "Leave the last batch out, or take the default mode.",
+                else "Drop the last batch, or use the default mode",
                 fix=fix,
             )
 
@@ -157,4 +176,4 @@ def _uneven(objects: Objects) -> Made | None:
 
 def _fix(loader: CallSite, draft: Draft) -> Fix:
     calls.set_keyword(draft, draft.node(loader.call.site, cst.Call), "drop_last", "True")
-    return draft.fix("unsafe", "Leave out the last batch")
+    return draft.fix("unsafe", "Drop the last batch")

@@ -34,35 +34,53 @@ _SUPPRESS = "torch._dynamo.config.suppress_errors"
 
 
 class DynamoPrivate(SourceRule):
-    """The compiler is steered by private names, or told to hide its errors.
+    """`torch.compile` is configured through private names, or its errors are suppressed.
 
-    ## What it finds
+    ```python
+    torch._dynamo.config.suppress_errors = True  # bad: hides what fails to compile
+    model = torch.compile(net)
+    ```
 
-    `torch._dynamo.config.suppress_errors = True` (warning); `torch._dynamo.disable`, `reset` and
-    `allow_in_graph` (info), which are public in `torch.compiler`.
+    ## Use instead
 
-    ## Why it matters
+    ```python
+    @torch.compiler.disable
+    def log_statistics(x):
+        statistics.append(x.mean().item())
 
-    With `suppress_errors` a function that fails to compile runs uncompiled. A warning of the logger
-    is all that tells of it, among those of all ranks: one believes in a speed that is not there,
-    and each rank decides for itself. It is no cure for graph breaks. The private names may change
-    with any version.
 
-    ## What to do
+    model = torch.compile(net)
+    ```
 
-    Find what fails with `TORCH_LOGS=graph_breaks`, and take the function out with
-    `@torch.compiler.disable`.
+    Find what fails with `TORCH_LOGS=graph_breaks`, and disable compilation for that function.
 
-    ## Fix
+    ## Why is this bad?
 
-    Safe: the public name.
+    With `suppress_errors`, a function that fails to compile runs uncompiled. The only sign is a
+    warning in the log, among those of all ranks: the expected speedup is missing, and each rank
+    falls back independently of the others. It does not remedy graph breaks. Private names may
+    change in any version.
 
-    Unsafe: `suppress_errors = True` goes; errors come up then.
+    ## What is reported
 
-    ## When it is silent
+    - `torch._dynamo.config.suppress_errors = True` (warning).
+    - `torch._dynamo.disable`, `reset` and `allow_in_graph` (info), which are public in
+      `torch.compiler`.
 
-    - A test stands around it, or the value is not the constant True.
-    - The same function puts back what was there before.
+    ## What is not reported
+
+    - `suppress_errors` inside a condition, or with a value that is not the constant `True`.
+    - Functions that restore the previous value of `suppress_errors`.
+
+    ## Fix safety
+
+    Safe: the private name is replaced by the public one.
+
+    Unsafe: `suppress_errors = True` is removed; errors are then raised.
+
+    ## References
+
+    - [PyTorch: torch.compile](https://docs.pytorch.org/docs/stable/generated/torch.compile.html)
     """
 
     code = "DST702"
@@ -87,7 +105,7 @@ report(torch.ones(1))
 """,
         ),
         Example(
-            title="For a while",
+            title="Restored afterwards",
             ranks=1,
             code="""\
 import torch
@@ -111,9 +129,9 @@ assert not torch._dynamo.config.suppress_errors
 
     bad = (
         Example(
-            title="Errors are hidden",
+            title="Errors are suppressed",
             effect="static",
-            why_static="it runs in an interpreter of its own: tests/executed/test_plain_python.py",
+            why_static="it needs a fresh interpreter: tests/executed/test_plain_python.py",
             ranks=1,
             code="""\
 import torch
@@ -140,7 +158,7 @@ assert compiled, "nothing was compiled, and no error came up"
 """,
         ),
         Example(
-            title="A private name",
+            title="Private names",
             effect="static",
             why_static="it works, until a version of torch changes it",
             code="""\
@@ -170,11 +188,11 @@ report(torch.ones(1))
             private = objects.names.dotted(node, point.scope) or ""
             if private in _PUBLIC and isinstance(node, ir.Attribute):
                 yield self.finding(
-                    message=f"`{private}` is private; the public name is `{_PUBLIC[private]}`",
+                    message=f"`{private}` is a private name",
                     severity=Severity.INFO,
                     place=locator.place(node.site),
-                    effect="it may change with any version of torch",
-                    advice=f"Call {_PUBLIC[private]}.",
+                    effect="it may change in any version of torch",
+                    help=f"Use `{_PUBLIC[private]}`",
                     fix=partial(_rename, node, _PUBLIC[private], Draft(locator, module, catalogue)),
                 )
         for point in objects.points:
@@ -182,11 +200,11 @@ report(torch.ones(1))
                 if _is_put_back(objects, point):
                     continue
                 yield self.finding(
-                    message="what fails to compile runs uncompiled, and the log alone tells",
+                    message="errors of `torch.compile` are suppressed",
                     severity=Severity.WARNING,
                     place=locator.place(point.statement.site),
-                    effect="the speed of compiled code is not there, on some ranks or on all",
-                    advice="Find what fails with TORCH_LOGS=graph_breaks, and disable that.",
+                    effect="what fails to compile runs uncompiled, on some ranks or on all",
+                    help="Find what fails with `TORCH_LOGS=graph_breaks`, and do not compile it",
                     fix=partial(_remove, point, Draft(locator, module, catalogue)),
                 )
 
@@ -238,10 +256,10 @@ def _rename(node: ir.Attribute, public: str, draft: Draft) -> Fix:
     if draft.text(written).partition(".")[0] != "torch":
         raise Doubt("torch goes by another name")
     draft.replace(written, public)
-    return draft.fix("safe", f"Call {public}")
+    return draft.fix("safe", f"Use `{public}`")
 
 
 def _remove(point: Point, draft: Draft) -> Fix:
     statement = draft.node(point.statement.site, cst.Assign)
     statements.remove(draft, statement)
-    return draft.fix("unsafe", "Let errors come up")
+    return draft.fix("unsafe", "Stop suppressing errors")

@@ -20,32 +20,47 @@ _FLAG = "find_unused_parameters"
 
 
 class FindUnusedAlways(SourceRule):
-    """`DistributedDataParallel` is told to look for unused parameters in each step.
+    """`DistributedDataParallel` searches for unused parameters in every step.
 
-    ## What it finds
+    ```python
+    model = DDP(
+        net,
+        device_ids=[local_rank],
+        find_unused_parameters=True,  # bad: if all parameters are used
+    )
+    ```
 
-    `find_unused_parameters=True` as a constant.
+    ## Use instead
 
-    ## Why it matters
+    ```python
+    model = DDP(net, device_ids=[local_rank])
+    ```
 
-    DDP goes through the whole graph after each forward pass, and cannot begin to send before. Where
-    all parameters are used that is lost time, and torch says so once, in a warning. Where the graph
-    is the same in each step, `static_graph=True` does it once.
+    If parameters are never used, delete their layers. If the graph is the same in each step,
+    `static_graph=True` searches only once.
 
-    ## What to do
+    ## Why is this bad?
 
-    Leave it out when no parameter is unused, or delete the layers that are.
+    DDP traverses the whole graph after each forward pass, and cannot start communication before
+    that. If all parameters are used, this time is wasted, and torch says so once, in a warning.
 
-    ## Fix
+    ## What is reported
 
-    None: whether all parameters are used shows only when it runs.
+    `find_unused_parameters=True` as a constant. This rule is in preview: the source does not show
+    whether the option is needed.
 
-    ## When it is silent
+    ## What is not reported
 
-    - The value is not the constant True.
+    - Values that are not the constant `True`.
     - The file is a test.
 
-    In preview: of 11 findings in 58 repositories the source tells of none whether it is needed.
+    ## Fix safety
+
+    None: whether all parameters are used is known only at run time.
+
+    ## References
+
+    - [PyTorch: DistributedDataParallel](https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html)
     """
 
     code = "DST705"
@@ -55,7 +70,7 @@ class FindUnusedAlways(SourceRule):
 
     good = (
         Example(
-            title="The default",
+            title="Without the search",
             code="""\
 import torch
 import torch.distributed as dist
@@ -96,9 +111,9 @@ dist.destroy_process_group()
         for site in objects.calls_to(*DDP):
             if objects.constant(objects.argument(site, _FLAG), site.point, False) is True:
                 yield self.finding(
-                    message="DDP looks for unused parameters in each step",
+                    message="DDP searches for unused parameters in every step",
                     severity=Severity.INFO,
                     place=locators.of(module.key).place(site.call.site),
-                    effect="a walk over the graph in each step, and messages that go out later",
-                    advice="Leave it out where all parameters are used.",
+                    effect="each step traverses the graph, and communication starts later",
+                    help="Remove `find_unused_parameters=True` if all parameters are used",
                 )

@@ -29,36 +29,59 @@ _LOGGERS = re.compile(r"^_?(log|logger|logging|LOG|LOGGER)$")
 
 
 class GraphBreak(SourceRule):
-    """A compiled function does something that breaks its graph.
+    """A compiled function contains a call that breaks its graph.
 
-    ## What it finds
+    ```python
+    @torch.compile
+    def step(x):
+        y = x * 2
+        print("step")  # bad: breaks the graph
+        return y + 1
+    ```
 
-    `print`, calls of a logger, clocks and `.tolist()` in a function under `@torch.compile`, handed
-    to `torch.compile`, or the `forward` of a model that is (warning); `.item()` there (info).
+    ## Use instead
 
-    ## Why it matters
+    ```python
+    @torch.compile
+    def step(x):
+        y = x * 2
+        if not torch.compiler.is_compiling():
+            print("step")
+        return y + 1
+    ```
 
-    The function is compiled in two pieces with Python in between, or, with `fullgraph=True`, not at
-    all. Between the pieces nothing is fused, CUDA graphs end, and each call pays for it.
+    Or move the call out of the function. Helpers that have to run in Python can be decorated with
+    `@torch.compiler.disable`.
 
-    `torch._dynamo.config.verbose` does not tell where: `TORCH_LOGS=graph_breaks` does. `.item()`
-    breaks the graph by default only; branches on the values of tensors are the larger evil.
+    ## Why is this bad?
 
-    ## What to do
+    The function is compiled in two pieces with Python in between or, with `fullgraph=True`, not at
+    all. Nothing is fused across the break, CUDA graphs end there, and each call pays for it.
 
-    Move it out of the function, or behind `if not torch.compiler.is_compiling():`. Helpers that
-    have to stay in Python take `@torch.compiler.disable`.
+    `TORCH_LOGS=graph_breaks` shows the breaks, `torch._dynamo.config.verbose` does not. `.item()`
+    breaks the graph only by default; branches on the values of tensors are the bigger problem.
 
-    ## Fix
+    ## What is reported
+
+    `print`, calls of a logger, clocks and `.tolist()` in a function that is decorated with
+    `@torch.compile` or passed to `torch.compile`, or in the `forward` of a model that is (warning);
+    `.item()` there (info).
+
+    ## What is not reported
+
+    - Calls that are guarded by `torch.compiler.is_compiling()`.
+    - Calls in another function that the compiled one calls.
+    - `.item()` and `.tolist()` in files that use `torch._dynamo.config.capture_scalar_outputs`:
+      numbers then stay in the graph.
+    - Files that use `reorderable_logging_functions` or `ignore_logger_methods`.
+
+    ## Fix safety
 
     None: what is printed or measured has to go somewhere else.
 
-    ## When it is silent
+    ## References
 
-    - A test of `torch.compiler.is_compiling()` stands around it.
-    - It stands in another function that the compiled one calls.
-    - The file sets `torch._dynamo.config.capture_scalar_outputs`: numbers stay in the graph then.
-    - Loggers that `reorderable_logging_functions` or `ignore_logger_methods` names in the file.
+    - [PyTorch: torch.compile](https://docs.pytorch.org/docs/stable/generated/torch.compile.html)
     """
 
     code = "DST701"
@@ -67,9 +90,9 @@ class GraphBreak(SourceRule):
 
     good = (
         Example(
-            title="Outside, and not while compiling",
+            title="Skipped while compiling",
             effect="static",
-            why_static="it runs in an interpreter of its own: tests/executed/test_plain_python.py",
+            why_static="it needs a fresh interpreter: tests/executed/test_plain_python.py",
             ranks=1,
             code="""\
 import torch
@@ -91,7 +114,7 @@ print(step(torch.ones(2)))
         Example(
             title="A print in the middle",
             effect="static",
-            why_static="it runs in an interpreter of its own: tests/executed/test_plain_python.py",
+            why_static="it needs a fresh interpreter: tests/executed/test_plain_python.py",
             ranks=1,
             code="""\
 import torch
@@ -108,9 +131,9 @@ step(torch.ones(2))
 """,
         ),
         Example(
-            title="A clock in the forward of a model",
+            title="A clock in the forward pass of a model",
             effect="static",
-            why_static="it runs in an interpreter of its own: tests/executed/test_plain_python.py",
+            why_static="it needs a fresh interpreter: tests/executed/test_plain_python.py",
             ranks=1,
             code="""\
 import time
@@ -158,8 +181,8 @@ model(torch.ones(2))
                             place=locator.place(call.site),
                             related=(Related("compiled here", locator.place(each.site)),),
                             effect="the function is compiled in pieces"
-                            + ("" if scalar else "; with fullgraph=True it fails"),
-                            advice="Move it out, or behind torch.compiler.is_compiling().",
+                            + ("" if scalar else "; with `fullgraph=True` it fails"),
+                            help="Move it out, or guard it with `torch.compiler.is_compiling()`",
                         )
 
 

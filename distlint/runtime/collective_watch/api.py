@@ -28,29 +28,29 @@ def watch(
     interval: float = 0.5,
     findings: tuple[KnownFinding, ...] = (),
 ) -> Iterator[None]:
-    """Watch the collectives of this process, and say where ranks part ways.
+    """Monitor the collectives of this process, and report where ranks diverge.
 
-    Every collective of torch.distributed is numbered per group, with its operation, shapes,
-    dtypes, root, reduce op and call site. When ranks of a group disagree, or one of them is
-    missing for ``patience`` seconds, the lowest rank that is alive prints a table to standard
-    error: what each rank is doing and where, the last common collective, the first difference.
+    Every collective of torch.distributed is numbered per group and recorded with its operation,
+    shapes, dtypes, root, reduce op and call site. If the ranks of a group disagree, or one of them
+    is missing for ``patience`` seconds, the lowest rank that is alive prints a table to standard
+    error: what each rank is doing and where, the last common collective, and the first difference.
 
-    No collective is called: ranks meet on the store of the default group, through a connection of
-    the watch's own. All ranks must enter and leave at the same point of the program, before or
-    after ``init_process_group``. A watch within a watch does nothing.
+    No collective is called: ranks communicate through the store of the default group, over a
+    separate connection. All ranks must enter and leave at the same point of the program, before or
+    after ``init_process_group``. A nested watch does nothing.
 
     Args:
-        strict: agree before each call, and raise on every rank instead of letting it hang or
-            reduce the wrong data. Asynchronous calls are checked when they are waited for.
-        patience: seconds after which a wait is reported.
-        timeout: seconds that a strict call waits for the other ranks; by default as long as the
-            collectives of the default group.
-        interval: seconds between two looks at the other ranks.
-        findings: what the static analysis said about the program, to be named in the table.
+        strict: compare the ranks before each collective, and raise on all ranks instead of hanging
+            or reducing wrong data. Asynchronous collectives are checked when they are waited for.
+        patience: seconds after which a missing rank is reported.
+        timeout: with ``strict``, seconds to wait for the other ranks; defaults to the timeout of
+            the default group.
+        interval: seconds between two comparisons with the other ranks.
+        findings: findings of the static analysis to refer to in the table.
 
     Raises:
-        CollectiveMismatch: under ``strict``, when ranks come to different collectives.
-        RankMissing: under ``strict``, when a rank has left or does not come in time.
+        CollectiveMismatch: with ``strict``, if ranks call different collectives.
+        RankMissing: with ``strict``, if a rank exited or does not arrive in time.
         ValueError: if a number of seconds is not positive.
 
     Example:
@@ -74,10 +74,10 @@ def watching(
     findings: tuple[KnownFinding, ...],
     interval: float = 0.5,
 ) -> Iterator[Watcher | None]:
-    """What :func:`watch` does; the value is None within another watch and without groups."""
+    """Implementation of :func:`watch`; yields None inside another watch and without groups."""
     global _running
     if min(patience, interval, 1.0 if timeout is None else timeout) <= 0:
-        raise ValueError("patience, interval and timeout are seconds, and more than 0")
+        raise ValueError("patience, interval and timeout must be positive numbers of seconds")
     if not dist.is_available():
         yield None
         return

@@ -147,5 +147,5 @@ def quick_store(store: Any, board: Board, rank: int, world: int) -> Any:
         return _second_tcp(server)
     host, _, port = board.meet("quick").rpartition(":")
     if not host:
-        raise WatchError("rank 0 left no address", rank=rank)
+        raise WatchError("rank 0 published no address", rank=rank)
     return TCPStore(host, int(port), is_master=False, wait_for_workers=False, timeout=_TIMEOUT)

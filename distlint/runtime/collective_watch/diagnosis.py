@@ -125,12 +125,12 @@ def _difference(group: _Group, seq: int, calls: Mapping[int, Call]) -> tuple[Kin
     if crossed:
         return "swapped", (
             f"rank {a} calls {calls[a]} and then {calls[b]}, "
-            f"rank {b} calls them the other way round"
+            f"rank {b} calls them in the opposite order"
         )
     if b_skipped:
-        return "skipped", f"rank {b} has skipped {calls[a]}"
+        return "skipped", f"rank {b} skipped {calls[a]}"
     if a_skipped:
-        return "skipped", f"rank {a} has skipped {calls[b]}"
+        return "skipped", f"rank {a} skipped {calls[b]}"
     return "mismatch", _aspects(a, b, calls)
 
 
@@ -168,7 +168,7 @@ def _swapped(group: _Group) -> Diagnosis | None:
         assert two is not None
         what = (
             f"swapped payloads: rank {a} calls {one.op}({_text(one)}) and then "
-            f"{two.op}({_text(two)}), rank {b} the other way round"
+            f"{two.op}({_text(two)}), rank {b} in the opposite order"
         )
         return group.result("swapped", what, pair[0], certain=True)
     return None
@@ -211,7 +211,7 @@ def _missing(group: _Group) -> Diagnosis | None:
     skipped = _skipped(group, behind)
     if skipped is not None:
         rank, number, call = skipped
-        what = f"{in_words([rank])} has skipped {call}"
+        what = f"{in_words([rank])} skipped {call}"
         return group.result("skipped", what, number, certain=bool(gone) or _circle(reports))
     if any(reports[rank].partial for rank in gone):
         return _lost(group, [rank for rank in gone if reports[rank].partial], seq)
@@ -221,7 +221,7 @@ def _missing(group: _Group) -> Diagnosis | None:
     certain = _circle(reports)
     what = f"{in_words(behind)} did not reach call {seq}"
     if certain:
-        what += ", and the ranks wait for one another"
+        what += ", and the ranks wait for each other"
     return group.result("missing", what, seq, certain=certain)
 
 

@@ -111,7 +111,7 @@ def _end(pid: int) -> None:
         return
     error = _error
     if error is None and _watcher is not None:
-        _watcher.detach("ended")
+        _watcher.detach("finished")
     _stack.__exit__(type(error) if error else None, error, error.__traceback__ if error else None)
 
 
@@ -120,7 +120,7 @@ def _number(name: str) -> float | None:
     try:
         return float(text) if text else None
     except ValueError:
-        print(f"distlint: {name} is not a number of seconds: {text}", file=sys.stderr)
+        print(f"distlint: {name} must be a number of seconds, not {text}", file=sys.stderr)
         return None
 
 

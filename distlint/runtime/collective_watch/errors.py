@@ -6,7 +6,7 @@ from distlint.runtime.errors import DistributedError
 
 
 class WatchError(DistributedError):
-    """The collectives of the ranks do not fit together; ``table`` says where each rank is."""
+    """The collectives of the ranks do not match; ``table`` shows where each rank is."""
 
     def __init__(self, message: str, *, rank: int = 0, site: str = "", table: str = "") -> None:
         super().__init__(message, rank=rank, site=site)
@@ -14,8 +14,8 @@ class WatchError(DistributedError):
 
 
 class CollectiveMismatch(WatchError):
-    """Ranks of a group came to different collectives, or to one with different arguments."""
+    """Ranks of a group called different collectives, or one with different arguments."""
 
 
 class RankMissing(WatchError):
-    """A rank of the group has left, or did not come within the time-out."""
+    """A rank of the group exited, or did not arrive within the timeout."""

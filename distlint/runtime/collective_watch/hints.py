@@ -24,7 +24,7 @@ RULES = {
 """The rules that hints name, as the static analysis calls them."""
 
 _OF_A_STEP = ("backward", "rebuild_buckets", "broadcast_coalesced")  # of DistributedDataParallel
-_OF_ITS_OWN_ACCORD = ("ended", "left the watch", "destroyed its process group")
+_OF_ITS_OWN_ACCORD = ("finished", "left the watch", "destroyed its process group")
 
 
 class Hint(NamedTuple):
@@ -41,7 +41,7 @@ class Hint(NamedTuple):
 def hints(diagnosis: Diagnosis, reports: Sequence[RankReport]) -> list[Hint]:
     """The rules about what is seen; none where nothing can be told from it."""
     if diagnosis.kind == "swapped":
-        return [Hint("DST105", "the ranks make the same calls in another order")]
+        return [Hint("DST105", "the ranks call the same collectives in a different order")]
     by_rank = {report.rank: report for report in reports}
     if diagnosis.kind in ("left", "missing"):
         return _of_missing(diagnosis, by_rank)
@@ -55,14 +55,14 @@ def _of_missing(diagnosis: Diagnosis, by_rank: dict[int, RankReport]) -> list[Hi
     if not waiting or not reports:
         return []
     if all(report.left.startswith("exited with status") for report in reports):
-        return [Hint("DST104", f"{in_words(absent)} ended before the others")]
+        return [Hint("DST104", f"{in_words(absent)} exited before the other ranks")]
     if all(report.left.startswith(_OF_ITS_OWN_ACCORD) for report in reports):
         return _of_loops(diagnosis, waiting, absent, by_rank)
     working = all(
         not report.left and report.now and report.now.state == "out" for report in reports
     )
     if absent == [0] and working and len(by_rank) > 1:
-        return [Hint("DST121", "the other ranks wait for what rank 0 does alone")]
+        return [Hint("DST121", "the other ranks wait while rank 0 works alone")]
     return []
 
 
@@ -119,7 +119,7 @@ def _of_loops(
         return []
     code = "DST113" if call.op in _OF_A_STEP else "DST109"
     have, are = ("have" if len(finished) > 1 else "has"), ("are" if len(waiting) > 1 else "is")
-    reason = f"{in_words(finished)} {have} left a loop in which {in_words(waiting)} still {are}"
+    reason = f"{in_words(finished)} {have} left a loop that {in_words(waiting)} {are} still in"
     return [Hint(code, reason)]
 
 

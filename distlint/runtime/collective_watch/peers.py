@@ -63,9 +63,9 @@ class Peers:
         left = heart.get("left", "")
         partial = not left  # otherwise it has published its last call
         if not left and heart and _gone(heart):
-            left = f"was killed (process {heart['pid']} is gone)"
+            left = f"was killed (process {heart['pid']} no longer exists)"
         elif not left:
-            left = "gives no sign of life (killed, or its node cannot be reached)"
+            left = "does not respond (killed, or its node is unreachable)"
         return RankReport(rank, left, "", None, groups, partial)
 
 

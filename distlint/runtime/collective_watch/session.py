@@ -180,7 +180,7 @@ class Session:
             self.ask(name)
             if self._verdict is not None:
                 raise self._error(self._journal.logs()[0])
-            message = f"group {name}: somebody did not come within {self._limit:.0f} s"
+            message = f"group {name}: not all ranks arrived within {self._limit:.0f} s"
             raise RankMissing(message, rank=self._rank, site=call_site())
 
     def ask(self, group: str) -> None:
@@ -220,7 +220,7 @@ class Session:
         except RuntimeError:  # the store is gone, and with it whoever held it
             self._alone()
         except Exception as error:  # the program matters more than the watch over it
-            write(f"distlint watch: ended by {type(error).__name__}: {error}")
+            write(f"distlint watch: stopped by {type(error).__name__}: {error}")
         finally:
             self._answered.set()
 
@@ -313,8 +313,8 @@ class Session:
                 self._told.blocks.add(block)
                 last = block[1] * BLOCK
                 self._forgotten = (
-                    f"calls {last - BLOCK + 1} to {last} of group {log.name} were not the same on "
-                    f"rank {leader}; what they were is no longer remembered"
+                    f"calls {last - BLOCK + 1} to {last} of group {log.name} differ from those of "
+                    f"rank {leader}; their details are no longer available"
                 )
                 return True
         text = self._board.get(f"calls/{leader}")
@@ -475,7 +475,7 @@ class Session:
         self._asked = log.name
         own = self._report()
         assumed = {log.name: GroupCalls(log.name, log.ranks, doing.entry.seq - 1, ())}
-        left = "cannot be asked: the store is gone, and with it the rank that held it"
+        left = "unreachable: the store is gone, with the rank that hosted it"
         reports = [
             own if rank == self._rank else RankReport(rank, left, groups=known or {}, partial=True)
             for rank in range(self._world)

@@ -55,11 +55,11 @@ def _lines(
     partial = {report.rank for report in reports if report.partial}
     if diagnosis.common:
         known = diagnosis.common_seq < diagnosis.seq - 1
-        what = "last collective known to be common" if known else "last common collective"
+        what = "last collective known to match" if known else "last matching collective"
         yield f"{what}: call {diagnosis.common_seq}"
         yield from _calls(diagnosis.common, partial)
     else:
-        yield "last common collective: none"
+        yield "last matching collective: none"
     yield f"first difference: call {diagnosis.seq}"
     yield from _calls(diagnosis.calls, partial)
     yield "what each rank is doing:"
@@ -112,7 +112,7 @@ def _activities(reports: Sequence[RankReport]) -> Iterator[str]:
     for (before, after), members in together.items():
         times = [f"{seconds:.1f}" for _, seconds in members if seconds is not None]
         least, most = min(times, key=float, default=""), max(times, key=float, default="")
-        since = f" since {least if least == most else f'{least} to {most}'} s" if times else ""
+        since = f" for {least if least == most else f'{least} to {most}'} s" if times else ""
         yield f"  {in_words(rank for rank, _ in members)}: {before}{since}{after}"
 
 
@@ -122,13 +122,13 @@ def _doing(report: RankReport) -> _Activity:
         if not last:
             return _Activity(report.left)
         if report.partial:
-            return _Activity(f"{report.left}; it may have gone further than {last}")
-        return _Activity(f"{report.left}; its last collective was {last}")
+            return _Activity(f"{report.left}; last known collective: {last}")
+        return _Activity(f"{report.left}; last collective: {last}")
     if now is None:
-        return _Activity("nothing is known of it")
+        return _Activity("unknown")
     where = f", at {now.site}" if now.site is not None else ""
     if now.state == "out":
-        ending = f"; its last was {last}" if last else ""
+        ending = f"; last collective: {last}" if last else ""
         return _Activity("not in a collective", now.seconds, where + ending)
     call = report.groups[now.group].get(now.seq) if now.group in report.groups else None
     verb = "waits for" if now.state == "waits" else "in"

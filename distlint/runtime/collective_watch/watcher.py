@@ -205,6 +205,6 @@ def how_it_ended(error: BaseException) -> str:
     if isinstance(error, SystemExit):
         text = f"exited with status {error.code or 0}{where}"
         cause = error.__context__ if error.code else None
-        return text if cause is None else f"{text}, after it had {how_it_ended(cause)}"
+        return text if cause is None else f"{text}, after it {how_it_ended(cause)}"
     text = str(error).partition("\n")[0][:160]
     return f"raised {type(error).__name__}: {text}{where}"

@@ -60,11 +60,11 @@ class _Reader:
     def parsed(self) -> Parsed:
         self._space()
         if self.at == len(self.text):
-            raise Malformed("an empty file", 0)
+            raise Malformed("empty file", 0)
         self.result.root = self._value(0)
         self._space()
         if self.at < len(self.text):
-            raise Malformed("something follows the end of the value", self.at)
+            raise Malformed("unexpected text after the end of the value", self.at)
         return self.result
 
     def _space(self) -> None:
@@ -81,7 +81,7 @@ class _Reader:
             elif text.startswith("/*", start):
                 stop = text.find("*/", start)
                 if stop < 0:
-                    raise Malformed("a comment that is never closed", start)
+                    raise Malformed("unterminated comment", start)
                 self.at = stop + 2
             else:
                 return
@@ -100,7 +100,7 @@ class _Reader:
             self.at = hole.end()
             return Scalar(UNKNOWN, start, self.at)
         if start >= len(text):
-            raise Malformed("the text ends where a value should stand", start)
+            raise Malformed("unexpected end of file, expected a value", start)
         first = text[start]
         if first == "{":
             return self._mapping(depth)
@@ -122,19 +122,19 @@ class _Reader:
             return Scalar(whole(number[0]) if digits else float(number[0]), start, self.at)
         if depth == 0:
             begun = text[start:].split(maxsplit=1)[0]
-            raise Malformed(f"`{begun[:20]}` where an object should begin", start)
+            raise Malformed(f"expected an object, found `{begun[:20]}`", start)
         return self._bare_string()
 
     def _bare_string(self) -> Node:
         """Without quotes, up to the end of the line: hjson's."""
         start = self.at
         if self.text[start] in ",:]}":
-            raise Malformed(f"`{self.text[start]}` where a value should stand", start)
+            raise Malformed(f"expected a value, found `{self.text[start]}`", start)
         stop = self.text.find("\n", start)
         stop = len(self.text) if stop < 0 else stop
         written = self.text[start:stop].rstrip()
         if written.endswith((",", "}", "]")) or '"' in written:
-            raise Malformed(f"`{written.split()[0].rstrip(',')}` is no value of JSON", start)
+            raise Malformed(f"`{written.split()[0].rstrip(',')}` is not a JSON value", start)
         self.at = start + len(written)
         self._extension("a string without quotes", start, self.at)
         return Scalar(written, start, self.at)
@@ -145,7 +145,7 @@ class _Reader:
         if text.startswith("'''", start):
             stop = text.find("'''", start + 3)
             if stop < 0:
-                raise Malformed("a string that is never closed", start)
+                raise Malformed("unterminated string", start)
             self.at = stop + 3
             self._extension("single quotes", start, self.at)
             return Scalar(text[start + 3 : stop], start, self.at)
@@ -153,7 +153,7 @@ class _Reader:
         at = start + 1
         while True:
             if at >= len(text) or text[at] in "\r\n":
-                raise Malformed("a string that is never closed", start)
+                raise Malformed("unterminated string", start)
             character = text[at]
             if character == quote:
                 break
@@ -176,9 +176,9 @@ class _Reader:
             try:
                 return json.loads(f'"\\u{digits}"'), at + 6
             except ValueError:
-                raise Malformed("`\\u` needs four hexadecimal digits", at) from None
+                raise Malformed("`\\u` must be followed by four hexadecimal digits", at) from None
         if following not in _ESCAPES or not following:
-            raise Malformed(f"`\\{following}` is no escape", at)
+            raise Malformed(f"invalid escape sequence `\\{following}`", at)
         return _ESCAPES[following], at + 2
 
     def _sequence(self, depth: int) -> Sequence:
@@ -205,14 +205,14 @@ class _Reader:
         else:
             match = _KEY.match(self.text, start)
             if not match:
-                raise Malformed(f"`{self.text[start]}` where a key should stand", start)
+                raise Malformed(f"expected a key, found `{self.text[start]}`", start)
             key = match[0]
             self.at = match.end()
             self._extension("a key without quotes", start, self.at)
         end = self.at
         self._space()
         if self.text[self.at : self.at + 1] != ":":
-            raise Malformed(f"no `:` follows `{key}`", min(self.at, len(self.text) - 1))
+            raise Malformed(f"expected `:` after `{key}`", min(self.at, len(self.text) - 1))
         self.at += 1
         self._space()
         return Entry(key, start, end, self._value(depth + 1))
@@ -224,13 +224,13 @@ class _Reader:
         comma = self.text[self.at : self.at + 1] == ","
         if comma:
             if not after_item:
-                raise Malformed("`,` where an item should stand", self.at)
+                raise Malformed("expected an item, found `,`", self.at)
             comma_at = self.at
             self.at += 1
             self._space()
         if self.at >= len(self.text):
             what = "list" if close == "]" else "object"
-            raise Malformed(f"the {what} that begins here is never closed", start)
+            raise Malformed(f"this {what} is never closed", start)
         if self.text[self.at] == close:
             if comma:
                 self._extension("a trailing comma", comma_at, comma_at + 1)
@@ -238,8 +238,8 @@ class _Reader:
             return False
         if after_item and not comma:
             if self.text[self.at] in "]}":
-                raise Malformed(f"`{close}` is missing before this", self.at)
+                raise Malformed(f"missing `{close}` before this", self.at)
             if "\n" not in self.text[before : self.at]:
-                raise Malformed("a comma is missing", before)
+                raise Malformed("missing comma", before)
             self._extension("a missing comma", before, before + 1)
         return True

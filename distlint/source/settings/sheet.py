@@ -170,7 +170,7 @@ def _read_yaml(sheet: Sheet) -> None:
         return
     if {"distributed_type", "compute_environment"} & root.keys:
         if parsed.second is not None:
-            message = "a second document begins here, and Accelerate reads files of one"
+            message = "Accelerate reads files with a single document, but a second one starts here"
             raise Malformed(message, parsed.second).error(sheet.document)
         sheet.configs.append(Config("accelerate", root))
         sheet.script.statements += [

@@ -101,7 +101,7 @@ def _composed(text: str) -> Iterator[Any]:
         message = getattr(error, "problem", None) or str(error).splitlines()[0]
         raise Malformed(str(message), min(mark.index if mark else 0, len(text))) from None
     except (ValueError, RecursionError) as error:
-        raise Malformed(f"it cannot be read as YAML: {error}", 0) from None
+        raise Malformed(f"invalid YAML: {error}", 0) from None
 
 
 class _Converter:

@@ -62,7 +62,7 @@ async function selected(
 ): Promise<string | undefined> {
   const python = await pythonExtension();
   if (!python) {
-    log.info("The Python extension is not installed; distlint is looked for on the search path.");
+    log.info("The Python extension is not installed; looking for distlint on the search path.");
     return undefined;
   }
   const path = python.environments.getActiveEnvironmentPath(folder?.uri);
@@ -90,7 +90,7 @@ async function checked(
     // the last line of a traceback, which begins with the whole command
     const why = error instanceof Error ? error.message.trim().split("\n").at(-1) : String(error);
     throw new NoProgramError(
-      `distlint does not run from ${where}. Install distlint[server] there, as the README of this extension shows (${why})`,
+      `Cannot run distlint from ${where}. Install distlint[server] there, see the README of this extension (${why})`,
     );
   }
 }

@@ -100,10 +100,10 @@ class Extension implements vscode.Disposable {
   async #start(): Promise<void> {
     const folder = vscode.workspace.workspaceFolders?.[0];
     if (!vscode.workspace.getConfiguration("distlint", folder).get<boolean>("enable", true)) {
-      this.#status.show("off", "switched off by `distlint.enable`");
+      this.#status.show("off", "disabled by `distlint.enable`");
       return;
     }
-    this.#status.show("starting", "the server starts");
+    this.#status.show("starting", "starting the server");
     try {
       const { program, version } = await findProgram(folder, this.#log);
       this.#log.info(`distlint ${version}: ${program.command}`);
@@ -151,7 +151,7 @@ class Extension implements vscode.Disposable {
       if (newState === State.Running) {
         this.#status.show("running", `version ${version}, ${program.command}`);
       } else if (newState === State.Stopped && client === this.#client) {
-        this.#status.show("failed", "the server has stopped; its output says why");
+        this.#status.show("failed", "the server stopped; see its output");
       }
     });
     return client;

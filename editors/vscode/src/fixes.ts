@@ -22,6 +22,6 @@ export async function fixAll(): Promise<void> {
   if (edit) {
     await vscode.workspace.applyEdit(edit);
   } else {
-    void vscode.window.setStatusBarMessage("distlint: no safe fixes", 5000);
+    void vscode.window.setStatusBarMessage("distlint: no safe fixes available", 5000);
   }
 }

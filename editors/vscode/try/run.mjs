@@ -201,14 +201,14 @@ async function tried(page, project) {
   await seen(page, "the server runs", runs);
   await seen(page, "there are findings", counts);
   await page.keyboard.press("F8");
-  await seen(page, "the finding is explained", holds, ".zone-widget", "parts the ranks");
+  await seen(page, "the finding is explained", holds, ".zone-widget", "ranks diverge on");
   await seen(page, "the finding is underlined", shows, ".squiggly-error", 1);
   await pause(1500);
   if (chosen.screenshot) await page.screenshot({ path: chosen.screenshot });
   await page.keyboard.press("Escape");
   await seen(page, "a hint tells which ranks come", holds, ".view-line", "ranks 1-3, not rank 0");
   await chord(page, "Control+.");
-  await seen(page, "the quick fix is offered", holds, ".action-widget", "Call estimate_loss");
+  await seen(page, "the quick fix is offered", holds, ".action-widget", "Call `estimate_loss`");
   await pause(500);
   await page.keyboard.press("Enter");
   await pause(1500);
