@@ -54,7 +54,7 @@ def test_the_ranks_of_a_job(tmp_path: Path) -> None:
     (row,) = json.loads(finished.stdout)["checks"]
     assert row["verdict"] == "warning"
     assert row["looked_at"] == "$NCCL_DEBUG"
-    assert row["found"] == "not there on rank 0; INFO on rank 1"
+    assert row["found"] == "missing on rank 0; INFO on rank 1"
     assert [(tmp_path / f"status{rank}").read_text() for rank in (0, 1)] == ["1", "0"]
 
 

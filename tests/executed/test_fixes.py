@@ -23,7 +23,13 @@ STARTS_OVER = {"DST305-bad1-memory-runs-out-on-one-rank"}
 """Here a collective that no other rank joins is given up on purpose, and the ranks begin again."""
 
 UNFIXED = frozenset(Path(__file__).with_name("unfixed.txt").read_text().splitlines())
-"""The scripts that no fix leaves without a finding."""
+"""The scripts that no fix leaves without a finding: bad examples by number, bugs by name."""
+
+
+def listed(case: Case) -> str:
+    """What a script is called in the list; an example whatever its title is."""
+    return case.label if case.code == "bugs" else "-".join(case.label.split("-")[:2])
+
 
 
 def fixable() -> list[Case]:
@@ -46,7 +52,7 @@ def fixed(case: Case) -> str | None:
 
 @pytest.mark.parametrize(
     "case",
-    [case for case in fixable() if case.label not in UNFIXED],
+    [case for case in fixable() if listed(case) not in UNFIXED],
     ids=lambda case: f"{case.label}-fixed",
 )
 def test_a_fixed_script_finishes(case: Case, cluster: Cluster) -> None:
@@ -63,7 +69,7 @@ def test_a_fixed_script_finishes(case: Case, cluster: Cluster) -> None:
 
 @pytest.mark.parametrize(
     "case",
-    [case for case in fixable() if case.label in UNFIXED],
+    [case for case in fixable() if listed(case) in UNFIXED],
     ids=lambda case: f"{case.label}-unfixed",
 )
 def test_a_script_without_a_fix_is_listed(case: Case) -> None:
@@ -71,4 +77,4 @@ def test_a_script_without_a_fix_is_listed(case: Case) -> None:
 
 
 def test_the_list_names_scripts_that_there_are() -> None:
-    assert {case.label for case in fixable()} >= UNFIXED
+    assert {listed(case) for case in fixable()} >= UNFIXED

@@ -126,7 +126,7 @@ class TestAction:
         (line,) = outcome.log.splitlines()
         assert line.startswith("::error title=distlint (DST101 collective-in-rank-branch),file=")
         assert outcome.outputs == {"findings": "1"}
-        assert outcome.summary.startswith("```text\ntrain.py:6:1: error[DST101]")
+        assert outcome.summary.startswith("```text\nerror[DST101]: ")
         assert "2 files checked" in outcome.summary
         assert outcome.summary.endswith("```\n")
         (run,) = json.loads((project / "out.sarif").read_text())["runs"]

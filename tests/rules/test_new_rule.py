@@ -90,7 +90,7 @@ def test_a_rule_is_asked_for_the_words_that_it_declares(site: Path) -> None:
     test_rule = ("-m", "distlint", "test-rule", "DST299")
     rule.write_text(RULE)
     shown = run(site, *test_rule)
-    assert "line 3: DST299 is expected" in shown
+    assert "line 3: DST299 expected" in shown
     assert "the prefilter skips the script: the script contains neither" in shown
 
     rule.write_text(RULE.replace("    good =", '    words = ("set_num_threads",)\n    good ='))

@@ -342,7 +342,7 @@ def test_run_hands_on_arguments_and_the_exit_status(tmp_path: Path) -> None:
     out, err = run.communicate(timeout=60)
     assert run.returncode == 7, err
     assert "['--watch', '-n', '3'] beside the script" in out
-    assert "rank 1: exited with status 7 at script.py:10; its last" in tables(err)[0]
+    assert "rank 1: exited with status 7 at script.py:10; last collective" in tables(err)[0]
 
 
 @pytest.mark.campaign

@@ -187,17 +187,29 @@ class Expressions(NameResolver):
     def ev_conditional(self, node: ir.Conditional) -> Value:
         test = self.evaluate(node.test)
         self.note_test(node.test, test)
-        if isinstance(test, Unknown):
-            negated = test.op == "not"
-            atom: Unknown = test.args[0] if negated else test
-            if self.assumed(atom) is None:
-                try:
-                    then, orelse = self.evaluate(node.body), self.evaluate(node.orelse)
-                except (CollectiveReached, CallRequested):
-                    self.decide(atom)
-                    raise
-                return v.phi(atom, orelse, then) if negated else v.phi(atom, then, orelse)
+        atom = _open_question(test)
+        if atom is not None and self.assumed(atom) is None:
+            try:
+                then, orelse = self.evaluate(node.body), self.evaluate(node.orelse)
+            except (CollectiveReached, CallRequested):
+                self.decide(atom)
+                raise
+            found = self.chosen_by(test, then, orelse)
+            if found is not None:
+                return found
         return self.evaluate(node.body if self.truth(test, node.site) else node.orelse)
+
+    def chosen_by(self, test: Value, then: Value, orelse: Value) -> Value | None:
+        """One value or the other, by a condition that is open; None if that takes a decision."""
+        if isinstance(test, v.Phi):
+            first = self.chosen_by(test.then, then, orelse)
+            second = self.chosen_by(test.orelse, then, orelse)
+            return None if first is None or second is None else v.phi(test.test, first, second)
+        if isinstance(test, Unknown):
+            if test.op == "not":
+                return v.phi(test.args[0], orelse, then)
+            return v.phi(test, then, orelse)
+        return (then if test.value else orelse) if isinstance(test, Const) else None
 
     # ---- displays, items
 
@@ -697,6 +709,15 @@ def is_seldom_uneven(value: Value) -> bool:
 
 def _lift(items: Iterable[Any]) -> Value:
     return v.seq("tuple", [const(item) for item in items])
+
+
+def _open_question(test: Value) -> Unknown | None:
+    """The unknown that a condition asks for first."""
+    if isinstance(test, v.Phi):
+        return test.test
+    if isinstance(test, Unknown):
+        return test.args[0] if test.op == "not" else test
+    return None
 
 
 _EVALUATE: dict[type, Callable[[Any, Any], Value]] = {

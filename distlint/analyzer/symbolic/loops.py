@@ -33,6 +33,8 @@ class Loops:
     def __init__(self, context: ExecutionContext) -> None:
         self.context = context
         self.heads: dict[Any, dict[Live, dict[Key, Value]]] = {}
+        self.counted: set[Any] = set()
+        """Loops, by site, scope and the iterations around, in which ranks count for themselves."""
         self.tested: Bits = 0
         """Names in conditions of which the outcome was known."""
         self._noted: set[int] = set()
@@ -44,6 +46,7 @@ class Loops:
 
     def begin_root(self) -> None:
         self.heads.clear()
+        self.counted.clear()
         self.tested = 0
         self._noted.clear()
         self._params.clear()

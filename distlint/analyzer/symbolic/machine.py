@@ -226,7 +226,8 @@ class Machine(Unwinder):
                 if isinstance(iterable, v.PerRank):
                     self.log.append(("decide", self.frame, statement.site, iterable, more, self.it))
         else:
-            more = index < LOOP_BOUND and self.has_turn(statement, index, iterable, outer)
+            most = LOOP_BOUND + self.counts_on(statement, outer)
+            more = index < most and self.has_turn(statement, index, iterable, outer)
         if not more:
             if index:
                 self.leave_last_item(statement.target)
@@ -278,7 +279,19 @@ class Machine(Unwinder):
         found = dict(counts.widened(self, where, heads, alike=bool(alike)))
         if self.log is not None:
             found.update(counts.assumed(self, where))
+        if found:
+            self.context.loops.counted.add(where)
         self.store.update(found)
+
+    def counts_on(self, loop: ir.For | ir.While, outer: tuple[int, ...]) -> bool:
+        """May this rank go on where another has left, by what each has counted for itself?
+
+        The second iteration is the first in which a count is any number, so that the rank that
+        stays needs a third one.
+        """
+        if self.one is None or self.level is not None or self.quiet:
+            return False
+        return (loop.site, self.frame.scope, outer) in self.context.loops.counted
 
     def repeated(self, loop: ir.For | ir.While, outer: tuple[int, ...]) -> dict[Key, Value] | None:
         """What is new in a turn that can do nothing new; None if it can."""
@@ -301,7 +314,7 @@ class Machine(Unwinder):
             self.results = {}
             self.k = self.push(statement.orelse, 0, k.next)
             return None
-        if index >= LOOP_BOUND + self.extra_turns(statement):
+        if index >= LOOP_BOUND + self.extra_turns(statement) + self.counts_on(statement, outer):
             if k.next is not None:
                 self.context.loops_cut.add(statement)
             raise PathPruned

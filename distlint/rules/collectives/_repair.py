@@ -297,7 +297,7 @@ def _written_by_main(witness: Witness, draft: Draft, writer: cst.CSTNode) -> boo
     for parent in draft.ancestors(writer):
         if isinstance(parent, cst.If):
             outcome = guards.get(draft.locator.range_of(parent).start.line, "")
-            if outcome.startswith("rank 0: true") or ranks.is_main_test(draft, parent.test):
+            if outcome.startswith("true on rank 0") or ranks.is_main_test(draft, parent.test):
                 return parent.body is node
         node = parent
     return False
