@@ -51,8 +51,8 @@ def severity(rule: type[Rule]) -> str:
         else "Error if the ranks diverge on rank checks alone. Warning if they diverge on a value "
         "that may differ between ranks, such as a local loss. Info if the collective communicates "
         "only with strategies that the script may not use, or if the ranks diverge only after an "
-        "exception on one rank or on a value that seldom differs, such as a file that exists on "
-        "one node only (the latter in preview)."
+        "exception on one rank (running out of memory is a warning) or on a value that seldom "
+        "differs, such as a file that exists on one node only (the latter in preview)."
     )
     return f"{text} In preview: disabled by default." if rule.preview else text
 

@@ -295,3 +295,36 @@ def test_a_decision_that_leads_to_the_collective_is_a_reason(name: str) -> None:
     assert finding.severity is Severity.WARNING
     assert finding.explanation is not None
     assert "loss > 3" in [each.text for each in finding.explanation.decisions]
+
+
+AFTER_A_FAILURE = """
+for data in torch.rand(10, 8, 4):
+    try:
+        loss = model(data).sum()
+    except {handler}:
+        {test}continue
+    loss.backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("handler", "test", "severity"),
+    [
+        ("torch.cuda.OutOfMemoryError", "", Severity.WARNING),
+        ("torch.OutOfMemoryError as error", "", Severity.WARNING),
+        ("(ValueError, torch.OutOfMemoryError)", "", Severity.WARNING),
+        (
+            "RuntimeError as error",
+            'if "out of memory" not in str(error):\n            raise\n        ',
+            Severity.WARNING,
+        ),
+        ("RuntimeError", "", Severity.INFO),
+        ("Exception as error", "print(error)\n        ", Severity.INFO),
+    ],
+)
+def test_to_run_out_of_memory_is_no_rare_failure(
+    handler: str, test: str, severity: Severity
+) -> None:
+    source = LOOP + AFTER_A_FAILURE.format(handler=handler, test=test)
+    (finding,) = [each for each in found_in(source) if each.code == "DST108"]
+    assert finding.severity is severity

@@ -104,7 +104,10 @@ def test_run_reports_an_effect_that_differs(lab: Path, distlint: Run) -> None:
     assert result.returncode == 1
     assert "run on 2 processes after its fixes: hang" in result.stdout
     (lab / "tools" / "lab.py").write_text(hang.replace('effect="hang"', 'effect="fail"'))
-    assert "run on 2 processes: hang, expected: fail" in distlint("test-rule", "LAB001", "--run").stdout
+    assert (
+        "run on 2 processes: hang, expected: fail"
+        in distlint("test-rule", "LAB001", "--run").stdout
+    )
 
 
 def test_no_such_file(distlint: Run) -> None:

@@ -31,7 +31,6 @@ def listed(case: Case) -> str:
     return case.label if case.code == "bugs" else "-".join(case.label.split("-")[:2])
 
 
-
 def fixable() -> list[Case]:
     """The bad scripts of rules with a fix."""
     return [

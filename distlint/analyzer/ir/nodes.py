@@ -291,6 +291,8 @@ FOR_ALL = frozenset(
 """Exceptions that come from the program or the installation, so on all ranks or on none."""
 
 
+_OUT_OF_MEMORY = ("OutOfMemoryError", "MemoryError")
+
 _BUILTIN_ERRORS = {
     name: kind
     for name, kind in vars(builtins).items()
@@ -312,6 +314,20 @@ class Handler:
         """Does it catch only what is raised on all ranks or on none?"""
         names = self.names
         return bool(names) and all(n in FOR_ALL or n.endswith("NotFoundError") for n in names)
+
+    @property
+    def is_for_memory(self) -> bool:
+        """Is it there for a process that runs out of memory, by a class or by the message?"""
+        if any(name.endswith(_OUT_OF_MEMORY) for name in self.names):
+            return True
+        return any(
+            isinstance(node, Literal)
+            and isinstance(node.value, str)
+            and "out of memory" in node.value.lower()
+            for statement in self.body
+            if isinstance(statement, If)
+            for node in expressions_below(statement.test)
+        )
 
     @property
     def names(self) -> list[str]:
@@ -650,6 +666,23 @@ def last_name(node: Any) -> str:
     """``step`` of ``self.optimizer.step``: the name of a variable, or of the last attribute."""
     if isinstance(node, Attribute):
         return node.attr
+    return node.id if isinstance(node, Name) else ""
+
+
+def expressions_below(node: Expr) -> Iterator[Expr]:
+    """An expression and those that it is made of."""
+    stack: list[Any] = [node]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, Expr):
+            yield item
+        stack.extend(children(item))
+
+
+def first_name(node: Any) -> str:
+    """``runner`` of ``runner.base.Runner``: the name of a variable, or the one before all dots."""
+    while isinstance(node, Attribute):
+        node = node.value
     return node.id if isinstance(node, Name) else ""
 
 

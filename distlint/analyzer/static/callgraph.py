@@ -145,8 +145,24 @@ class CallGraph:
                 if isinstance(definition.node, Imported):
                     for other in self.resolve(module, definition.node):
                         found[other.key] = other
+        for other in self.bases_of(module):
+            found[other.key] = other
         self._imported[module.key] = list(found.values())
         return self._imported[module.key]
+
+    def bases_of(self, module: Module) -> Iterator[Module]:
+        """The modules of the classes that those of a module derive from, whatever is in them.
+
+        A method that communicates may be called by a base class that knows nothing of it.
+        """
+        roots = {ir.first_name(base) for cls in module.classes.values() for base in cls.bases}
+        for name in sorted(roots - {""}):
+            for definition in module.definitions.get(name, ()):
+                if isinstance(definition.node, Imported):
+                    path = self.project.find(definition.node.dotted, module.path)
+                    found = self.project.by_key(str(path)) if path is not None else None
+                    if found is not None:
+                        yield found
 
     def within(self, key: str) -> frozenset[str]:
         """The keys of a module and of the project modules that it imports, near or far."""

@@ -135,11 +135,13 @@ class _Explainer:
         if self.proof.divergence.differs and _same_place(found):
             tails = ([], [])
         cause = self.cause(tails)
-        failing = any(
-            entry[0] == "decide" and entry[4] and _operator(entry[3]) == "exception"
+        failures = [
+            entry
             for log in logs
             for entry in log
-        )
+            if entry[0] == "decide" and entry[4] and _operator(entry[3]) == "exception"
+        ]
+        is_expected = bool(failures) and all(_is_expected(each[1], each[2]) for each in failures)
         decisions = [entry for log in tails for entry in log if entry[0] == "decide"]
         unsure = [event for event in found if event is not None and not event.certain]
         # a group whose members are not known may be just those ranks, unless it is one alone and
@@ -168,12 +170,15 @@ class _Explainer:
             decisions=self.decisions(logs),
             region=region[0] if region else None,
             region_event=facts[region[1]] if region else None,
-            local=bool(local) or cause.kind == "local",
+            local=bool(local) or cause.kind == "local" or is_expected,
             weak=bool(local) and (all(_is_weak(e[3]) for e in local) or _share_data(found)),
             call_place=self.call_place(tails),
-            failure=failing
-            or any(_operator(e[3]) == "exception" for e in decisions)
-            or cause.kind == "exception",
+            failure=not is_expected
+            and (
+                bool(failures)
+                or any(_operator(e[3]) == "exception" for e in decisions)
+                or cause.kind == "exception"
+            ),
             conditional=tuple(
                 dict.fromkeys(tag for event in found if event is not None for tag in event.tags)
             ),
@@ -634,6 +639,18 @@ _VERBS = {
     "continue": "goes on to the next iteration",
     "exit": "exits",
 }
+
+
+def _is_expected(frame: Frame, site: int) -> bool:
+    """Is the handler at a site there for what does happen on one rank: it runs out of memory?"""
+    stack: list[Any] = list(frame.function.body if frame.function else frame.module.body)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ir.Handler) and node.site == site:
+            return node.is_for_memory
+        if isinstance(node, (ir.Stmt, ir.Handler)):
+            stack.extend(c for c in ir.children(node) if isinstance(c, (ir.Stmt, ir.Handler)))
+    return False
 
 
 def _same_place(found: tuple[Event | None, Event | None]) -> bool:
