@@ -11,6 +11,7 @@ from distlint.analyzer.static import hooks
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.builtins import Builtins, is_group
 from distlint.analyzer.symbolic.state import CollectiveReached, Event, PathPruned
+from distlint.analyzer.symbolic.tensors import dtype_of, shape_of
 from distlint.analyzer.symbolic.values import Const, Unknown, Value, const, unknown
 from distlint.catalogue.entries import AMBIENT_TAGS
 from distlint.catalogue.entries import position as position_of
@@ -359,7 +360,10 @@ class Collectives(Builtins):
             found = [pair for pair in found if pair[0] != "ranks"]
             found.append(("ranks", ranks))
         if row.payload and row.name.startswith("torch.distributed."):
-            found.append(("dtype", _dtype(arguments.get(row.payload))))
+            tensor = arguments.get(row.payload)
+            found.append(("dtype", dtype_of(tensor)))
+            if row.kind in _OF_ONE_SHAPE:
+                found.append(("shape", shape_of(tensor)))
         return tuple(found)
 
     def is_each_alone(self, ranks: Value) -> bool:
@@ -499,41 +503,8 @@ def asks_for_strategy(atom: Unknown) -> bool:
     return any(asks_for_strategy(arg) for arg in atom.args if isinstance(arg, Unknown))
 
 
-_FLOATS = frozenset(f"torch.{name}" for name in ("zeros", "ones", "empty", "rand", "randn"))
-
-
-def _dtype(tensor: Value | None) -> Value:
-    """The dtype of a tensor that has just been made, as far as the call tells."""
-    if isinstance(tensor, Unknown) and tensor.op == "call":
-        maker, *args = tensor.args
-        for arg in args:
-            if isinstance(arg, v.External) and arg.name in _DTYPES:
-                return const(_DTYPES[arg.name])
-        if any(isinstance(arg, Unknown) for arg in args[1:]):
-            return unknown("dtype", tensor)
-        if maker in _FLOATS:
-            return const("torch.float32")
-        if maker == "torch.tensor" and args:
-            return _dtype_of_data(args[0])
-    return unknown("dtype", tensor) if tensor is not None else unknown("dtype")
-
-
-def _dtype_of_data(data: Value) -> Value:
-    """What ``torch.tensor`` makes of numbers: bool, int64 or float32."""
-    items = data.items if isinstance(data, v.Seq) else (data,)
-    kinds = {type(item.value) if isinstance(item, Const) else None for item in items}
-    for kind, name in ((float, "float32"), (int, "int64"), (bool, "bool")):
-        if kind in kinds and kinds <= {float, int, bool}:
-            return const(f"torch.{name}")
-    return unknown("dtype", data)
-
-
-_OTHER_NAMES = {"float": "float32", "double": "float64", "half": "float16", "int": "int32"}
-_OTHER_NAMES |= {"short": "int16", "long": "int64"}
-_DTYPES = {
-    f"torch.{name}": f"torch.{_OTHER_NAMES.get(name, name)}"
-    for name in (*_OTHER_NAMES, *_OTHER_NAMES.values(), "bfloat16", "uint8", "int8", "bool")
-}
+_OF_ONE_SHAPE = frozenset({"all_reduce", "broadcast", "reduce"})
+"""Collectives whose tensors have the same shape on all ranks."""
 
 
 def _is_own_part(value: Value) -> bool:

@@ -12,6 +12,15 @@ _LONGEST_CONDITION = 40
 _LONGEST_HEADLINE = 80
 """Columns: what both sides do is left out where it does not fit."""
 
+WHAT = {
+    "root": "root rank",
+    "op": "reduce operation",
+    "group": "process group",
+    "dtype": "dtype",
+    "shape": "shape",
+}
+"""What has to be the same on all ranks, by the name that the analysis gives it."""
+
 _SINGLE = re.compile(r"rank \d+$")
 
 _STEPS = frozenset({"forward", "backward"})

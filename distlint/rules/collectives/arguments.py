@@ -10,6 +10,7 @@ from distlint.analyzer.static.guards import asks_rank
 from distlint.analyzer.static.names import expressions_in
 from distlint.analyzer.static.objects import CallSite, Objects, objects_of
 from distlint.rules.base import Example, SourceRule, WitnessRule
+from distlint.rules.collectives._wording import WHAT
 from distlint.source.finding import Finding, Related, Severity
 
 if TYPE_CHECKING:
@@ -22,14 +23,6 @@ if TYPE_CHECKING:
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
     from distlint.source.finding import Place
-
-_WHAT = {
-    "root": "root rank",
-    "op": "reduce operation",
-    "group": "process group",
-    "dtype": "dtype",
-}
-
 
 _BROADCAST = "torch.distributed.broadcast"
 _TENSOR = "torch.tensor"
@@ -68,8 +61,8 @@ class MismatchedCollectiveArguments(WitnessRule, SourceRule):
     ## What is reported
 
     A call that all ranks reach, with a rank-dependent argument where all ranks must pass the same:
-    `src` or `dst`, the reduce operation, the dtype of the tensor, or the group. The finding is at
-    the call.
+    `src` or `dst`, the reduce operation, the dtype or the shape of the tensor, or the group; also
+    where the ranks reach two calls of one kind, in another order. The finding is at the call.
 
     With severity info: a `broadcast` whose receivers pass an integer tensor (`torch.tensor(0)`),
     while the source creates its tensor from a value that may be a float.
@@ -276,13 +269,13 @@ dist.destroy_process_group()
         return witness.first.place if witness.first is not None else witness.cause.place
 
     def message(self, witness: Witness) -> str:
-        what = _WHAT.get(witness.same_event_arguments or "", "an argument")
+        what = WHAT.get(witness.same_event_arguments or "", "an argument")
         op = witness.first.op if witness.first is not None else "collective"
         first, second = witness.ranks
         return f"{what} of `{op}` differs between {first} and {second}"
 
     def help(self, witness: Witness) -> str:
-        what = _WHAT.get(witness.same_event_arguments or "", "argument")
+        what = WHAT.get(witness.same_event_arguments or "", "argument")
         return f"Pass the same {what} on all ranks of the group"
 
     def check(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distlint.rules.base import Example, WitnessRule
-from distlint.rules.collectives._wording import condition, headline
+from distlint.rules.collectives._wording import WHAT, condition, headline
 
 if TYPE_CHECKING:
     from distlint.analyzer.symbolic.explanation import Witness
@@ -42,11 +42,13 @@ class DivergentCollectiveOrder(WitnessRule):
     ## What is reported
 
     Ranks that take different branches of a condition and call different collectives there:
-    `all_reduce` in one branch and `broadcast` in the other, or the two in reverse order.
+    `all_reduce` in one branch and `broadcast` in the other, or the two in reverse order; also the
+    same call on tensors that were created with different shapes, such as two reductions in reverse
+    order.
 
     ## What is not reported
 
-    - The branches call the same sequence of collectives, whatever the tensors are.
+    - The branches call the same sequence of collectives, on tensors whose shapes are not known.
     - The branches use different groups, and the members of each group agree on the sequence.
 
     ## Fix safety
@@ -193,6 +195,10 @@ dist.destroy_process_group()
         return witness.cause.kind == "order"
 
     def message(self, witness: Witness) -> str:
+        differs, event = witness.same_event_arguments, witness.first
+        if differs and event is not None:
+            calls = f"mismatched `{event.op}` calls on {condition(witness)}"
+            return f"{calls}: the {WHAT[differs]} differs" if differs in WHAT else calls
         return headline(witness, f"collective mismatch on {condition(witness)}")
 
     def help(self, witness: Witness) -> str:
