@@ -1,4 +1,4 @@
-"""What the rules about one file's source report in a tree of repositories, nothing rehearsed.
+"""What the rules about one file's source report in a tree of repositories, without comparing ranks.
 
     python -m benchmarks.source_rules CORPUS --select DST5 DST604 [--containing REGEX] [--show N]
 

@@ -100,7 +100,7 @@ class Session:
         self.caching = caching
         self.remembering = remembering
         self._last: dict[Path, tuple[Document, Found]] = {}
-        """What the last rehearsal of a file has found, and in which text."""
+        """What the last analysis of a file has found, and in which text."""
         self._begun: Search | None = None
         """What a glance has begun, which may be gone on with."""
         self.buffers: Mapping[Path, Document] = {} if buffers is None else buffers
@@ -137,7 +137,7 @@ class Session:
         return self.check_source(document, settings)
 
     def glance(self, document: Document, settings: Settings) -> FileResult | None:
-        """What the source alone tells, beside what the last rehearsal of the file has found.
+        """What the source alone tells, beside what the last analysis of the file has found.
 
         None if there was none, and of a notebook.
         """
@@ -157,7 +157,7 @@ class Session:
     ) -> FileResult:
         """Check a text; a crash of the analysis is reported and ends nothing but this file.
 
-        ``known`` is taken for what a rehearsal finds.
+        ``known`` is taken for what comparing the ranks finds.
         """
         try:
             with warnings.catch_warnings():
@@ -331,7 +331,7 @@ class Session:
         if known is not None:
             self._begun = search
         elif self.remembering:
-            self._last[document.path] = document, search.rehearsed
+            self._last[document.path] = document, search.compared
         return found
 
     def _search(self, document: Document, settings: Settings, off: frozenset[str]) -> Search:

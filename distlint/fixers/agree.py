@@ -7,7 +7,7 @@ from typing import Literal
 import libcst as cst
 
 from distlint.fixers import hoist, names, ranks, statements
-from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.draft import CannotFix, Draft
 from distlint.fixers.imports import imported
 from distlint.fixers.statements import Statement
 
@@ -81,7 +81,7 @@ def _behind(draft: Draft, branch: cst.If, exit_: Exit) -> None:
     if isinstance(exit_, cst.Return) and exit_.value is not None:
         for name in names.read(draft, exit_.value):
             if not names.available(draft, name, branch):
-                raise Doubt(f"{name} may not exist on all ranks")
+                raise CannotFix(f"{name} may not exist on all ranks")
     helper = accelerator_at(draft, branch)
     leaving = draft.text(exit_)
     if helper is not None:
@@ -101,7 +101,7 @@ def _require_last(draft: Draft, branch: cst.If, exit_: Exit) -> None:
     while statement is not branch:
         block = statements.block_of(draft, statement)
         if statements.siblings(draft, statement)[-1] is not statement:
-            raise Doubt("the branch goes on behind the exit")
+            raise CannotFix("the branch goes on behind the exit")
         owner = draft.parent(block)
         while (
             isinstance(owner, (cst.Else, cst.If))
@@ -110,6 +110,6 @@ def _require_last(draft: Draft, branch: cst.If, exit_: Exit) -> None:
         ):
             owner = draft.parent(owner)
         if owner is not branch and not isinstance(owner, (cst.If, cst.With)):
-            raise Doubt("the exit leaves something else")
+            raise CannotFix("the exit leaves something else")
         assert isinstance(owner, cst.BaseCompoundStatement)
         statement = owner

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.draft import CannotFix, Draft
 
 
 def argument(call: cst.Call, name: str, position: int | None = None) -> cst.Arg | None:
@@ -29,7 +29,7 @@ def set_keyword(
         draft.replace(given.value, value)
         return
     if any(arg.star == "**" for arg in call.args):
-        raise Doubt("what ** passes is not known")
+        raise CannotFix("what ** passes is not known")
     add_argument(draft, call, f"{name}={value}")
 
 
@@ -41,7 +41,7 @@ def add_argument(draft: Draft, call: cst.Call, text: str) -> None:
         return
     last = call.args[-1]
     if _is_bare_generator(call):
-        raise Doubt("a generator without brackets takes no argument beside it")
+        raise CannotFix("a generator without brackets takes no argument beside it")
     end = draft.bounds(last.value)[1]
     comma = draft.bounds(last.comma)[1] if isinstance(last.comma, cst.Comma) else None
     start = draft.bounds(last)[0]
@@ -89,7 +89,7 @@ def remove_keyword(draft: Draft, call: cst.Call, name: str) -> None:
     """Take a keyword argument out."""
     given = argument(call, name)
     if given is None:
-        raise Doubt(f"no argument {name}")
+        raise CannotFix(f"no argument {name}")
     remove_argument(draft, call, given)
 
 

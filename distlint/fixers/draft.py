@@ -32,7 +32,7 @@ Applicability = Literal["safe", "unsafe", "displayonly"]
 _NEED = "; requires distlint at run time, or a copy by `distlint vendor`"
 
 
-class Doubt(Exception):
+class CannotFix(Exception):
     """No edit here is certain to be right, so that no fix is offered."""
 
 
@@ -102,7 +102,7 @@ def forget() -> None:
 class Draft:
     """The edits of one fix so far, and what fixers ask about the file; nothing is read before.
 
-    Offsets count code points from the start of the text. Everything raises ``Doubt`` where the
+    Offsets count code points from the start of the text. Everything raises ``CannotFix`` where the
     tree does not tell the text exactly.
     """
 
@@ -136,7 +136,7 @@ class Draft:
         """The node of a site of the IR, which has to be of this kind."""
         node = self.locator.node(site)
         if not isinstance(node, kind):
-            raise Doubt(f"a {type(node).__name__} where a {kind.__name__} was expected")
+            raise CannotFix(f"a {type(node).__name__} where a {kind.__name__} was expected")
         return node
 
     def parent(self, node: cst.CSTNode) -> cst.CSTNode:
@@ -258,7 +258,7 @@ class Draft:
     def _trust(self, row: int) -> None:
         lines = self.document.lines
         if len(self._layout.code) != len(lines) or self._layout.code[row - 1] != lines[row - 1]:
-            raise Doubt(f"the positions in line {row} are not certain")
+            raise CannotFix(f"the positions in line {row} are not certain")
 
     # ---- the edits
 
@@ -276,7 +276,7 @@ class Draft:
         start, end = self.bounds(node)
         lost = self.comments_in(start, end)
         if any(comment.text not in content for comment in lost):
-            raise Doubt("a comment would be lost")
+            raise CannotFix("a comment would be lost")
         self.splice(start, end, content)
 
     def comments_in(self, start: int, end: int) -> list[Comment]:
@@ -290,10 +290,10 @@ class Draft:
         """The fix of all edits so far; ``message`` says in the imperative what it does."""
         ordered = sorted(self._edits, key=lambda edit: edit[:2])  # stable: insertions keep order
         if not ordered:
-            raise Doubt("nothing to edit")
+            raise CannotFix("nothing to edit")
         for one, other in pairwise(ordered):
             if one[1] > other[0]:
-                raise Doubt("two edits overlap")
+                raise CannotFix("two edits overlap")
         edits = tuple(Edit(self._span(start, end), text) for start, end, text in _joined(ordered))
         return Fix(applicability, message + self._need(edits), edits)
 

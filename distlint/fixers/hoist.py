@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import libcst as cst
 
 from distlint.fixers import names, ranks, statements
-from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.draft import CannotFix, Draft
 from distlint.fixers.statements import Statement
 
 _LOCAL_METHODS = frozenset(
@@ -54,19 +54,19 @@ def out_of_branch(draft: Draft, branch: cst.If, call: cst.Call, needed: IsCollec
     but compute.
 
     Raises:
-        Doubt: if an operand exists on some ranks only, or the order of the rest would change.
+        CannotFix: if an operand exists on some ranks only, or the order of the rest would change.
     """
     statements.block_of(draft, branch)
     ranks.require_all(draft, branch)
     arm = _arm(draft, branch, call)
     if isinstance(branch.orelse, cst.If):
-        raise Doubt("an elif decides as well")
+        raise CannotFix("an elif decides as well")
     work = statements.siblings(draft, arm[0])
     found = [c for s in work for c in _calls(s) if c is call or needed(c)]
     if call not in found:
-        raise Doubt("the call is not made for certain")
+        raise CannotFix("the call is not made for certain")
     if _jumps(draft, arm) and found != [call]:
-        raise Doubt("the arm ends with a jump")
+        raise CannotFix("the arm ends with a jump")
     parts = [_part(draft, work, c) for c in found]
     guard = _guard(draft, branch) if arm[0] in _body(branch) else _no_guard(branch)
     if all(part.whole for part in parts):
@@ -75,7 +75,7 @@ def out_of_branch(draft: Draft, branch: cst.If, call: cst.Call, needed: IsCollec
     elif len(parts) == 1:
         _extract(draft, branch, work, parts[0], guard)
     else:
-        raise Doubt("several calls inside other statements")
+        raise CannotFix("several calls inside other statements")
 
 
 def out_of_with(draft: Draft, region: cst.With, call: cst.Call) -> None:
@@ -85,9 +85,9 @@ def out_of_with(draft: Draft, region: cst.With, call: cst.Call) -> None:
     work = statements.siblings(draft, statement)
     part = _part(draft, work, call)
     if draft.parent(statements.block_of(draft, statement)) is not region or not part.whole:
-        raise Doubt("the call is part of something else")
+        raise CannotFix("the call is part of something else")
     if work[-1] is not statement or len(work) == 1:
-        raise Doubt("the region goes on")
+        raise CannotFix("the region goes on")
     text = statements.moved_text(
         draft,
         statement,
@@ -110,19 +110,19 @@ def past_exit(draft: Draft, exit_: cst.If, call: cst.Call, needed: IsCollective)
     leaving = statements.siblings(draft, _body(exit_)[0])
     jump = leaving[-1]
     if exit_.orelse is not None or len(leaving) != 1:
-        raise Doubt("the exit does more than to leave")
+        raise CannotFix("the exit does more than to leave")
     _no_guard(exit_)
     if isinstance(jump, cst.Return) and jump.value is not None:
-        raise Doubt("the exit has a result")
+        raise CannotFix("the exit has a result")
     if not isinstance(jump, (cst.Return, cst.Continue)):
-        raise Doubt("not an exit from here")
+        raise CannotFix("not an exit from here")
     statement = next((s for s in rest if any(c is call for c in _calls(s))), None)
     if statement is None:
-        raise Doubt("the call is somewhere else")
+        raise CannotFix("the call is somewhere else")
     part = _part(draft, rest, call)
     if not part.whole:
         if _touches(draft, rest[: rest.index(statement)], statement):
-            raise Doubt("what comes before the call may matter to it")
+            raise CannotFix("what comes before the call may matter to it")
         name = _name_for(draft, call)
         _require(draft, call, exit_)
         statements.insert_before(draft, exit_, f"{name} = {draft.text(call)}")
@@ -133,7 +133,7 @@ def past_exit(draft: Draft, exit_: cst.If, call: cst.Call, needed: IsCollective)
     if not _only_asks_rank(exit_.test) or names.stored(draft, *rest) & names.read(
         draft, exit_.test
     ):
-        raise Doubt("the condition may come out otherwise behind the call")
+        raise CannotFix("the condition may come out otherwise behind the call")
     header = f"if {negated(draft, exit_.test)}:"
     for index, run in enumerate(_runs(rest, shared)):
         if index == 0 and run[0] is rest[0]:
@@ -148,9 +148,9 @@ def _require_exit_from(draft: Draft, exit_: cst.If, jump: Statement) -> None:
     """The exit has to end the very block that it stands in."""
     owner = draft.parent(statements.block_of(draft, exit_))
     if isinstance(jump, cst.Return) and owner is not names.scope_of(draft, exit_):
-        raise Doubt("the exit leaves more than this block")
+        raise CannotFix("the exit leaves more than this block")
     if isinstance(jump, cst.Continue) and not isinstance(owner, (cst.For, cst.While)):
-        raise Doubt("the exit leaves more than this block")
+        raise CannotFix("the exit leaves more than this block")
 
 
 def _shared(
@@ -169,7 +169,7 @@ def _shared(
             if maker in found or not names.stored(draft, maker) & names.read(draft, user):
                 continue
             if not isinstance(maker, cst.Assign) or not all(map(_is_local, _calls(maker))):
-                raise Doubt("an operand is made on some ranks only")
+                raise CannotFix("an operand is made on some ranks only")
             found.add(maker)
             queue.append(maker)
     return found
@@ -194,7 +194,7 @@ def to_front(draft: Draft, call: cst.Call) -> None:
     for node in draft.ancestors(call):
         if isinstance(node, cst.BooleanOperation):
             if not isinstance(node.operator, cst.And):
-                raise Doubt("an or decides")
+                raise CannotFix("an or decides")
             if chain is None and node.left is operand:
                 operand = node
                 continue
@@ -204,14 +204,14 @@ def to_front(draft: Draft, call: cst.Call) -> None:
             break
         operand = node
     if chain is None:
-        raise Doubt("no and around the call")
+        raise CannotFix("no and around the call")
     operands = ranks.operands(chain)
     index = next((i for i, item in enumerate(operands) if item is operand), 0)
     if not index:
-        raise Doubt("the call stands in front")
+        raise CannotFix("the call stands in front")
     callee = names.root_of(call.func)
     if (names.read(draft, *operands[:index]) & names.read(draft, operand)) - {callee}:
-        raise Doubt("an earlier operand may protect the call")
+        raise CannotFix("an earlier operand may protect the call")
     texts = [draft.text(item) for item in operands]
     for item, text in zip(operands[: index + 1], [texts[index], *texts[:index]], strict=True):
         draft.replace(item, text)
@@ -224,7 +224,7 @@ def decides_late(draft: Draft, test: cst.BaseExpression) -> cst.Call:
             if isinstance(node, cst.Call):
                 if not _is_local(node) and not ranks.asks_rank(draft, node):
                     return node
-    raise Doubt("no call behind another operand")
+    raise CannotFix("no call behind another operand")
 
 
 def negated(draft: Draft, test: cst.BaseExpression) -> str:
@@ -275,7 +275,7 @@ def _arm(draft: Draft, branch: cst.If, call: cst.Call) -> list[Statement]:
     for arm in arms:
         if any(statement in around for statement in arm):
             return arm
-    raise Doubt("the call is somewhere else")
+    raise CannotFix("the call is somewhere else")
 
 
 def _body(node: cst.If | cst.Else) -> list[Statement]:
@@ -312,13 +312,13 @@ def _part(draft: Draft, work: Sequence[Statement], call: cst.Call) -> _Part:
         if call not in calls:
             continue
         if any(isinstance(node, (cst.Await, cst.Yield)) for node in names.inside(statement)):
-            raise Doubt("the statement waits for something else")
+            raise CannotFix("the statement waits for something else")
         if isinstance(statement, cst.Expr):
             return _Part(statement, call, statement.value is call)
         inner = _calls_in(call)
         alone = all(other is call or _is_local(other) or other in inner for other in calls)
         return _Part(statement, call, alone and isinstance(statement, (cst.Assign, cst.AnnAssign)))
-    raise Doubt("the call is not made for certain")
+    raise CannotFix("the call is not made for certain")
 
 
 def _calls_in(call: cst.Call) -> set[cst.CSTNode]:
@@ -353,12 +353,12 @@ def _with_operands(
             if not makers:
                 if name not in names.bound(draft, *work[:position]):
                     if not names.available(draft, name, branch):
-                        raise Doubt(f"{name} may not exist on all ranks")
+                        raise CannotFix(f"{name} may not exist on all ranks")
                 continue
             if not all(
                 isinstance(s, cst.Assign) and all(map(_is_local, _calls(s))) for s in makers
             ):
-                raise Doubt(f"{name} is made on some ranks only")
+                raise CannotFix(f"{name} is made on some ranks only")
             chosen.update(makers)
             queue += makers
     return [statement for statement in work if statement in chosen]
@@ -375,7 +375,7 @@ def _move(
     left = [statement for statement in work if statement not in moved]
     if not left and branch.orelse is None:
         if not _only_asks_rank(branch.test):
-            raise Doubt("the condition may do more than to ask")
+            raise CannotFix("the condition may do more than to ask")
         if guard:
             draft.replace(branch.test, _conjunction(draft, guard))
         else:
@@ -385,17 +385,17 @@ def _move(
     text = _text(draft, branch, moved, guard)
     if not [s for s in work[first:] if s in left]:
         if names.stored(draft, *work) & names.read(draft, *guard):
-            raise Doubt("the branch changes what the condition reads")
+            raise CannotFix("the branch changes what the condition reads")
         statements.remove(draft, *moved, comments=True)
         statements.append(draft, branch, text)
         return
     ahead = [s for s in work[:last] if s in left]
     if _is_barrier(call) and ahead:
-        raise Doubt("the barrier stands between two pieces of work")
+        raise CannotFix("the barrier stands between two pieces of work")
     if any(_touches(draft, ahead, statement) for statement in moved):
-        raise Doubt("what comes before the call may matter to it")
+        raise CannotFix("what comes before the call may matter to it")
     if names.stored(draft, *moved) & names.read(draft, branch.test):
-        raise Doubt("the call changes what the condition reads")
+        raise CannotFix("the call changes what the condition reads")
     statements.prepend(draft, branch, text)
     statements.remove(draft, *moved, comments=True)
 
@@ -421,7 +421,7 @@ def _extract(
 ) -> None:
     position = work.index(part.statement)
     if _touches(draft, work[:position], part.statement, part.call):
-        raise Doubt("what comes before the call may matter to it")
+        raise CannotFix("what comes before the call may matter to it")
     _require(draft, part.call, branch)
     name = _name_for(draft, part.call)
     lines = [f"{name} = {draft.text(part.call)}"]
@@ -438,13 +438,13 @@ def _guard(draft: Draft, branch: cst.If) -> list[cst.BaseExpression]:
         return _no_guard(branch)
     guard = [operand for operand in operands if not ranks.asks_rank(draft, operand)]
     if len(guard) == len(operands):
-        raise Doubt("it is not clear what asks for the rank")
+        raise CannotFix("it is not clear what asks for the rank")
     return guard
 
 
 def _no_guard(branch: cst.If) -> list[cst.BaseExpression]:
     if any(isinstance(node, cst.BooleanOperation) for node in names.inside(branch.test)):
-        raise Doubt("the condition is about more than the rank")
+        raise CannotFix("the condition is about more than the rank")
     return []
 
 
@@ -456,7 +456,7 @@ def _require(draft: Draft, node: cst.CSTNode, at: Statement) -> None:
     """Every name in a node has to exist on all ranks that come to a place."""
     for name in names.read(draft, node):
         if not names.available(draft, name, at):
-            raise Doubt(f"{name} may not exist on all ranks")
+            raise CannotFix(f"{name} may not exist on all ranks")
 
 
 def _touches(

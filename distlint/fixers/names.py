@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.draft import CannotFix, Draft
 
 
 def inside(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
@@ -150,7 +150,7 @@ def free_name(draft: Draft, *wishes: str) -> str:
     for wish in wishes:
         if wish not in taken:
             return wish
-    raise Doubt(f"all of {', '.join(wishes)} are taken")
+    raise CannotFix(f"all of {', '.join(wishes)} are taken")
 
 
 def taken_names(draft: Draft) -> frozenset[str]:
@@ -165,7 +165,7 @@ def rename(draft: Draft, node: cst.BaseExpression, new: str) -> None:
     elif isinstance(node, cst.Name):
         draft.replace(node, new)
     else:
-        raise Doubt("no name to change")
+        raise CannotFix("no name to change")
 
 
 def dotted(node: cst.BaseExpression | None) -> str | None:

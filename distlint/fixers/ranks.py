@@ -11,7 +11,7 @@ import re
 import libcst as cst
 
 from distlint.fixers import names, statements
-from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.draft import CannotFix, Draft
 from distlint.fixers.statements import Statement
 
 _RANK_WORD = re.compile(
@@ -85,20 +85,20 @@ def require_all(draft: Draft, statement: Statement) -> None:
     for parent in draft.ancestors(statement):
         if isinstance(parent, (cst.If, cst.While)) and node is not parent.test:
             if _mentions_rank(parent.test):
-                raise Doubt("only some ranks come here")
+                raise CannotFix("only some ranks come here")
         if isinstance(parent, cst.With) and any(
             _ON_SOME.search(draft.text(item.item)) for item in parent.items
         ):
-            raise Doubt("ranks take turns here")
+            raise CannotFix("ranks take turns here")
         if isinstance(parent, (cst.IndentedBlock, cst.Module)):
             for row in parent.body:
                 if row is node:
                     break
                 if isinstance(row, cst.If) and _leaves(draft, row) and _mentions_rank(row.test):
-                    raise Doubt("some ranks have left")
+                    raise CannotFix("some ranks have left")
         if isinstance(parent, cst.FunctionDef):
             if any(_ON_SOME.search(draft.text(d.decorator)) for d in parent.decorators):
-                raise Doubt("only some ranks run the function")
+                raise CannotFix("only some ranks run the function")
             return
         node = parent
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.draft import CannotFix, Draft
 
 Statement = cst.BaseSmallStatement | cst.BaseCompoundStatement
 Row = cst.SimpleStatementLine | cst.SimpleStatementSuite | cst.BaseCompoundStatement
@@ -24,7 +24,7 @@ def statement_of(draft: Draft, node: cst.CSTNode) -> Statement:
     for found in (node, *draft.ancestors(node)):
         if isinstance(found, (cst.BaseSmallStatement, cst.BaseCompoundStatement)):
             return found
-    raise Doubt("not in a statement")
+    raise CannotFix("not in a statement")
 
 
 def siblings(draft: Draft, statement: Statement) -> list[Statement]:
@@ -45,7 +45,7 @@ def block_of(
     row = _row(draft, statement)
     block = row if isinstance(row, cst.SimpleStatementSuite) else draft.parent(row)
     if not isinstance(block, (cst.Module, cst.IndentedBlock, cst.SimpleStatementSuite)):
-        raise Doubt("an elif has no place of its own")
+        raise CannotFix("an elif has no place of its own")
     return block
 
 
@@ -59,7 +59,7 @@ def indent_of(draft: Draft, statement: Statement) -> str:
     start, _ = draft.bounds(row)
     indent = draft.source[draft.line_start(start) : start]
     if indent.strip(" \t\f"):
-        raise Doubt("not at the start of its line")
+        raise CannotFix("not at the start of its line")
     return indent
 
 
@@ -111,7 +111,7 @@ def insert_at_start(draft: Draft, block: cst.CSTNode, *lines: str) -> None:
             return
         previous = statement
     if previous is None:
-        raise Doubt("an empty block")
+        raise CannotFix("an empty block")
     insert_after(draft, previous, *lines)
 
 
@@ -124,7 +124,7 @@ def remove(draft: Draft, *statements: Statement, comments: bool = False) -> None
     doomed = set(statements)
     everything = siblings(draft, statements[0])
     if not doomed <= set(everything):
-        raise Doubt("not of one block")
+        raise CannotFix("not of one block")
     empties = len(doomed) == len(everything) and not isinstance(
         block_of(draft, statements[0]), cst.Module
     )
@@ -169,7 +169,7 @@ def prepend(draft: Draft, statement: Statement, text: str) -> None:
     row = _row(draft, statement)
     block_of(draft, statement)
     if not isinstance(row, cst.BaseCompoundStatement) and row.body[0] is not statement:
-        raise Doubt("the place shares a line with other statements")
+        raise CannotFix("the place shares a line with other statements")
     at = _above_comments(draft, draft.line_start(draft.bounds(row)[0]))
     draft.splice(at, at, text)
 
@@ -280,7 +280,7 @@ def wrap(draft: Draft, header: str, *statements: Statement) -> None:
         if not isinstance(row, cst.BaseCompoundStatement) and not set(statements).issuperset(
             row.body
         ):
-            raise Doubt("a line is shared with other statements")
+            raise CannotFix("a line is shared with other statements")
     first, last = statements[0], statements[-1]
     indent = indent_of(draft, first)
     suite = _row(draft, first)
@@ -303,7 +303,7 @@ def _row(draft: Draft, statement: Statement) -> Row:
         return statement
     row = draft.parent(statement)
     if not isinstance(row, (cst.SimpleStatementLine, cst.SimpleStatementSuite)):
-        raise Doubt("a statement without a line")
+        raise CannotFix("a statement without a line")
     return row
 
 
@@ -392,7 +392,7 @@ def _colon_end(draft: Draft, suite: cst.SimpleStatementSuite) -> int:
     start, _ = draft.bounds(suite.body[0])
     at = draft.source.rindex(":", 0, start)
     if draft.source[at + 1 : start].strip(" \t\f\\\r\n"):
-        raise Doubt("something stands between the colon and the statement")
+        raise CannotFix("something stands between the colon and the statement")
     return at + 1
 
 

@@ -23,7 +23,7 @@ from distlint.analyzer.static.objects import CallSite, Objects, objects_of
 from distlint.analyzer.symbolic.explanation import Witness
 from distlint.catalogue.catalogue import Catalogue, Collective
 from distlint.fixers import calls
-from distlint.fixers.draft import Applicability, Doubt, Draft
+from distlint.fixers.draft import Applicability, CannotFix, Draft
 from distlint.fixers.imports import imported
 from distlint.rules.base import Example, SourceRule, WitnessRule
 from distlint.source.document import Document
@@ -32,7 +32,7 @@ from distlint.source.finding import Finding, Fix, Place, Related, Severity
 __all__ = [
     "Argument",
     "Call",
-    "Doubt",
+    "CannotFix",
     "Example",
     "Finding",
     "Fix",
@@ -46,7 +46,7 @@ __all__ = [
 ]
 
 Compose = Callable[[], Fix | None]
-"""Creates a fix on demand; returns None or raises ``Doubt`` if there is none."""
+"""Creates a fix on demand; returns None or raises ``CannotFix`` if there is none."""
 
 
 class ScriptRule(SourceRule):

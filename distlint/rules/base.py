@@ -99,7 +99,7 @@ class WitnessRule(Rule):
         Asked only when the ranks part in that file.
 
         Raises:
-            Doubt: if no edit is certain to be right; no fix is offered then.
+            CannotFix: if no edit is certain to be right; no fix is offered then.
         """
         return None
 
@@ -136,7 +136,7 @@ class SourceRule(Rule):
     ) -> Finding:
         """What the rule says about a place: no lanes of ranks, nothing that was decided.
 
-        ``fix`` composes the repair; it may raise ``Doubt``, and no fix is offered then.
+        ``fix`` composes the repair; it may raise ``CannotFix``, and no fix is offered then.
         """
         return Finding(
             code=self.code,
@@ -152,11 +152,11 @@ class SourceRule(Rule):
 
 def composed(fix: Callable[[], Fix | None]) -> Fix | None:
     """The fix that a function composes, or None where it is in doubt."""
-    from distlint.fixers.draft import Doubt  # loads libcst, which `distlint rule` does not need
+    from distlint.fixers.draft import CannotFix  # loads libcst, which `distlint rule` does not need
 
     try:
         return fix()
-    except Doubt:
+    except CannotFix:
         return None
 
 

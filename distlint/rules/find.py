@@ -1,4 +1,4 @@
-"""From a document to findings: rehearse it, and let the rules name what came out."""
+"""From a document to findings: compare its ranks, and let the rules name what came out."""
 
 from __future__ import annotations
 
@@ -82,26 +82,26 @@ class Search:
         self.locators = Locators(project.read, project.sites)
         self.locators.add(document)
 
-    def found(self, rehearsed: Found | None = None) -> Found:
-        """All findings; what the rehearsal has found may be given."""
-        rehearsed = rehearsed or self.rehearsed
-        proven = {(finding.code, finding.place) for finding in rehearsed.findings}
+    def found(self, compared: Found | None = None) -> Found:
+        """All findings; what comparing the ranks has found may be given."""
+        compared = compared or self.compared
+        proven = {(finding.code, finding.place) for finding in compared.findings}
         in_source = [
             finding
             for finding in self.in_source.findings
             if (finding.code, finding.place) not in proven
         ]
         return Found(
-            sorted([*rehearsed.findings, *in_source], key=lambda finding: finding.sort_key),
-            rehearsed.over_budget,
-            rehearsed.roots,
-            rehearsed.incomplete,
-            [*rehearsed.problems, *self.in_source.problems],
+            sorted([*compared.findings, *in_source], key=lambda finding: finding.sort_key),
+            compared.over_budget,
+            compared.roots,
+            compared.incomplete,
+            [*compared.problems, *self.in_source.problems],
         )
 
     @cached_property
-    def rehearsed(self) -> Found:
-        """What the rules about ranks that part say."""
+    def compared(self) -> Found:
+        """What the rules about ranks that diverge say."""
         found = Found()
         own = (rule for rule in self.own if isinstance(rule, WitnessRule))
         chain = (*own, *witness_rules())

@@ -25,7 +25,7 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 from distlint.engine.errors import Superseded
 from distlint.engine.settings import Overrides
 from distlint.engine.workers import give_back
-from distlint.server.desk import Content, Desk
+from distlint.server.open_files import Content, OpenFiles
 
 STACK = 64 * 1024 * 1024
 """Bytes of address space for the thread of an analysis, which recurses as deep as programs nest."""
@@ -40,7 +40,7 @@ LONG = 0.5
 P = ParamSpec("P")
 T = TypeVar("T")
 
-Job = Callable[Concatenate[Desk, P], T]
+Job = Callable[Concatenate[OpenFiles, P], T]
 
 
 class Failure(Exception):
@@ -82,25 +82,25 @@ class ThreadEngine:
     """For files whose analysis is short."""
 
     def __init__(self) -> None:
-        self.desk = Desk(LIMIT)
+        self.open_files = OpenFiles(LIMIT)
         self._thread = one_thread()
 
     def post(self, path: Path, content: Content | None, version: int = 0) -> None:
-        self.desk.post(path, content, version)
+        self.open_files.post(path, content, version)
 
     def changed_on_disk(self, path: Path) -> None:
-        self.desk.changed_on_disk(path)
+        self.open_files.changed_on_disk(path)
 
     def reset(
         self, folders: Mapping[Path, Overrides] | None = None, overrides: Overrides | None = None
     ) -> None:
-        self.desk.reset(folders, overrides)
+        self.open_files.reset(folders, overrides)
 
     def watch(self, watched: bool) -> None:
-        self.desk.watch(watched)
+        self.open_files.watch(watched)
 
     async def ask(self, job: Job[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        return await self.run(lambda: job(self.desk, *args, **kwargs))
+        return await self.run(lambda: job(self.open_files, *args, **kwargs))
 
     async def run(self, job: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, job)
@@ -132,7 +132,7 @@ class ProcessEngine:
 
     def changed_on_disk(self, path: Path) -> None:
         if self._link is not None:
-            self._link.tell(Desk.changed_on_disk, path)
+            self._link.tell(OpenFiles.changed_on_disk, path)
 
     def reset(
         self, folders: Mapping[Path, Overrides] | None = None, overrides: Overrides | None = None
@@ -140,12 +140,12 @@ class ProcessEngine:
         self._folders = self._folders if folders is None else folders
         self._overrides = overrides or self._overrides
         if self._link is not None:
-            self._link.tell(Desk.reset, self._folders, self._overrides)
+            self._link.tell(OpenFiles.reset, self._folders, self._overrides)
 
     def watch(self, watched: bool) -> None:
         self._watched = watched
         if self._link is not None:
-            self._link.tell(Desk.watch, watched)
+            self._link.tell(OpenFiles.watch, watched)
 
     async def ask(self, job: Job[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         if self._link is None or self._link.broken:
@@ -155,8 +155,8 @@ class ProcessEngine:
 
     def _started(self) -> _Link:
         link = _Link(self._posts)
-        link.tell(Desk.reset, self._folders, self._overrides)
-        link.tell(Desk.watch, self._watched)
+        link.tell(OpenFiles.reset, self._folders, self._overrides)
+        link.tell(OpenFiles.watch, self._watched)
         for path in self._posts:
             link.post(path)
         return link
@@ -221,7 +221,7 @@ class _Link:
                 if path in sent and sent[path] is newest:
                     continue
                 sent[path] = newest
-                message = (Desk.post, (path, *(newest or (None, 0))))
+                message = (OpenFiles.post, (path, *(newest or (None, 0))))
             try:
                 self._here.send(message)
             except OSError:
@@ -261,7 +261,7 @@ class _Link:
 def serve(connection: Connection) -> None:
     """The process: changes are noted while a job runs, which looks for them."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends us
-    desk = Desk(patient=True)
+    open_files = OpenFiles(patient=True)
     dropped: set[int] = set()
     thread = one_thread()
     gc.freeze()
@@ -273,16 +273,16 @@ def serve(connection: Connection) -> None:
             os._exit(0)  # the server is gone
         if len(message) == 2:
             change, args = message
-            change(desk, *args)
+            change(open_files, *args)
         elif len(message) == 1:
             dropped.add(message[0])
         else:
-            thread.submit(_work, connection, desk, dropped, message)
+            thread.submit(_work, connection, open_files, dropped, message)
 
 
 def _work(
     connection: Connection,
-    desk: Desk,
+    open_files: OpenFiles,
     dropped: set[int],
     message: tuple[int, Callable[..., object], tuple[object, ...], dict[str, object]],
 ) -> None:
@@ -292,7 +292,7 @@ def _work(
     error: BaseException | None = None
     if number not in dropped:
         try:
-            found = job(desk, *args, **kwargs)
+            found = job(open_files, *args, **kwargs)
         except Superseded as superseded:
             error = superseded
         except Exception as mistake:

@@ -10,7 +10,7 @@ from pathlib import Path
 from distlint.engine.explain import rule_text
 from distlint.engine.settings import Resolver, Settings
 from distlint.engine.suppression import Suppressions
-from distlint.server.desk import Analysis, Desk
+from distlint.server.open_files import Analysis, OpenFiles
 from distlint.server.translate import explanation
 from distlint.source.document import Document
 from distlint.source.finding import Finding, Span
@@ -26,25 +26,25 @@ Tracer = Callable[[str | None], Iterable[Trace]]
 """The traces of a script, or of one of its functions."""
 
 
-def answer(desk: Desk, path: Path, version: int, where: tuple[int, int, int]) -> str:
+def answer(open_files: OpenFiles, path: Path, version: int, where: tuple[int, int, int]) -> str:
     """Markdown about a place (cell, row and column) in an open file, or nothing.
 
     Raises:
         Superseded: after an edit.
     """
-    analysis = desk.analysis_of(path, version)
+    analysis = open_files.analysis_of(path, version)
     cell = where[0]
-    return text(analysis, *where, lambda function: desk.traces(analysis, cell, function))
+    return text(analysis, *where, lambda function: open_files.traces(analysis, cell, function))
 
 
-def hints(desk: Desk, path: Path, version: int, cell: int) -> dict[Span, str]:
+def hints(open_files: OpenFiles, path: Path, version: int, cell: int) -> dict[Span, str]:
     """The collectives that are traced in an open file, or in a cell, and the ranks of each.
 
     Raises:
         Superseded: after an edit.
     """
-    analysis = desk.analysis_of(path, version)
-    return reached(desk.traces(analysis, cell, None), path, cell)
+    analysis = open_files.analysis_of(path, version)
+    return reached(open_files.traces(analysis, cell, None), path, cell)
 
 
 def so_far(analysis: Analysis, cell: int, row: int, column: int) -> str:

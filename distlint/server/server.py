@@ -33,9 +33,9 @@ from distlint.engine.writing import NotWritten
 from distlint.server import hover, options
 from distlint.server.columns import Columns
 from distlint.server.columns import changed as changed_text
-from distlint.server.desk import Analysis, Content, Desk, TooLong, decisive
 from distlint.server.engines import LARGE, Engine, Failure, ProcessEngine, ThreadEngine
 from distlint.server.notebooks import SYNCHRONISED, Sheet
+from distlint.server.open_files import Analysis, Content, OpenFiles, TooLong, decisive
 from distlint.server.options import Options
 from distlint.server.translate import SOURCE, Change, Translator, lines_of, text_edits
 from distlint.source.document import Document
@@ -59,7 +59,7 @@ PAUSE = 0.2
 
 T = TypeVar("T")
 
-Question = Callable[[Analysis], Callable[[Desk, Path, int], T]]
+Question = Callable[[Analysis], Callable[[OpenFiles, Path, int], T]]
 """What an engine is to do about a version of a file, which can be sent to a process."""
 
 
@@ -125,7 +125,7 @@ class Server(LanguageServer):
         return Translator(
             Columns(self.server_capabilities.position_encoding),
             self.uri_of,
-            self.in_thread.desk.read,
+            self.in_thread.open_files.read,
             related=self.pulls or bool(publish and publish.related_information),
         )
 
@@ -260,7 +260,7 @@ class Server(LanguageServer):
             try:
                 await self.analyse(path, mark, engine)
                 if mark.own and path not in self.dirty and path in self.uris:
-                    await self.spread(Desk.concerned, path)
+                    await self.spread(OpenFiles.concerned, path)
             except Superseded:
                 continue  # the file is still dirty
             except TooLong:
@@ -291,13 +291,13 @@ class Server(LanguageServer):
             if self.dirty.get(path) is not mark:
                 return
         patience = self.options_of(path).patience
-        glance = await engine.ask(Desk.glance, path, patience)
+        glance = await engine.ask(OpenFiles.glance, path, patience)
         if self.dirty.get(path) is mark and glance is not None:
             self.glances[path] = glance = self.numbered(glance)
             self.publish(path, glance)
             self.announce()
-        analysis = await engine.ask(Desk.check, path)
-        for text in await engine.ask(Desk.announced):
+        analysis = await engine.ask(OpenFiles.check, path)
+        for text in await engine.ask(OpenFiles.announced):
             self.inform(text)
         if self.dirty.get(path) is mark and analysis is not None:
             self.analyses[path] = analysis = self.numbered(analysis)
@@ -307,7 +307,7 @@ class Server(LanguageServer):
                     self.ask_to_pull()
             self.unanswered.discard(path)
         self.done(path, mark)
-        if await engine.ask(Desk.noticed):
+        if await engine.ask(OpenFiles.noticed):
             self.mark_all(but=path)
 
     def numbered(self, analysis: Analysis) -> Analysis:
@@ -320,7 +320,7 @@ class Server(LanguageServer):
         self.announce()
 
     async def spread(
-        self, among: Callable[[Desk, Path, Collection[Path]], list[Path]], path: Path
+        self, among: Callable[[OpenFiles, Path, Collection[Path]], list[Path]], path: Path
     ) -> None:
         """Mark the open files that a change of a file concerns, as ``among`` finds them."""
         heavy = frozenset(self.heavy)
@@ -335,7 +335,7 @@ class Server(LanguageServer):
     async def spread_to(
         self,
         engine: Engine,
-        among: Callable[[Desk, Path, Collection[Path]], list[Path]],
+        among: Callable[[OpenFiles, Path, Collection[Path]], list[Path]],
         path: Path,
         others: Collection[Path],
     ) -> None:
@@ -530,7 +530,7 @@ class Server(LanguageServer):
 
     def decides(self, path: Path) -> bool:
         """Is it one of the files that decide about the settings of those that are open?"""
-        return self.in_thread.desk.is_decided_by(path) or any(
+        return self.in_thread.open_files.is_decided_by(path) or any(
             path in decisive(each, self.analyses[each].settings)
             for each in self.heavy
             if each in self.analyses
@@ -672,7 +672,7 @@ class Server(LanguageServer):
     async def repaired(self, path: Path) -> tuple[Document, Document, int] | None:
         while True:
             try:
-                return await self.engine_of(path).ask(Desk.repaired, path)
+                return await self.engine_of(path).ask(OpenFiles.repaired, path)
             except TooLong:
                 self.move(path)
 
@@ -739,7 +739,7 @@ def _synchronise(server: Server) -> None:
             server.reset()
             server.mark_all()
         elif path is not None:
-            await server.spread(Desk.lookers, path)
+            await server.spread(OpenFiles.lookers, path)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
     async def closed(params: types.DidCloseTextDocumentParams) -> None:

@@ -10,7 +10,7 @@ from lsprotocol import types
 
 from distlint.rules.table import INCOMPLETE_ANALYSIS, UNUSED_SUPPRESSION
 from distlint.server.columns import Columns
-from distlint.server.desk import Analysis
+from distlint.server.open_files import Analysis
 from distlint.source.document import Document, DocumentError
 from distlint.source.finding import Edit, Explanation, Finding, Place, Severity, Span, Step
 from distlint.source.notebook import Notebook

@@ -95,7 +95,7 @@ class Undecided:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The outcome of a run, in a deterministic order; ``roots`` counts what was rehearsed."""
+    """The outcome of a run, in a deterministic order; ``roots`` counts the entry points."""
 
     reported: tuple[Reported, ...]
     notices: tuple[Notice, ...]

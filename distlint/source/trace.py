@@ -11,7 +11,7 @@ from distlint.source.incomplete import Reason
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """One entry point, rehearsed: a lane for each group of ranks that behaves alike.
+    """One entry point, executed symbolically: a lane for each group of ranks that behaves alike.
 
     Each row holds what the lanes do at the same point, one cell a lane, None where a lane does
     nothing. ``divergence`` is the first row whose cells do not match.

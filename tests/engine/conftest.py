@@ -52,12 +52,12 @@ def analysis(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[..., Found]]
 
     def use(find: Callable[..., Found]) -> None:
         class Search:
-            rehearsed = Found()
+            compared = Found()
 
             def __init__(self, document: Document, project: Project, *_: object, **__: object):
                 self.document, self.project = document, project
 
-            def found(self, rehearsed: Found | None = None) -> Found:
+            def found(self, compared: Found | None = None) -> Found:
                 return find(self.document, self.project)
 
         monkeypatch.setattr(find_module, "Search", Search)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from distlint.fixers import calls
-from distlint.fixers.draft import Doubt
+from distlint.fixers.draft import CannotFix
 from tests.fixers.conftest import Bench
 
 Make = Callable[[str], Bench]
@@ -41,7 +41,7 @@ def test_set(bench: Make, before: str, after: str) -> None:
 @pytest.mark.parametrize("before", ["f(**options)", "f(x for x in y)"])
 def test_not_set(bench: Make, before: str) -> None:
     draft = bench(before)
-    with pytest.raises(Doubt):
+    with pytest.raises(CannotFix):
         calls.set_keyword(draft, draft.call("f"), "k", "1")
 
 

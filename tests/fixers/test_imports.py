@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from distlint.fixers import imports
-from distlint.fixers.draft import Doubt
+from distlint.fixers.draft import CannotFix
 from tests.fixers.conftest import Bench
 
 Make = Callable[[str], Bench]
@@ -105,5 +105,5 @@ def test_edits_that_overlap_are_refused(bench: Make) -> None:
     draft = bench("f(a)\n")
     draft.replace(draft.call("f"), "g()")
     draft.replace(draft.call("f").args[0], "b")
-    with pytest.raises(Doubt):
+    with pytest.raises(CannotFix):
         draft.fix("safe", "Test")

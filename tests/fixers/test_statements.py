@@ -8,7 +8,7 @@ import libcst as cst
 import pytest
 
 from distlint.fixers import statements
-from distlint.fixers.draft import Doubt
+from distlint.fixers.draft import CannotFix
 from tests.fixers.conftest import Bench
 
 Make = Callable[[str], Bench]
@@ -152,11 +152,11 @@ def test_an_elif_has_nothing_before_it(bench: Make) -> None:
     chain = draft.tree.body[0]
     assert isinstance(chain, cst.If)
     assert isinstance(chain.orelse, cst.If)
-    with pytest.raises(Doubt):
+    with pytest.raises(CannotFix):
         statements.insert_before(draft, chain.orelse, "new()")
 
 
 def test_a_wrapped_part_of_a_line_is_left_alone(bench: Make) -> None:
     draft = bench("a; b\n")
-    with pytest.raises(Doubt):
+    with pytest.raises(CannotFix):
         statements.wrap(draft, "if g:", draft.find("b"))

@@ -1,4 +1,4 @@
-"""One rule on one text, without any rehearsal."""
+"""One rule on one text, without comparing ranks."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import pytest
 from distlint.analyzer.ir.positions import Locators
 from distlint.analyzer.project.project import Project
 from distlint.rules import api
-from distlint.rules.api import Call, Doubt, Script
+from distlint.rules.api import Call, CannotFix, Script
 from distlint.rules.base import composed
 from distlint.source.document import Document
 from distlint.source.edits import apply
@@ -138,7 +138,7 @@ def test_fixes() -> None:
 
 def test_a_fix_in_doubt_is_none() -> None:
     _, unknown = script().calls_to("torch.utils.data.DataLoader")
-    with pytest.raises(Doubt):
+    with pytest.raises(CannotFix):
         unknown.with_keyword("drop_last", "True", message="x", applicability="safe")()
     keep = only("json.dumps").replaced("None", message="a comment would go", applicability="safe")
     assert composed(keep) is None

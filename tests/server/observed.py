@@ -10,7 +10,7 @@ import sys
 
 from distlint.cli import server as command
 from distlint.server import server as module
-from distlint.server.desk import Desk
+from distlint.server.open_files import OpenFiles
 from distlint.server.server import Server
 
 TEXTS = "test/texts"
@@ -19,10 +19,10 @@ PROCESS = "--process"
 _make = module.make
 
 
-def texts_of(desk: Desk) -> dict[str, object]:
+def texts_of(open_files: OpenFiles) -> dict[str, object]:
     """What was posted last, taken up or not."""
-    open_ = {path: each.content for path, each in desk._open.items()}
-    posted = {path: each[0] if each else None for path, each in desk._posted.items()}
+    open_ = {path: each.content for path, each in open_files._open.items()}
+    posted = {path: each[0] if each else None for path, each in open_files._posted.items()}
     return {str(path): text for path, text in (open_ | posted).items() if text is not None}
 
 
@@ -31,7 +31,7 @@ def make() -> Server:
 
     @server.feature(TEXTS)
     def texts(*_: object) -> dict[str, object]:
-        return texts_of(server.in_thread.desk)
+        return texts_of(server.in_thread.open_files)
 
     return server
 

@@ -27,7 +27,7 @@ from distlint.engine import documents
 from distlint.engine.run import check_paths
 from distlint.engine.settings import Resolver
 from distlint.server.columns import Columns
-from distlint.server.desk import Analysis
+from distlint.server.open_files import Analysis
 from distlint.server.translate import Translator
 from distlint.source.document import Document, DocumentError
 from tests.notebooks import notebook

@@ -1,4 +1,4 @@
-"""The intermediate representation: a small, plain Python that the rehearsal runs.
+"""The intermediate representation: a small, plain Python that is executed symbolically.
 
 Nodes are made by :mod:`distlint.analyzer.ir.lower` and never changed. A ``site`` numbers the source
 node a piece came from; :mod:`distlint.analyzer.ir.positions` turns it into rows and columns when a

@@ -1,4 +1,4 @@
-"""What is rehearsed: the body of a module, and the functions that nothing in it is seen to call."""
+"""The entry points: the body of a module, and the functions that nothing in it is seen to call."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class Proof:
 
 @dataclass
 class Outcome:
-    """What the rehearsal of a module found, and how many roots it gave up."""
+    """What the analysis of a module found, and how many entry points it gave up."""
 
     proofs: list[Proof] = field(default_factory=list)
     roots: int = 0
@@ -131,7 +131,7 @@ class EntryPointAnalysis:
         self.entered: set[ir.Function] = set()
         self.outcome = Outcome()
         self.ends = True
-        """Has a rank come to the end of the root that was rehearsed last?"""
+        """Has a rank come to the end of the entry point that was analysed last?"""
         self.spent = 0
         self.replayed = 0
         self.explained = 0
@@ -372,7 +372,7 @@ class EntryPointAnalysis:
         return found is not None
 
     def prepared(self, nodes: int, local: int) -> ExecutionContext:
-        """A rehearsal of this size, with what earlier roots have taught it about the module."""
+        """A context of this size, with what earlier roots have taught it about the module."""
         context = self.context
         if context is None or (context.cluster.nodes, context.cluster.local) != (
             nodes,
@@ -386,7 +386,7 @@ class EntryPointAnalysis:
         return context
 
     def leave(self) -> None:
-        """Be done with a rehearsal."""
+        """Be done with a context."""
         if self.context is not None:
             self.context.forget()
             self.context = None

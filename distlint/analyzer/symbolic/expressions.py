@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     pass
 
 LOOP_BOUND = 2
-"""Iterations that are rehearsed of a loop whose count is not known."""
+"""Iterations that are executed of a loop whose count is not known."""
 
 EXACT_BOUND = 16
-"""Iterations that are rehearsed of a loop whose count is known."""
+"""Iterations that are executed of a loop whose count is known."""
 
 _MASKS = frozenset({"==", "<", ">=", "not", "&", "|", "~", "both", "either"})
 """Operators that make the mask of a selection."""

@@ -35,7 +35,7 @@ class Jumps(NamedTuple):
 
 
 class LiveVariables:
-    """Answers for the continuations of one rehearsal."""
+    """Answers for the continuations of one entry point."""
 
     def __init__(self, slicer: Slicer) -> None:
         self.slicer = slicer

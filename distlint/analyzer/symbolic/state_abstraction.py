@@ -29,7 +29,7 @@ Live = frozenset[tuple[Key, Value]]
 
 
 class StateAbstraction:
-    """Names that continuations read, remembered for one rehearsal."""
+    """Names that continuations read, remembered for one entry point."""
 
     def __init__(self, effects: Effects, main: Module) -> None:
         self.effects = effects

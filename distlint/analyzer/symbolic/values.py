@@ -830,7 +830,7 @@ HORIZON = 8
 
 
 def _is_horizon(op: str, left: Any, right: Any) -> bool:
-    """A counter beside a large constant: a rehearsal of few turns cannot tell how they compare.
+    """A counter beside a large constant: few iterations cannot say how they compare.
 
     ``step % 1000 == 0`` and ``step > max_steps`` come true at some time, with the small numbers of
     the first turns they would not.
@@ -846,7 +846,7 @@ def _tally(value: Value) -> int | None:
     """The largest number that a count of events on this rank has come to; None if it is none.
 
     An example is the number of evaluations without progress: where it stands against a larger bound
-    is the rank's own, however few turns are rehearsed.
+    is the rank's own, however few iterations are executed.
     """
     if isinstance(value, Const):
         return value.value if type(value.value) is int else None

@@ -1,4 +1,4 @@
-"""One rank's view of a rehearsal: its variables, what it assumes, the conditions it decides."""
+"""One rank's view of an execution: its variables, what it assumes, the conditions it decides."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.static.guards import WAITS, guards_of, is_distributed
 from distlint.analyzer.static.hooks import LIGHTNING
 from distlint.fixers import agree, imports, names, ranks, statements
-from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.setup._order import tests_around
 
 if TYPE_CHECKING:
@@ -94,13 +94,13 @@ def on_rank_0_only(site: CallSite, draft: Draft, opened: bool = False) -> Fix:
     With ``opened`` it is a block that opens the file, and has nothing else in it.
     """
     if not isinstance(site.point.statement, ir.Evaluate):
-        raise Doubt("the statement does more than the call")
+        raise CannotFix("the statement does more than the call")
     call = draft.node(site.call.site, cst.Call)
     statement = statements.statement_of(draft, call)
     if opened:
         block = next((node for node in draft.ancestors(call) if isinstance(node, cst.With)), None)
         if block is None or len(block.items) > 1 or len(site.point.around[-1].block) > 1:
-            raise Doubt("more is done while the file is open")
+            raise CannotFix("more is done while the file is open")
         statement = block
     statements.wrap(draft, f"if {_is_rank_0(draft, call)}:", statement)
     return draft.fix("unsafe", "Run this on rank 0 only")
@@ -119,7 +119,7 @@ def _is_rank_0(draft: Draft, at: cst.CSTNode) -> str:
     if helper is not None and not _is_made_behind(draft, helper, at):
         return f"{helper}.is_main_process"
     if ranks.joins_later(draft, statements.statement_of(draft, at)):
-        raise Doubt("the process group does not exist yet")
+        raise CannotFix("the process group does not exist yet")
     first = f"{imports.imported(draft, 'torch.distributed', 'get_rank', at)}() == 0"
     if ranks.joined_before(draft, at):
         return first

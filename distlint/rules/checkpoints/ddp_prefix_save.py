@@ -13,7 +13,7 @@ from distlint.analyzer.static.names import expressions_in, nodes_of
 from distlint.analyzer.static.objects import CallSite, objects_of
 from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.fixers import names
-from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.checkpoints._wrapped import WRAPPERS, Wrapper, wrapper_of
 from distlint.rules.training import is_bare_arm
@@ -398,17 +398,17 @@ torch.nn.Linear(2, 2).load_state_dict(state)
 
 def _fix(state: CallSite, wrapper: Wrapper, draft: Draft) -> Fix:
     if not wrapper.certain or wrapper.made is None:
-        raise Doubt("the model is wrapped on some ways only")
+        raise CannotFix("the model is wrapped on some ways only")
     func = draft.node(state.call.site, cst.Call).func
     if not isinstance(func, cst.Attribute):
-        raise Doubt("no method of an object")
+        raise CannotFix("no method of an object")
     model = draft.text(func.value)
     if wrapper.what == "Accelerator.prepare":
         prepare = draft.node(wrapper.made.site, cst.Call).func
         if not isinstance(prepare, cst.Attribute) or not isinstance(prepare.value, cst.Name):
-            raise Doubt("the accelerator has no plain name")
+            raise CannotFix("the accelerator has no plain name")
         if not names.available(draft, prepare.value.value, func):
-            raise Doubt("the accelerator is not known here")
+            raise CannotFix("the accelerator is not known here")
         draft.replace(func.value, f"{prepare.value.value}.unwrap_model({model})")
     else:
         draft.replace(func.value, f"{model}.{wrapper.prefix.rstrip('.')}")

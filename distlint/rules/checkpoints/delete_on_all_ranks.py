@@ -11,7 +11,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.static.guards import asks_rank, guards_of, in_turn, is_distributed
 from distlint.analyzer.static.names import calls_of, expressions_in, expressions_of, placed
 from distlint.analyzer.static.reaching_definitions import holds, path_of
-from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.checkpoints._all_ranks import (
     LOOKS,
@@ -423,7 +423,7 @@ dist.barrier()
 
 def _fix(guards: Guards, site: CallSite, path: ir.Expr, draft: Draft) -> Fix:
     if _is_used_behind(guards, site, path):
-        raise Doubt("other ranks would use it while it is deleted")
+        raise CannotFix("other ranks would use it while it is deleted")
     return on_rank_0_only(site, draft)
 
 

@@ -12,7 +12,7 @@ import libcst as cst
 from distlint.analyzer import ir
 from distlint.analyzer.static.reaching_definitions import Point
 from distlint.fixers import agree, imports, names, ranks, statements
-from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.checkpoints._all_ranks import (
     LOOKS_FOR_FILE,
@@ -344,13 +344,13 @@ def _fix(site: CallSite, fetches: bool, roots: frozenset[str], draft: Draft) -> 
     call = draft.node(site.call.site, cst.Call)
     statement = statements.statement_of(draft, call)
     if isinstance(statement, cst.BaseCompoundStatement):
-        raise Doubt("the statement does more than download")
+        raise CannotFix("the statement does more than download")
     if fetches:
         statement = _asking_first(draft, call, statement)
     ranks.require_all(draft, statement)
     helper = agree.accelerator_at(draft, statement)
     if helper is None and (_STARTED_LATER & roots or ranks.joins_later(draft, statement)):
-        raise Doubt("the process group does not exist yet")
+        raise CannotFix("the process group does not exist yet")
     if helper is not None:
         statements.wrap(draft, f"with {helper}.local_main_process_first():", statement)
     else:
@@ -368,7 +368,7 @@ def _asking_first(draft: Draft, call: cst.Call, statement: Statement) -> Stateme
             name.value for name in names.inside(around.test) if isinstance(name, cst.Name)
         }:
             return around
-    raise Doubt("each rank would download it again")
+    raise CannotFix("each rank would download it again")
 
 
 _STARTED_LATER = frozenset({"lightning", "pytorch_lightning", "lightning_fabric"})

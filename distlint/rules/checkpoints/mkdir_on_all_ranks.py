@@ -11,7 +11,7 @@ import libcst as cst
 from distlint.analyzer import ir
 from distlint.analyzer.static.reaching_definitions import Point, holds, path_of
 from distlint.fixers import calls
-from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.checkpoints._all_ranks import (
     LOOKS,
@@ -318,10 +318,10 @@ def _fix(site: CallSite, draft: Draft) -> Fix:
     func = call.func
     last = func.attr if isinstance(func, cst.Attribute) else func
     if not isinstance(last, cst.Name) or last.value not in ("makedirs", "mkdir"):
-        raise Doubt("called by another name")
+        raise CannotFix("called by another name")
     if last.value == "mkdir":
         if not isinstance(func, cst.Attribute):
-            raise Doubt("makedirs would have to be imported")
+            raise CannotFix("makedirs would have to be imported")
         draft.replace(last, "makedirs")
     calls.set_keyword(draft, call, "exist_ok", "True", 2)
     return draft.fix("safe" if is_looked_for(site) else "unsafe", "Pass `exist_ok=True`")

@@ -11,7 +11,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.static.guards import is_distributed
 from distlint.analyzer.static.objects import CallSite, objects_of
 from distlint.fixers import names
-from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.checkpoints._wrapped import wrapper_of
 from distlint.source.finding import Finding, Fix, Severity
@@ -217,14 +217,14 @@ torch.load("model.pt", map_location="cpu", weights_only=not trusted)
 def _fix(objects: Objects, site: CallSite, draft: Draft) -> Fix:
     for load in objects.calls({"load"}):
         if objects.called(load) == "torch.load" and not _goes_into_a_model(draft, load):
-            raise Doubt("the file may be loaded here, as an object")
+            raise CannotFix("the file may be loaded here, as an object")
     what = objects.argument(site, "obj", 0).value
     assert what is not None
     call = draft.node(site.call.site, cst.Call)
     given = next(a for a in call.args if a.keyword is None or a.keyword.value == "obj").value
     wrapper = wrapper_of(objects, what, site.point)
     if wrapper is not None and (not wrapper.certain or wrapper.what == "Accelerator.prepare"):
-        raise Doubt("it is not certain how to unwrap the model")
+        raise CannotFix("it is not certain how to unwrap the model")
     inner = f".{wrapper.prefix.rstrip('.')}" if wrapper is not None else ""
     draft.replace(given, f"{draft.text(given)}{inner}.state_dict()")
     return draft.fix("unsafe", "Save the state dict")

@@ -12,7 +12,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.static.names import expressions_in, nodes_of
 from distlint.analyzer.static.objects import objects_of
 from distlint.fixers import calls, names
-from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.checkpoints._wrapped import wrapper_of
 from distlint.rules.setup._order import tests_around
@@ -240,7 +240,7 @@ model.load_state_dict(state)  # expect: DST402
 
 def _fix(site: CallSite, draft: Draft) -> Fix:
     if runs_on_older_python(draft.document.path, "3.9"):
-        raise Doubt("Python 3.8 has no removeprefix")
+        raise CannotFix("Python 3.8 has no removeprefix")
     call = draft.node(site.call.site, cst.Call)
     names.rename(draft, call.func, "removeprefix")
     calls.remove_argument(draft, call, call.args[1])

@@ -11,7 +11,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.static.guards import guards_of
 from distlint.analyzer.static.names import placed
 from distlint.analyzer.static.reaching_definitions import path_of
-from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.checkpoints._all_ranks import LOOKS_FOR_FILE, on_all_ranks, on_rank_0_only
 from distlint.source.finding import Finding, Fix, Severity
@@ -358,11 +358,11 @@ def _fix(guards: Guards, site: CallSite, path: ir.Expr, draft: Draft) -> Fix:
     for read in guards.objects.calls(_READS):
         if read.point.scope is site.point.scope and read.call.site > site.call.site:
             if any(path_of(a.value) == path_of(path) is not None for a in read.call.args):
-                raise Doubt("the other ranks would read it before it is written")
+                raise CannotFix("the other ranks would read it before it is written")
     if not isinstance(path, ir.Name):
         return on_rank_0_only(site, draft)
     if _is_opened_before(guards, site, path):
-        raise Doubt("the other ranks have already emptied the file")
+        raise CannotFix("the other ranks have already emptied the file")
     return on_rank_0_only(site, draft, _is_opened_around(site, path.id))
 
 

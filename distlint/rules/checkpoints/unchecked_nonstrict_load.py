@@ -12,7 +12,7 @@ from distlint.analyzer.static.names import expressions_in, nodes_of
 from distlint.analyzer.static.objects import CallSite, objects_of
 from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.fixers import imports
-from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.checkpoints._wrapped import WRAPPERS, wrapper_of
 from distlint.source.finding import Finding, Fix, Severity
@@ -211,13 +211,13 @@ def _fix(objects: Objects, site: CallSite, draft: Draft) -> Fix:
     origins = objects.origins(model.value, site.point)
     made = [each for each in origins if isinstance(each.node, ir.Call) and not each.attributes]
     if len(made) != len(origins) or wrapper_of(objects, model.value, site.point) is not None:
-        raise Doubt("the model that loads may be a wrapper, whose keys have the prefix")
+        raise CannotFix("the model that loads may be a wrapper, whose keys have the prefix")
     if any(objects.called(CallSite(each.node, each.point)) in _MAY_WRAP for each in made):  # type: ignore[arg-type]
-        raise Doubt("what prepares the model may wrap it")
+        raise CannotFix("what prepares the model may wrap it")
     call = draft.node(site.call.site, cst.Call)
     state = call.args[0]
     if state.keyword is not None or state.star:
-        raise Doubt("the state is passed in another way")
+        raise CannotFix("the state is passed in another way")
     strip = imports.imported(draft, draft.catalogue.runtime, "strip_prefixes", call)
     draft.replace(state.value, f"{strip}({draft.text(state.value, brackets=False)})")
     return draft.fix("unsafe", "Remove the prefix of a wrapper from the keys")

@@ -9,7 +9,7 @@ import libcst as cst
 
 from distlint.analyzer.static.objects import objects_of
 from distlint.fixers import calls, names
-from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.source.finding import Finding, Fix, Severity
 
@@ -186,8 +186,8 @@ def _fix(site: CallSite, draft: Draft) -> Fix:
     call = draft.node(site.call.site, cst.Call)
     load = draft.around(call, cst.Call)
     if load is None or (names.dotted(load.func) or "").rpartition(".")[2] != "load_state_dict":
-        raise Doubt("it is not known what the file contains")
+        raise CannotFix("it is not known what the file contains")
     if not load.args or load.args[0].value is not call:
-        raise Doubt("a part of the file is loaded")
+        raise CannotFix("a part of the file is loaded")
     calls.set_keyword(draft, call, "weights_only", "True")
     return draft.fix("unsafe", "Pass `weights_only=True`")

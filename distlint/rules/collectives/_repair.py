@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.fixers import agree, calls, hoist, imports, names, ranks
-from distlint.fixers.draft import Doubt
+from distlint.fixers.draft import CannotFix
 
 if TYPE_CHECKING:
     from distlint.analyzer.symbolic.explanation import EventFact, Witness
@@ -34,16 +34,16 @@ def hoisted(witness: Witness, draft: Draft) -> Fix:
         call = _computing_call(draft, decision)
     if call is None or (isinstance(test, cst.BaseExpression) and test in _around(draft, call)):
         if not isinstance(test, cst.BaseExpression):
-            raise Doubt("no condition to change")
+            raise CannotFix("no condition to change")
         call = call or hoist.decides_late(draft, test)
         hoist.to_front(draft, call)
         op = _last_name(call)
         return draft.fix("unsafe", f"Call `{op}` first, on all ranks")
     row = draft.collective(call)
     if row is not None and row.kind in _ROLES:
-        raise Doubt("its arguments differ between the ranks")
+        raise CannotFix("its arguments differ between the ranks")
     if not isinstance(decision, cst.If):
-        raise Doubt("no branch to move the call out of")
+        raise CannotFix("no branch to move the call out of")
     if decision in _around(draft, call):
         hoist.out_of_branch(draft, decision, call, _alike(draft, call))
     else:
@@ -100,14 +100,14 @@ def agreed_exit(witness: Witness, draft: Draft) -> Fix:
     _require_world(witness)
     branch = draft.node(witness.cause.site, cst.If)
     if witness.cause.exit_site is None:
-        raise Doubt("no exit to agree on")
+        raise CannotFix("no exit to agree on")
     exit_ = draft.locator.node(witness.cause.exit_site)
     if not isinstance(exit_, (cst.Break, cst.Continue, cst.Return)):
-        raise Doubt("not an exit from here")
+        raise CannotFix("not an exit from here")
     if branch not in [*draft.ancestors(exit_)]:
-        raise Doubt("the exit is somewhere else")
+        raise CannotFix("the exit is somewhere else")
     if _is_own_end(draft, branch.test):
-        raise Doubt("the others may not be done")
+        raise CannotFix("the others may not be done")
     agree.on_exit(draft, branch, exit_)
     verb = {"Break": "Exit", "Return": "Exit", "Continue": "Skip"}[type(exit_).__name__]
     return draft.fix("unsafe", f"{verb} on all ranks if any rank does")
@@ -129,11 +129,11 @@ def agreed_condition(witness: Witness, draft: Draft) -> Fix:
                 hoist.to_front(draft, call)
             return draft.fix("unsafe", f"Call `{subject.op}` first, on all ranks")
     if not isinstance(decision, cst.If):
-        raise Doubt("no branch to agree on")
+        raise CannotFix("no branch to agree on")
     if _only_counts(draft, decision.test):
-        raise Doubt("the ranks have diverged before")
+        raise CannotFix("the ranks have diverged before")
     if _protects(draft, decision):
-        raise Doubt("the branch is for ranks that have something")
+        raise CannotFix("the branch is for ranks that have something")
     agree.on_condition(draft, decision.test)
     return draft.fix("unsafe", "Take the branch on all ranks if any rank does")
 
@@ -179,7 +179,7 @@ def agreed_skip(witness: Witness, draft: Draft) -> Fix:
     branch = draft.node(witness.cause.site, cst.If)
     function = draft.around(branch, cst.FunctionDef)
     if function is not None and function.name.value == "training_step":
-        raise Doubt("Lightning takes no None from any rank")
+        raise CannotFix("Lightning takes no None from any rank")
     return agreed_exit(witness, draft)
 
 
@@ -188,7 +188,7 @@ def agreed_loop(witness: Witness, draft: Draft) -> Fix:
     _require_world(witness)
     loop = draft.node(witness.cause.site, cst.While)
     if not _compares(draft, loop.test):
-        raise Doubt("the loop may be over rank-local data")
+        raise CannotFix("the loop may be over rank-local data")
     agree.on_condition(draft, loop.test, "all_ranks")
     return draft.fix("unsafe", "End the loop on all ranks when it ends on one")
 
@@ -237,7 +237,7 @@ def out_of_region(witness: Witness, draft: Draft) -> Fix:
     call = _call(event, draft)
     region = draft.around(call, cst.With)
     if event is None or region is None:
-        raise Doubt("the region is somewhere else")
+        raise CannotFix("the region is somewhere else")
     hoist.out_of_with(draft, region, call)
     return draft.fix("unsafe", f"Call `{event.op}` after the region")
 
@@ -247,12 +247,12 @@ def bare_forward(witness: Witness, draft: Draft) -> Fix:
     call = _call(witness.subject, draft)
     helper = agree.accelerator_at(draft, call)
     if draft.class_of(call.func) != _DDP and (helper is None or _SHARDED.search(draft.source)):
-        raise Doubt("only DDP can be left out")
+        raise CannotFix("only DDP can be left out")
     branch = draft.node(witness.cause.site, cst.If)
     if branch not in [*draft.ancestors(call)]:
-        raise Doubt("the call is somewhere else")
+        raise CannotFix("the call is somewhere else")
     if any(name in draft.text(branch) for name in (".backward(", ".step(")):
-        raise Doubt("it may be training")
+        raise CannotFix("it may be training")
     wrapper = draft.text(call.func)
     bare = f"{wrapper}.module" if helper is None else f"{helper}.unwrap_model({wrapper})"
     for other in names.inside(branch):
@@ -276,12 +276,12 @@ def value_from_main(witness: Witness, draft: Draft) -> Fix:
         None,
     )
     if writer is None or not _written_by_main(witness, draft, writer):
-        raise Doubt("rank 0 may not know the value")
+        raise CannotFix("rank 0 may not know the value")
     target = writer.target if isinstance(writer, cst.AugAssign) else writer.targets[0].target
     written = names.dotted(target)
     mentioned = {names.dotted(n) for n in names.inside(branch.test) if isinstance(n, _REFERENCE)}
     if written is None or written not in mentioned:
-        raise Doubt("the test reads something else")
+        raise CannotFix("the test reads something else")
     agree.on_value(draft, written, branch)
     return draft.fix("unsafe", f"Broadcast `{written}` from rank 0")
 
@@ -312,13 +312,13 @@ def _is_in_condition(draft: Draft, call: cst.Call, decision: cst.CSTNode) -> boo
 
 def _call(event: EventFact | None, draft: Draft) -> cst.Call:
     if event is None or event.place.path != draft.document.path:
-        raise Doubt("the call is in another file")
+        raise CannotFix("the call is in another file")
     return draft.node(event.site, cst.Call)
 
 
 def _require_world(witness: Witness) -> None:
     if any(event is not None and event.group for event in (witness.first, witness.second)):
-        raise Doubt("not all ranks take part")
+        raise CannotFix("not all ranks take part")
 
 
 def _alike(draft: Draft, call: cst.Call) -> hoist.IsCollective:

@@ -13,7 +13,7 @@ from distlint.analyzer.static.names import Names, Scope, calls_of, expressions_i
 from distlint.analyzer.static.objects import objects_of
 from distlint.fixers import names as written
 from distlint.fixers import ranks, statements
-from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.source.finding import Finding, Fix, Severity
 
@@ -192,12 +192,12 @@ def _fix(call: ir.Call, loop: ir.For | ir.While, draft: Draft) -> Fix:
     making = statements.statement_of(draft, draft.node(call.site, cst.Call))
     body = statements.siblings(draft, making)
     if draft.parent(statements.block_of(draft, making)) is not around:
-        raise Doubt("the group is not created in every iteration")
+        raise CannotFix("the group is not created in every iteration")
     moved = _with_operands(draft, body, making)
     own = written.bound(draft, *moved)
     others = [each for each in body if each not in moved]
     if own & written.stored(draft, *others):
-        raise Doubt("something else changes what is moved")
+        raise CannotFix("something else changes what is moved")
     statements.move_before(draft, around, *moved)
     return draft.fix("unsafe", "Create the group once, before the loop")
 
@@ -212,7 +212,7 @@ def _with_operands(draft: Draft, body: list[Statement], making: Statement) -> li
         for each in body[: body.index(making)]:
             if written.bound(draft, each) & wanted:
                 if not isinstance(each, cst.Assign):
-                    raise Doubt("an operand is made by more than an assignment")
+                    raise CannotFix("an operand is made by more than an assignment")
                 chosen.add(each)
     return [each for each in body if each in chosen]
 

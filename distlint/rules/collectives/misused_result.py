@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.fixers import calls, names
-from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.collectives._following import path_of
 from distlint.rules.collectives._issued import Issued, issued
@@ -254,16 +254,16 @@ dist.destroy_process_group()
         statement = draft.parent(call)
         path = path_of(use.buffer)
         if not isinstance(statement, cst.Assign) or len(statement.targets) != 1 or path is None:
-            raise Doubt("the result goes elsewhere")
+            raise CannotFix("the result goes elsewhere")
         if names.dotted(statement.targets[0].target) != ".".join(path):
-            raise Doubt("the result has another name")
+            raise CannotFix("the result has another name")
         draft.replace(statement, draft.text(call))
         return draft.fix("safe", f"Call `{use.op}` without using its return value")
 
     def _for_all(self, use: Issued, draft: Draft) -> Fix:
         call = draft.node(use.call.site, cst.Call)
         if use.row.name != "torch.distributed.reduce" or not isinstance(call.func, cst.Attribute):
-            raise Doubt("another call would take other arguments")
+            raise CannotFix("another call would take other arguments")
         names.rename(draft, call.func, "all_reduce")
         given = [
             found
@@ -271,7 +271,7 @@ dist.destroy_process_group()
             if (found := calls.argument(call, name, position)) is not None
         ]
         if len(given) != 1 or any(arg.keyword is None for arg in call.args[2:]):
-            raise Doubt("the arguments are not clear")
+            raise CannotFix("the arguments are not clear")
         calls.remove_argument(draft, call, given[0])
         return draft.fix("unsafe", "Use `all_reduce` instead of `reduce`")
 

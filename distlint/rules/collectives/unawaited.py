@@ -12,7 +12,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.static.names import expressions_in, placed
 from distlint.analyzer.static.objects import objects_of
 from distlint.fixers import calls, names, statements
-from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.collectives._following import Buffer, Sight, Step, following, path_of
 from distlint.rules.collectives._issued import Issued, issued
@@ -288,7 +288,7 @@ dist.destroy_process_group()
             if not rebound and names.available(draft, handle, statement):
                 statements.insert_before(draft, statement, f"{handle}.wait()")
                 return draft.fix("safe", f"Call `{handle}.wait()` before the tensor is used")
-        raise Doubt("the handle is another one by then")
+        raise CannotFix("the handle is another one by then")
 
 
 def _dropped(module: Module, catalogue: Catalogue) -> Iterator[ir.Call]:

@@ -12,7 +12,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.static.names import Around, Scope, nodes_of
 from distlint.analyzer.static.objects import Objects, objects_of
 from distlint.fixers import names
-from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.source.finding import Finding, Fix, Severity
 from distlint.source.requirements import asks_for_older, is_source_of
@@ -265,7 +265,7 @@ print(accelerator.gather(batch))
 
 def _renamed(row: Retired, site: int, draft: Draft) -> Fix:
     if not row.replacement or not row.replacement.isidentifier():
-        raise Doubt("more than a name has changed")
+        raise CannotFix("more than a name has changed")
     names.rename(draft, draft.node(site, cst.Attribute), row.replacement)
     return draft.fix("safe", f"Replace with `{row.replacement}`")
 

@@ -12,7 +12,7 @@ from distlint.analyzer.static.names import expressions_in, nodes_of
 from distlint.analyzer.static.objects import Objects
 from distlint.analyzer.static.reaching_definitions import Path, Point, path_of
 from distlint.fixers import names, statements
-from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.training import (
     Made,
     comprehensions_over,
@@ -45,13 +45,13 @@ def set_epoch(epochs: Epochs, draft: Draft, *, always: bool) -> None:
     """Tell the loader's sampler the epoch, first in the loop; ``always`` if it surely takes it."""
     loop, path = epochs.loop.statement, _at_hand(epochs)
     if not isinstance(loop, ir.For) or not isinstance(loop.target, ir.Name) or path is None:
-        raise Doubt("the loop has no number, or the loader no name in it")
+        raise CannotFix("the loop has no number, or the loader no name in it")
     if loop.target.id.strip("_") == "":
-        raise Doubt("the epoch number is discarded")
+        raise CannotFix("the epoch number is discarded")
     node = draft.node(loop.site, cst.For)
     first = statements.statement_of(draft, draft.locator.node(loop.body[0].site))
     if path[0] != "self" and not names.available(draft, path[0], first):
-        raise Doubt("the loader may not be there yet")
+        raise CannotFix("the loader may not be there yet")
     between = "" if epochs.loader.option("batch_sampler").absent else ".batch_sampler"
     held = f"{'.'.join(path)}{between}.sampler"
     lines = [f"{held}.set_epoch({draft.text(node.target)})"]

@@ -11,7 +11,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.static.names import expressions_in
 from distlint.analyzer.static.objects import CallSite, Objects, objects_of
 from distlint.fixers import calls
-from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.data._shards import shard_of
 from distlint.rules.training import Made, draws_from, loaders, samplers
@@ -203,10 +203,10 @@ def _plain(loader: Made, draft: Draft) -> Fix:
     call = draft.node(loader.options.call.site, cst.Call)
     given = calls.argument(call, "sampler")
     if sampler is None or given is None or len(loader.origins("sampler")) != 1:
-        raise Doubt("the data is not sharded by a sampler alone")
+        raise CannotFix("the data is not sharded by a sampler alone")
     shuffles = sampler.constant("shuffle", True)
     if shuffles is ...:
-        raise Doubt("the sampler may shuffle or not")
+        raise CannotFix("the sampler may shuffle or not")
     if calls.argument(call, "shuffle") is not None:
         calls.set_keyword(draft, call, "shuffle", str(shuffles))
         calls.remove_argument(draft, call, given)

@@ -13,7 +13,7 @@ import libcst as cst
 from distlint.analyzer import ir
 from distlint.analyzer.static.objects import Objects, objects_of
 from distlint.fixers import imports, names
-from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.data._differences import difference
 from distlint.rules.data._shards import own_shard_of
@@ -230,7 +230,7 @@ assert seen.item() == 16, f"of 16 numbers the ranks saw {seen.item():.0f}"
 
 def _fix(cls: ir.Class, draft: Draft) -> Fix:
     if "__len__" in cls.methods:
-        raise Doubt("its length would be wrong")
+        raise CannotFix("its length would be wrong")
     items = _source_of(draft, draft.node(cls.methods["__iter__"].site, cst.FunctionDef))
     divided = imports.imported(draft, draft.catalogue.runtime, "shard_iter", items)
     draft.replace(items, f"{divided}({draft.text(items, brackets=False)})")
@@ -241,13 +241,13 @@ def _source_of(draft: Draft, method: cst.FunctionDef) -> cst.BaseExpression:
     """What the items of an ``__iter__`` come from, if that is one thing which is gone through once.
 
     Raises:
-        Doubt: if it is not.
+        CannotFix: if it is not.
     """
     own = [n for n in names.inside(method.body) if draft.around(n, cst.FunctionDef) is method]
     yields = [node for node in own if isinstance(node, cst.Yield)]
     returns = [n for n in own if isinstance(n, cst.Return) and n.value is not None]
     if len(yields) + len(returns) != 1:
-        raise Doubt("items come from several places")
+        raise CannotFix("items come from several places")
     made = (yields or returns)[0]
     loops = [n for n in draft.ancestors(made) if isinstance(n, (cst.For, cst.While))]
     loops = [n for n in loops if draft.around(n, cst.FunctionDef) is method]
@@ -260,7 +260,7 @@ def _source_of(draft: Draft, method: cst.FunctionDef) -> cst.BaseExpression:
     if isinstance(made, cst.Yield) and len(loops) == 1 and isinstance(loops[0], cst.For):
         if not isinstance(value, cst.From) and not isinstance(loops[0].iter, cst.Tuple):
             return loops[0].iter
-    raise Doubt("it is not clear what to shard")
+    raise CannotFix("it is not clear what to shard")
 
 
 def _classes(objects: Objects, loader: Made) -> Iterator[ir.Class]:

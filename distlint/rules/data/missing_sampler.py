@@ -12,7 +12,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.static.objects import Objects, objects_of
 from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.fixers import calls, imports, names
-from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.data._differences import difference, seedings
 from distlint.rules.data._epochs import epochs_over, set_epoch
@@ -462,7 +462,7 @@ def _given(loader: Made, sampler: Made, draft: Draft) -> Fix:
     call = draft.node(loader.call.site, cst.Call)
     name = next(iter(names_of(sampler.site)))
     if not names.available(draft, name, call):
-        raise Doubt("the sampler may not be there yet")
+        raise CannotFix("the sampler may not be there yet")
     if loader.constant("shuffle", False) is True:
         calls.set_keyword(draft, call, "shuffle", "False", 2)
     calls.add_argument(draft, call, f"sampler={name}")
@@ -474,10 +474,10 @@ def _sampled(loader: Made, draft: Draft) -> Fix:
     call = draft.node(loader.options.call.site, cst.Call)
     data = calls.argument(call, "dataset", 0)
     if data is None or not isinstance(data.value, (cst.Name, cst.Attribute)):
-        raise Doubt("the dataset has no name")
+        raise CannotFix("the dataset has no name")
     shuffles = loader.constant("shuffle", False)
     if shuffles is ...:
-        raise Doubt("the loader may shuffle or not")
+        raise CannotFix("the loader may shuffle or not")
     sampler = imports.imported(draft, "torch.utils.data", "DistributedSampler", call)
     option = "" if shuffles else ", shuffle=False"
     given = calls.argument(call, "shuffle")

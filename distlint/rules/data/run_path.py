@@ -12,7 +12,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.static.guards import asks_rank, guards_of
 from distlint.analyzer.static.objects import CallSite, Objects, objects_of
 from distlint.fixers import imports, names, ranks, statements
-from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.data._differences import difference
 from distlint.rules.setup._order import tests_around
@@ -219,11 +219,11 @@ def _fix(site: CallSite, folder: ir.Expr, draft: Draft) -> Fix:
     call = draft.node(site.call.site, cst.Call)
     given = call.args[0]
     if not isinstance(folder, ir.Name):
-        raise Doubt("the name is built where it is used, and may be built again")
+        raise CannotFix("the name is built where it is used, and may be built again")
     made = _made(draft, folder.id, call)
     ranks.require_all(draft, made)
     if given.star or not ranks.joined_before(draft, made):
-        raise Doubt("the process group does not exist yet")
+        raise CannotFix("the process group does not exist yet")
     function = imports.imported(draft, draft.catalogue.runtime, "from_main", made.value)
     draft.replace(made.value, f"{function}({draft.text(made.value, brackets=False)})")
     return draft.fix("unsafe", "Use the name chosen by rank 0")
@@ -235,9 +235,9 @@ def _made(draft: Draft, name: str, at: cst.CSTNode) -> cst.Assign:
     found = names.bound_in(draft, scope, name)
     statement = statements.statement_of(draft, found[0]) if len(found) == 1 else None
     if not isinstance(statement, cst.Assign) or draft.parent(found[0]) is not statement.targets[0]:
-        raise Doubt("the name is bound in several ways")
+        raise CannotFix("the name is bound in several ways")
     if len(statement.targets) != 1 or not names.available(draft, name, at):
-        raise Doubt("the name may come from somewhere else")
+        raise CannotFix("the name may come from somewhere else")
     return statement
 
 

@@ -11,7 +11,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.static.objects import Objects, Origin, objects_of
 from distlint.analyzer.static.reaching_definitions import Point
 from distlint.fixers import calls, names
-from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.training import Made, draws_from, loaders, names_of, samplers
 from distlint.source.finding import Finding, Fix, Severity
@@ -247,7 +247,7 @@ def _is_asked_around(sampler: Made, flag: str) -> bool:
 def _told(sampler: Made, flag: str, draft: Draft) -> Fix:
     call = draft.node(sampler.call.site, cst.Call)
     if not names.available(draft, flag, call):
-        raise Doubt("the flag may not be there yet")
+        raise CannotFix("the flag may not be there yet")
     calls.add_argument(draft, call, f"shuffle={flag}")
     return draft.fix("unsafe", f"Pass `shuffle={flag}` to the sampler")
 
@@ -256,12 +256,12 @@ def _without_shuffle(loader: Made, draft: Draft) -> Fix:
     call = draft.node(loader.options.call.site, cst.Call)
     shuffle, sampler = calls.argument(call, "shuffle"), calls.argument(call, "sampler")
     if shuffle is None or sampler is None:
-        raise Doubt("the mutually exclusive options are not both written here")
+        raise CannotFix("the mutually exclusive options are not both written here")
     if isinstance(sampler.value, cst.Name):
         draft.replace(shuffle.value, f"{sampler.value.value} is None")
         return draft.fix("safe", "Shuffle only without a sampler")
     if None in _constants(loader, "sampler"):
-        raise Doubt("there may be no sampler, and then shuffling is right")
+        raise CannotFix("there may be no sampler, and then shuffling is right")
     calls.remove_argument(draft, call, shuffle)
     return draft.fix("safe", "Let the sampler shuffle")
 

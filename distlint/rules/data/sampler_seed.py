@@ -10,7 +10,7 @@ import libcst as cst
 from distlint.analyzer.static.hooks import LIGHTNING
 from distlint.analyzer.static.objects import objects_of
 from distlint.fixers import calls, imports, ranks, statements
-from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.data._differences import difference, is_seeded
 from distlint.rules.training import loaders, samplers
@@ -269,7 +269,7 @@ def _fix(sampler: Made, draft: Draft) -> Fix:
     call = draft.node(sampler.call.site, cst.Call)
     given = calls.argument(call, "seed", sampler.params.index("seed"))
     if given is None:
-        raise Doubt("the seed is passed in another way")
+        raise CannotFix("the seed is passed in another way")
     ranks.require_all(draft, statements.statement_of(draft, call))
     seed = given.value
     kept = _without_rank(draft, seed)

@@ -14,7 +14,7 @@ from distlint.analyzer.static.names import expressions_in
 from distlint.analyzer.static.objects import CallSite, Objects, Passed, objects_of
 from distlint.analyzer.static.reaching_definitions import Point, holds, path_of
 from distlint.fixers import calls, imports
-from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.data._differences import difference, seedings
 from distlint.source.finding import Finding, Fix, Severity
@@ -345,7 +345,7 @@ def _seeded(objects: Objects, site: CallSite, draft: Draft) -> Fix:
     elif name == "random_state":
         calls.set_keyword(draft, call, name, "0")
     else:
-        raise Doubt("other code uses the same generator")
+        raise CannotFix("other code uses the same generator")
     return draft.fix("unsafe", "Pass a fixed seed to the split")
 
 

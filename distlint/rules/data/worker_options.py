@@ -10,7 +10,7 @@ import libcst as cst
 from distlint.analyzer.static.objects import objects_of
 from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.fixers import calls
-from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.training import Made, loaders
 from distlint.source.finding import Finding, Fix, Severity
@@ -171,7 +171,7 @@ def _is_default(loader: Made) -> bool:
 
 def _without(options: list[str], loader: Made, draft: Draft) -> Fix:
     if len(options) > 1:
-        raise Doubt("there are several such options")
+        raise CannotFix("there are several such options")
     calls.remove_keyword(draft, draft.node(loader.options.call.site, cst.Call), options[0])
     return draft.fix("safe", f"Remove `{options[0]}`")
 

@@ -11,7 +11,7 @@ import libcst as cst
 from distlint.analyzer import ir
 from distlint.analyzer.static.objects import CallSite, objects_of
 from distlint.fixers import statements
-from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.training import NO_GRAD
 from distlint.source.finding import Finding, Fix, Severity
@@ -251,6 +251,6 @@ def _fix(site: CallSite, draft: Draft) -> Fix:
     call = draft.node(site.call.site, cst.Call)
     statement = statements.statement_of(draft, call)
     if not isinstance(statement, cst.Expr) or statement.value is not call:
-        raise Doubt("more than the call")
+        raise CannotFix("more than the call")
     statements.remove(draft, statement)
     return draft.fix("unsafe", "Remove the call that enables anomaly detection")

@@ -12,7 +12,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.static.names import nodes_of
 from distlint.analyzer.static.objects import CallSite, objects_of
 from distlint.analyzer.static.reaching_definitions import Point, path_of
-from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.training import DDP, is_bare_arm, loops_around
 from distlint.source.finding import Finding, Fix, Related, Severity
@@ -482,8 +482,8 @@ def _fix(node: ir.Attribute, wrap: ir.Call, draft: Draft) -> Fix:
     around = set(draft.ancestors(written))
     for parent in draft.ancestors(draft.node(wrap.site, cst.Call)):
         if isinstance(parent, cst.If) and parent not in around:
-            raise Doubt("it may be the bare model as well")
+            raise CannotFix("it may be the bare model as well")
     if not isinstance(written.value, (cst.Name, cst.Attribute)):
-        raise Doubt("no name")
+        raise CannotFix("no name")
     draft.replace(written.value, f"{draft.text(written.value)}.module")
     return draft.fix("unsafe", "Read the attribute from `.module`")

@@ -13,7 +13,7 @@ from distlint.analyzer.static.names import expressions_in, expressions_of
 from distlint.analyzer.static.objects import CallSite, Objects, Origin, objects_of
 from distlint.analyzer.static.reaching_definitions import ELEMENT, Path, Point, path_of
 from distlint.fixers import names, statements
-from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.training import DDP
 from distlint.source.finding import Finding, Fix, Related, Severity
@@ -181,7 +181,7 @@ dist.barrier()
 
 def _fix(point: Point, wrap: CallSite | None, draft: Draft) -> Fix:
     if wrap is None:
-        raise Doubt("the wrap is somewhere else")
+        raise CannotFix("the wrap is somewhere else")
     call = draft.node(wrap.call.site, cst.Call)
     wrapping = statements.statement_of(draft, call)
     model, net = _names_of(draft, wrapping, call)
@@ -190,10 +190,10 @@ def _fix(point: Point, wrap: CallSite | None, draft: Draft) -> Fix:
         (s for s in block if any(n is s for n in _around(draft, point.statement.site))), None
     )
     if change is None or block.index(change) < block.index(wrapping):
-        raise Doubt("the change is not beside the wrap")
+        raise CannotFix("the change is not beside the wrap")
     between = block[block.index(wrapping) + 1 : block.index(change)]
     if names.read(draft, *between) & {model, net}:
-        raise Doubt("the model is used in between")
+        raise CannotFix("the model is used in between")
     inner = [
         node
         for node in names.inside(change)
@@ -203,11 +203,11 @@ def _fix(point: Point, wrap: CallSite | None, draft: Draft) -> Fix:
     if len(uses) != len(inner) or not names.read(draft, change).isdisjoint(
         names.stored(draft, *between)
     ):
-        raise Doubt("the change needs more than the model inside")
+        raise CannotFix("the change needs more than the model inside")
     indent = statements.indent_of(draft, change)
     text = statements.moved_text(draft, change, indent, indent)
     if text.count(f"{model}.{_INNER}") != len(inner):
-        raise Doubt("the text also holds the name of the model for something else")
+        raise CannotFix("the text also holds the name of the model for something else")
     statements.prepend(draft, wrapping, text.replace(f"{model}.{_INNER}", net))
     statements.remove(draft, change, comments=True)
     return draft.fix("unsafe", "Unfreeze before wrapping")
@@ -220,7 +220,7 @@ def _names_of(draft: Draft, wrapping: cst.CSTNode, call: cst.Call) -> tuple[str,
         if len(wrapping.targets) == 1 and isinstance(target, cst.Name):
             if isinstance(given.value, cst.Name) and given.keyword is None and not given.star:
                 return target.value, given.value.value
-    raise Doubt("the model has no plain name")
+    raise CannotFix("the model has no plain name")
 
 
 def _around(draft: Draft, site: int) -> Iterator[cst.CSTNode]:

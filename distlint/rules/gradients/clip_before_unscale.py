@@ -12,7 +12,7 @@ from distlint.analyzer.static.names import expressions_in, placed
 from distlint.analyzer.static.objects import CallSite, Objects, objects_of
 from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.fixers import names, statements
-from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._steps import (
     CLIP_NAMES,
@@ -221,13 +221,13 @@ assert moved > 0.5, f"the weights moved by {moved}"
 def _unscaled(scaled: Backward, clip: CallSite, step: CallSite, scaler: str, draft: Draft) -> Fix:
     optimizer = path_of(step.call.args[0].value) if step.call.args else None
     if optimizer is None:
-        raise Doubt("the optimizer has no name")
+        raise CannotFix("the optimizer has no name")
     if _may_leave(clip, step):
-        raise Doubt("without the step the scaler would not know that these gradients are done")
+        raise CannotFix("without the step the scaler would not know that these gradients are done")
     switch = _switch(scaled, clip, step)
     statement = statements.statement_of(draft, draft.node(clip.call.site, cst.Call))
     if not names.available(draft, optimizer[0], statement):
-        raise Doubt("the optimizer may not be there yet")
+        raise CannotFix("the optimizer may not be there yet")
     line = f"{scaler}.{_UNSCALE}({'.'.join(optimizer)})"
     if switch is None:
         statements.insert_before(draft, statement, line)
@@ -259,7 +259,7 @@ def _switch(scaled: Backward, clip: CallSite, step: CallSite) -> ir.If | None:
     around = [ir.tokens_of(each.test) for each in conditions(scaled.site.point)]
     in_body = any(here.block is switch.body for here in step.point.around)
     if len(own) > 1 or not (is_plain and in_body and ir.tokens_of(switch.test) in around):
-        raise Doubt("the step is not taken wherever the gradients are clipped")
+        raise CannotFix("the step is not taken wherever the gradients are clipped")
     return switch
 
 

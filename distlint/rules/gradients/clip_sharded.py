@@ -12,7 +12,7 @@ from distlint.analyzer.static.names import expressions_in
 from distlint.analyzer.static.objects import CallSite, objects_of
 from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.fixers import names
-from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._steps import (
     CLIP_NAMES,
@@ -326,10 +326,10 @@ def _by_model(clip: CallSite, draft: Draft) -> Fix:
     call = draft.node(clip.call.site, cst.Call)
     parameters = call.args[0].value
     if ir.last_name(clip.call.func) == "clip_grad_value_" or not isinstance(parameters, cst.Call):
-        raise Doubt("FSDP clips by the norm alone")
+        raise CannotFix("FSDP clips by the norm alone")
     owner = parameters.func
     if not isinstance(owner, cst.Attribute) or len(call.args) < 2:
-        raise Doubt("not as it is usual")
+        raise CannotFix("not as it is usual")
     model = draft.text(owner.value)
     draft.splice(draft.bounds(call.args[0])[0], draft.bounds(call.args[1])[0], "")
     draft.replace(call.func, f"{model}.clip_grad_norm_")
@@ -342,9 +342,9 @@ def _by_accelerator(objects: Objects, clip: CallSite, path: tuple[str, ...], dra
         isinstance(point.statement, ir.If) and _asks_whether_there(point.statement.test, path)
         for point in objects.points_in(clip.point.scope)
     ):
-        raise Doubt("there are runs without an accelerator")
+        raise CannotFix("there are runs without an accelerator")
     if not names.available(draft, path[0], call):
-        raise Doubt("the accelerator may not be there")
+        raise CannotFix("the accelerator may not be there")
     last = ir.last_name(clip.call.func).rstrip("_") + "_"
     draft.replace(call.func, f"{'.'.join(path)}.{last}")
     return draft.fix("unsafe", "Use the clipping method of the accelerator")

@@ -13,7 +13,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.static.objects import CallSite, Objects, objects_of
 from distlint.analyzer.static.reaching_definitions import Point, path_of
 from distlint.fixers import statements
-from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._steps import (
     CLIP_NAMES,
@@ -268,7 +268,7 @@ class Net(L.LightningModule):
 def _guarded(clip: CallSite, draft: Draft) -> Fix:
     receiver = path_of(clip.call.func.value) if isinstance(clip.call.func, ir.Attribute) else None
     if receiver is None or not isinstance(clip.point.statement, ir.Evaluate):
-        raise Doubt("the norm is used in each iteration")
+        raise CannotFix("the norm is used in each iteration")
     statement = statements.statement_of(draft, draft.node(clip.call.site, cst.Call))
     statements.wrap(draft, f"if {'.'.join(receiver)}.sync_gradients:", statement)
     return draft.fix("unsafe", "Clip only when gradients are synchronized")
@@ -286,7 +286,7 @@ def _moved(clip: CallSite, step: CallSite, draft: Draft) -> Fix:
         None,
     )
     if branch is None or not isinstance(clip.point.statement, ir.Evaluate):
-        raise Doubt("the branch that steps does not follow the clip")
+        raise CannotFix("the branch that steps does not follow the clip")
     first = next(each for each in step.point.around if each.owner is branch).block[0]
     target = statements.statement_of(draft, draft.locator.node(first.site))
     statement = statements.statement_of(draft, draft.node(clip.call.site, cst.Call))

@@ -9,7 +9,7 @@ import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.objects import CallSite
-from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._tensors import Applied, applied, logarithms
 from distlint.source.finding import Finding, Fix, Severity
@@ -202,11 +202,11 @@ def _fix(log: Applied, softmax: Applied, added: bool, draft: Draft) -> Fix:
     outer, inner = draft.node(log.call.site, cst.Call), draft.node(softmax.call.site, cst.Call)
     func = inner.func
     if not isinstance(func, cst.Attribute):
-        raise Doubt("log_softmax would have to be imported")
+        raise CannotFix("log_softmax would have to be imported")
     if softmax.method and not _gives_dim(softmax):
-        raise Doubt("it is a layer, and log_softmax needs its dimension")
+        raise CannotFix("it is a layer, and log_softmax needs its dimension")
     if draft.comments_in(*draft.bounds(outer)):
-        raise Doubt("a comment would be lost")
+        raise CannotFix("a comment would be lost")
     text = draft.text(inner)
     start = draft.bounds(func.attr)[0] - draft.bounds(inner)[0]
     draft.replace(outer, f"{text[:start]}log_{text[start:]}")

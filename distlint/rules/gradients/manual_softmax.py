@@ -12,7 +12,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.static.names import nodes_of
 from distlint.analyzer.static.objects import objects_of
 from distlint.analyzer.static.reaching_definitions import Point
-from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._tensors import Applied, applied, same
 from distlint.source.finding import Finding, Fix, Severity
@@ -242,15 +242,15 @@ def _is_negative(node: ir.Expr) -> bool:
 def _fix(node: object, total: Applied, exponential: Applied, draft: Draft) -> Fix:
     assert isinstance(node, ir.Binary)
     if not isinstance(node.left, ir.Call):
-        raise Doubt("the exponentials have a name")
+        raise CannotFix("the exponentials have a name")
     dims = [a for a in total.rest if a.keyword in ("dim", "axis")]
     if len(dims) != 1:
-        raise Doubt("over which dimension")
+        raise CannotFix("over which dimension")
     inner = draft.node(node.left.site, cst.Call)
     quotient = draft.around(inner, cst.BinaryOperation)
     outer = draft.node(total.call.site, cst.Call)
     if quotient is None or quotient.left is not inner or quotient.right is not outer:
-        raise Doubt("not as it reads")
+        raise CannotFix("not as it reads")
     dim = next(
         a for a in outer.args if a.keyword is not None and a.keyword.value in ("dim", "axis")
     )
@@ -261,7 +261,7 @@ def _fix(node: object, total: Applied, exponential: Applied, draft: Draft) -> Fi
     else:
         func = inner.func
         if not isinstance(func, cst.Attribute):
-            raise Doubt("softmax would have to be imported")
+            raise CannotFix("softmax would have to be imported")
         value = draft.text(inner.args[0].value)
         text = f"{draft.text(func.value)}.softmax({value}, dim={draft.text(dim.value)})"
     draft.replace(quotient, text)

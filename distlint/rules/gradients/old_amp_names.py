@@ -10,7 +10,7 @@ import libcst as cst
 from distlint.analyzer import ir
 from distlint.analyzer.static.objects import CallSite, objects_of
 from distlint.fixers import imports, names
-from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._autocast import written_name
 from distlint.source.finding import Finding, Fix, Severity
@@ -163,13 +163,13 @@ def _fix(site: CallSite, device: str, draft: Draft) -> Fix:
     if isinstance(call.func, cst.Name) and call.func.value != name:
         name = draft.names.module.aliases.get(call.func.value, "")
     if name not in ("autocast", "GradScaler") or not names.available(draft, "torch", call):
-        raise Doubt("torch is not at hand by its name")
+        raise CannotFix("torch is not at hand by its name")
     if any(arg.star for arg in call.args):
-        raise Doubt("what * passes is not known")
+        raise CannotFix("what * passes is not known")
     plain = [arg for arg in call.args if arg.keyword is None]
     if name == "autocast" and plain:
         if len(plain) > 1:
-            raise Doubt("arguments by position")
+            raise CannotFix("arguments by position")
         draft.replace(plain[0].value, f"enabled={draft.text(plain[0].value)}")
     at = draft.bounds(call.args[0])[0] if call.args else draft.bounds(call)[1] - 1
     draft.splice(at, at, f'"{device}"' + (", " if call.args else ""))

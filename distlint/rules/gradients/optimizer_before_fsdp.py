@@ -14,7 +14,7 @@ from distlint.analyzer.static.names import calls_of, expressions_in
 from distlint.analyzer.static.objects import CallSite, Objects, objects_of
 from distlint.analyzer.static.reaching_definitions import Point
 from distlint.fixers import names, statements
-from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._steps import exclude
 from distlint.source.finding import Finding, Fix, Related, Severity
@@ -275,12 +275,12 @@ def _after(made: CallSite, wrap: CallSite, draft: Draft) -> Fix:
     target = statements.statement_of(draft, draft.node(wrap.call.site, cst.Call))
     block = statements.siblings(draft, moved)
     if target not in block:
-        raise Doubt("the two stand in different blocks")
+        raise CannotFix("the two stand in different blocks")
     between = block[block.index(moved) + 1 : block.index(target) + 1]
     if not names.bound(draft, moved).isdisjoint(names.read(draft, *between)):
-        raise Doubt("the optimizer is used before the wrap")
+        raise CannotFix("the optimizer is used before the wrap")
     if not names.read(draft, moved).isdisjoint(names.bound(draft, *between[:-1])):
-        raise Doubt("what it is made of changes before the wrap")
+        raise CannotFix("what it is made of changes before the wrap")
     indent = statements.indent_of(draft, moved)
     statements.append(draft, target, statements.moved_text(draft, moved, indent, indent))
     statements.remove(draft, moved, comments=True)

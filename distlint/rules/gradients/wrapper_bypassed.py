@@ -13,7 +13,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.static.names import Scope, calls_of, expressions_in, placed
 from distlint.analyzer.static.objects import CallSite, Objects, Origin, objects_of
 from distlint.analyzer.static.reaching_definitions import Point, path_of
-from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._bare_modules import (
     PREPARES,
@@ -336,7 +336,7 @@ accelerator.wait_for_everyone()
 def _through_wrapper(call: CallSite, draft: Draft) -> Fix:
     func = draft.node(call.call.site, cst.Call).func
     if not isinstance(func, cst.Attribute) or func.attr.value != _INNER:
-        raise Doubt("it is no call of the module itself that is written down here")
+        raise CannotFix("it is no call of the module itself that is written down here")
     draft.replace(func, draft.text(func.value))
     return draft.fix("unsafe", "Call the wrapper")
 

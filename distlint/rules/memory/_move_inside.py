@@ -10,7 +10,7 @@ from collections.abc import Iterable
 import libcst as cst
 
 from distlint.fixers import names, statements
-from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.draft import CannotFix, Draft
 from distlint.fixers.statements import Statement
 from distlint.source.finding import Fix
 
@@ -23,11 +23,11 @@ def moved_inside(draft: Draft, site: int, outer: Iterable[str]) -> Fix:
     Names that are used behind the call of the function are returned and unpacked there.
 
     Raises:
-        Doubt: if anything else uses the names, or the statements are not all beside the function.
+        CannotFix: if anything else uses the names, or not all statements are beside the function.
     """
     function = draft.node(site, cst.FunctionDef)
     if not isinstance(function.body, cst.IndentedBlock):
-        raise Doubt("a function on one line")
+        raise CannotFix("a function on one line")
     beside = statements.siblings(draft, function)
     before = beside[: beside.index(function)]
     moved, gone = _belonging(draft, before, set(outer))
@@ -59,7 +59,7 @@ def _belonging(
         gone |= {name for each in moved for name in names.bound(draft, each)}
     for each in moved:
         if not isinstance(each, (cst.Assign, cst.Expr)):
-            raise Doubt("made by more than an assignment")
+            raise CannotFix("made by more than an assignment")
     return moved, gone
 
 
@@ -126,12 +126,12 @@ def _hand_back(
         target = tail if plain else f"_, {tail}"
         draft.splice(*(draft.bounds(statement)[0],) * 2, f"{target} = ")
         if not plain and "_" in names.taken_names(draft):
-            raise Doubt("_ means something here")
+            raise CannotFix("_ means something here")
     elif isinstance(statement, cst.Assign) and len(statement.targets) == 1 and not plain:
         first = statement.targets[0].target
         draft.replace(first, f"{_as_item(draft, first)}, {tail}")
     else:
-        raise Doubt("what the call is for is not clear")
+        raise CannotFix("what the call is for is not clear")
 
 
 def _only_call(draft: Draft, function: cst.FunctionDef) -> cst.Call:
@@ -142,12 +142,12 @@ def _only_call(draft: Draft, function: cst.FunctionDef) -> cst.Call:
     ]
     call = draft.parent(found[0]) if len(found) == 1 else None
     if not isinstance(call, cst.Call) or call.func is not found[0]:
-        raise Doubt("the function is not called once")
+        raise CannotFix("the function is not called once")
     statement = statements.statement_of(draft, call)
     if not isinstance(statement, (cst.Expr, cst.Assign)) or statement.value is not call:
-        raise Doubt("the call is part of something else")
+        raise CannotFix("the call is part of something else")
     if names.scope_of(draft, call) is not scope or _loops(draft, call, scope):
-        raise Doubt("the call may be made several times")
+        raise CannotFix("the call may be made several times")
     return call
 
 
@@ -159,21 +159,21 @@ def _require_behind(
     end = draft.bounds(statement)[1]
     for name in used:
         if draft.bounds(name)[0] < end or block not in (*draft.ancestors(name),):
-            raise Doubt(f"{name.value} is used before the call")
+            raise CannotFix(f"{name.value} is used before the call")
         if names.scope_of(draft, name) is not scope:
-            raise Doubt(f"{name.value} is used by another function")
+            raise CannotFix(f"{name.value} is used by another function")
 
 
 def _returns(draft: Draft, function: cst.FunctionDef, results: list[str]) -> list[cst.Return]:
     found = []
     for node in names.inside(function.body):
         if isinstance(node, cst.Del) and names.root_of(node.target) in results:
-            raise Doubt("the function gives away what is used later")
+            raise CannotFix("the function gives away what is used later")
         if isinstance(node, (cst.Return, cst.Yield, cst.Await)):
             if draft.around(node, cst.FunctionDef) is not function:
                 continue
             if not isinstance(node, cst.Return):
-                raise Doubt("a generator or coroutine has no plain result")
+                raise CannotFix("a generator or coroutine has no plain result")
             found.append(node)
     return found
 
@@ -217,7 +217,7 @@ def _require_inputs(
     inputs = names.read(draft, *moved) - gone
     params = {param.name.value for param in function.params.params}
     if inputs & (_own(draft, function) | params):
-        raise Doubt("a name means something else inside")
+        raise CannotFix("a name means something else inside")
 
 
 def _target(function: cst.FunctionDef, gone: set[str], draft: Draft) -> tuple[Statement, bool]:
@@ -229,13 +229,13 @@ def _target(function: cst.FunctionDef, gone: set[str], draft: Draft) -> tuple[St
     for index, row in enumerate(function.body.body):
         small = _small(row)
         if isinstance(row, cst.SimpleStatementLine) and len(row.body) > 1:
-            raise Doubt("statements share a line")
+            raise CannotFix("statements share a line")
         if isinstance(small, (cst.Nonlocal, cst.Global)):
             declared = {item.name.value for item in small.names}
             if declared <= gone:
                 statements.remove(draft, small)
             elif declared & gone:
-                raise Doubt("nonlocal names some of them among others")
+                raise CannotFix("nonlocal names some of them among others")
             continue
         if isinstance(small, cst.Expr):
             if index == 0 and isinstance(small.value, cst.SimpleString):
@@ -244,7 +244,7 @@ def _target(function: cst.FunctionDef, gone: set[str], draft: Draft) -> tuple[St
                 freed = True
                 continue
         return small, freed
-    raise Doubt("nothing is done inside")
+    raise CannotFix("nothing is done inside")
 
 
 def _text(draft: Draft, statement: Statement, inner: str, function: cst.FunctionDef) -> str:
@@ -256,7 +256,7 @@ def _text(draft: Draft, statement: Statement, inner: str, function: cst.Function
             given = [arg for arg in node.args if arg.keyword and arg.keyword.value == "batch_size"]
             written = f"batch_size={draft.text(given[0].value)}" if given else ""
             if not written or text.count(written) != 1:
-                raise Doubt("where the loader gets its batch size is not certain")
+                raise CannotFix("where the loader gets its batch size is not certain")
             text = text.replace(written, f"batch_size={size}")
     return text
 

@@ -13,7 +13,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.static.names import calls_of, placed
 from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.fixers import names, statements
-from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.training import DDP
 
 if TYPE_CHECKING:
@@ -126,9 +126,9 @@ def with_forward(left: LeftOutside, draft: Draft) -> Fix:
     item = draft.node(left.block.site, cst.WithItem)
     region, context = draft.around(item, cst.With), item.item
     if region is None or len(region.items) != 1:
-        raise Doubt("more than no_sync is entered")
+        raise CannotFix("more than no_sync is entered")
     if not isinstance(context, cst.Call) or not isinstance(context.func, cst.Attribute):
-        raise Doubt("whose no_sync it is is not known")
+        raise CannotFix("whose no_sync it is is not known")
     forwards = left.forwards | {names.dotted(context.func.value)} - {None}
     before = statements.siblings(draft, region)
     before = before[: before.index(region)]
@@ -139,12 +139,12 @@ def with_forward(left: LeftOutside, draft: Draft) -> Fix:
         if isinstance(node, cst.Call) and names.dotted(node.func) in forwards
     ]
     if not calling or not isinstance(region.body, cst.IndentedBlock):
-        raise Doubt("the forward is somewhere else")
+        raise CannotFix("the forward is somewhere else")
     moved = before[calling[-1] :]
     if calling.count(calling[-1]) != len(calling) or not all(
         isinstance(each, (cst.Assign, cst.AugAssign)) for each in moved
     ):
-        raise Doubt("there is more between the forward and the backward")
+        raise CannotFix("there is more between the forward and the backward")
     row = region.body.body[0]
     first = row.body[0] if isinstance(row, cst.SimpleStatementLine) else row
     statements.move_before(draft, first, *moved)  # type: ignore[arg-type]

@@ -16,7 +16,7 @@ from distlint.analyzer.static.names import calls_of, expressions_in, nodes_of, p
 from distlint.analyzer.static.objects import objects_of
 from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.fixers import names
-from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._steps import backwards
 from distlint.rules.memory import _no_sync as no_sync
@@ -505,7 +505,7 @@ def _mistakes_around(backward: Backward, objects: Objects) -> Iterator[_Mistake]
 
 
 def _not_repaired(draft: Draft) -> Fix:
-    raise Doubt("the loss may be meant as a sum")
+    raise CannotFix("the loss may be meant as a sum")
 
 
 def _window_of(loop: ir.For) -> frozenset[str] | None:
@@ -666,20 +666,20 @@ def _passes_over_the_rest(loop: ir.For, index: str) -> bool:
 def _require_no_other_count(loop: ir.For) -> None:
     """What is left unsynchronised by the count of batches would have to move with the step."""
     if not _SYNCS.isdisjoint(ir.tokens_of(loop)):
-        raise Doubt("which backward pass synchronises goes by the same count")
+        raise CannotFix("which backward pass synchronises goes by the same count")
 
 
 def _counted_from_one(loop: ir.For, test: ir.If, objects: Objects, draft: Draft) -> Fix:
     _require_no_other_count(loop)
     branch = draft.node(test.site, cst.If)
     if not isinstance(branch.test, cst.Comparison):
-        raise Doubt("the test is written in another way")
+        raise CannotFix("the test is written in another way")
     remainder = branch.test.left
     if not isinstance(remainder, cst.BinaryOperation) or not isinstance(remainder.left, cst.Name):
-        raise Doubt("the test is written in another way")
+        raise CannotFix("the test is written in another way")
     index = remainder.left.value
     draft.replace(remainder.left, f"({index} + 1)")
-    with contextlib.suppress(Doubt):  # a loop without a length
+    with contextlib.suppress(CannotFix):  # a loop without a length
         _or_at_the_end(draft, branch, index, _length(loop, objects, draft))
     return draft.fix("unsafe", "Count the batches of a window from one")
 
@@ -688,7 +688,7 @@ def _with_the_last(loop: ir.For, test: ir.If, objects: Objects, draft: Draft) ->
     _require_no_other_count(loop)
     index = _index_of(loop)
     if not index:
-        raise Doubt("the count does not start from zero")
+        raise CannotFix("the count does not start from zero")
     branch = draft.node(test.site, cst.If)
     _or_at_the_end(draft, branch, index, _length(loop, objects, draft))
     return draft.fix("displayonly", "Step at the last batch as well")
@@ -707,7 +707,7 @@ def _length(loop: ir.For, objects: Objects, draft: Draft) -> str:
         if loader is not None and _LOADER.search(loader):
             if "IterableDataset" not in objects.module.words:
                 return f"len({loader})"
-    raise Doubt("the number of turns is not known")
+    raise CannotFix("the number of turns is not known")
 
 
 def _window_test(loop: ir.For) -> tuple[ir.Binary, ir.If] | None:

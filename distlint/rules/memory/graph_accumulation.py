@@ -13,7 +13,7 @@ from distlint.analyzer.static.names import calls_of, placed
 from distlint.analyzer.static.objects import CallSite, objects_of
 from distlint.analyzer.static.reaching_definitions import holds, path_of
 from distlint.fixers import names
-from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._steps import backwards
 from distlint.rules.training import loops_around
@@ -467,7 +467,7 @@ def _fix(statement: ir.Stmt, loss: Path, draft: Draft) -> Fix:
     node = draft.locator.node(statement.site)
     value = node.value if isinstance(node, (cst.Assign, cst.AugAssign, cst.Expr)) else None
     if value is None:
-        raise Doubt("not a plain statement")
+        raise CannotFix("not a plain statement")
     if isinstance(value, cst.Call) and isinstance(value.func, cst.Attribute):
         given = [each.value for each in value.args if names.dotted(each.value) == ".".join(loss)]
         value = given[0] if given else value.args[0].value

@@ -9,7 +9,7 @@ import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.fixers import calls
-from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.memory._retry import calls_to, retried
 from distlint.source.finding import Finding, Fix, Severity
@@ -164,7 +164,7 @@ def _fix(site: CallSite, name: str, count: int, draft: Draft) -> Fix:
     call = draft.node(site.call.site, cst.Call)
     given = calls.argument(call, name, 0)
     if given is None or len(call.args) > count:
-        raise Doubt("which argument is the batch size is not certain")
+        raise CannotFix("which argument is the batch size is not certain")
     calls.remove_argument(draft, call, given)
     return draft.fix("safe", "Remove the batch size from the call")
 

@@ -9,7 +9,7 @@ import libcst as cst
 
 from distlint.analyzer.static.objects import objects_of
 from distlint.fixers import imports, names
-from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.memory._retry import DECORATOR, Retried, retried, trains
 from distlint.source.finding import Finding, Fix, Severity
@@ -208,7 +208,7 @@ print("size =", train())
 
 def _fix(retry: Retried, draft: Draft) -> Fix:
     if is_source_of(draft.document.path, "accelerate"):
-        raise Doubt("the library shows its own decorator")
+        raise CannotFix("the library shows its own decorator")
     function = draft.node(retry.function.site, cst.FunctionDef)
     for decorator in function.decorators:
         call = decorator.decorator
@@ -221,7 +221,7 @@ def _fix(retry: Retried, draft: Draft) -> Fix:
             if isinstance(callee, cst.Name):
                 imports.drop_if_stale(draft, callee.value, (callee,))
             return draft.fix("unsafe", "Retry on all ranks together")
-    raise Doubt("the decorator goes by another name")
+    raise CannotFix("the decorator goes by another name")
 
 
 def _imported_alone(draft: Draft, name: str) -> bool:

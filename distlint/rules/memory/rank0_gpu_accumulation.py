@@ -12,7 +12,7 @@ from distlint.analyzer.static.names import calls_of, placed
 from distlint.analyzer.static.objects import objects_of
 from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.fixers import names
-from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.training import loops_around
 from distlint.source.finding import Finding, Fix, Severity
@@ -208,6 +208,6 @@ def _fix(site: CallSite, draft: Draft) -> Fix:
     if isinstance(value, cst.Call) and loop is not None:
         targets = {name.value for name in names.inside(loop.target) if isinstance(name, cst.Name)}
         if any(draft.text(arg.value) in targets for arg in value.args):
-            raise Doubt("a batch may be a dict, which has no cpu()")
+            raise CannotFix("a batch may be a dict, which has no cpu()")
     draft.replace(value, f"{draft.text(value)}.cpu()")
     return draft.fix("unsafe", "Move the tensor to the CPU")

@@ -11,7 +11,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.static.names import placed
 from distlint.analyzer.static.objects import CallSite, objects_of
 from distlint.fixers import calls
-from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.setup._order import backend_of, inits
 from distlint.rules.training import DDP
@@ -312,6 +312,6 @@ def _is_factory(objects: Objects, call: ir.Call, site: CallSite) -> bool:
 def _fix(made: ir.Call, draft: Draft) -> Fix:
     call = draft.node(made.site, cst.Call)
     if calls.argument(call, "device") is not None:
-        raise Doubt("a device is given")
+        raise CannotFix("a device is given")
     calls.set_keyword(draft, call, "device", '"cuda"')
     return draft.fix("unsafe", "Create the tensor on the GPU")

@@ -13,7 +13,7 @@ from distlint.analyzer.static.guards import guards_of
 from distlint.analyzer.static.names import expressions_in, nodes_of
 from distlint.analyzer.static.objects import CallSite, objects_of
 from distlint.fixers import imports, names, statements
-from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.setup._order import (
     backend_of,
@@ -384,7 +384,7 @@ def _is_index(node: ir.Expr) -> bool:
 
 def _fix(init: CallSite, draft: Draft) -> Fix:
     if "LOCAL_RANK" not in draft.names.module.tokens:
-        raise Doubt("it may not be started with torchrun")
+        raise CannotFix("it may not be started with torchrun")
     call = draft.node(init.call.site, cst.Call)
     statement = statements.statement_of(draft, call)
     if "torch" in names.taken_names(draft) and names.available(draft, "torch", call):

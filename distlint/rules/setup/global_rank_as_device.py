@@ -14,7 +14,7 @@ from distlint.analyzer.static.names import expressions_in
 from distlint.analyzer.static.objects import CallSite, objects_of
 from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.fixers import imports, names
-from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.setup._order import inits, is_test
 from distlint.source.finding import Finding, Fix, Severity
@@ -385,7 +385,7 @@ def _may_be_alone(objects: Objects, node: ir.Expr, point: Point) -> bool:
 
 def _fix(objects: Objects, site: CallSite, node: ir.Expr, draft: Draft) -> Fix:
     if not isinstance(node, ir.Name):
-        raise Doubt("no name to replace")
+        raise CannotFix("no name to replace")
     call = draft.node(site.call.site, cst.Call)
     found = [
         each
@@ -394,7 +394,7 @@ def _fix(objects: Objects, site: CallSite, node: ir.Expr, draft: Draft) -> Fix:
         if each.value == node.id
     ]
     if len(found) != 1:
-        raise Doubt("the rank is there more than once")
+        raise CannotFix("the rank is there more than once")
     known = _local_rank_at(objects, site.point, call, draft)
     if known is not None:
         draft.replace(found[0], known)

@@ -15,7 +15,7 @@ from distlint.analyzer.static.guards import asks_rank
 from distlint.analyzer.static.names import nodes_of
 from distlint.analyzer.static.objects import objects_of
 from distlint.analyzer.static.reaching_definitions import Point, path_of
-from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.setup._order import INIT, inits, may_be_made, surely_before
 from distlint.source.finding import Finding, Fix, Related, Severity
@@ -542,7 +542,7 @@ def _called(statement: ir.Stmt, name: str, draft: Draft) -> Fix:
     branch = draft.node(statement.site, cst.If)
     found = [each for each in _operands(branch.test) if _last(each) == name]
     if len(found) != 1:
-        raise Doubt("it is tested more than once")
+        raise CannotFix("it is tested more than once")
     draft.replace(found[0], f"{draft.text(found[0])}()")
     return draft.fix("unsafe", f"Call `{name}`")
 

@@ -13,7 +13,7 @@ from distlint.analyzer.static.guards import guards_of
 from distlint.analyzer.static.names import calls_of
 from distlint.analyzer.static.objects import CallSite, Objects, objects_of
 from distlint.fixers import imports, statements
-from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.setup._order import inits
 from distlint.source.finding import Finding, Fix, Severity
@@ -206,12 +206,12 @@ def _fix(init: CallSite, draft: Draft) -> Fix:
     function = init.point.scope.function
     call = draft.node(init.call.site, cst.Call)
     if len(init.point.around) > 1:
-        raise Doubt("it is created under a condition")
+        raise CannotFix("it is created under a condition")
     if function is not None:
         if function.name != "main" or function.owner or function.nested:
-            raise Doubt("it may not be the whole run")
+            raise CannotFix("it may not be the whole run")
         if any(isinstance(each, ir.Return) for each in function.body):
-            raise Doubt("it returns")
+            raise CannotFix("it returns")
     last = statements.siblings(draft, statements.statement_of(draft, call))[-1]
     destroy = imports.imported(draft, "torch.distributed", "destroy_process_group", call)
     statements.insert_after(draft, last, f"{destroy}()")

@@ -11,7 +11,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.static.objects import objects_of
 from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.fixers import imports, statements
-from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.setup._order import inits
 from distlint.source.finding import Finding, Fix, Severity
@@ -188,7 +188,7 @@ def _mains(objects: Objects) -> Iterator[ir.Function]:
 def _fix(function: ir.Function, draft: Draft) -> Fix:
     node = draft.node(function.site, cst.FunctionDef)
     if node.decorators:
-        raise Doubt("it has decorators")
+        raise CannotFix("it has decorators")
     record = imports.imported(
         draft, "torch.distributed.elastic.multiprocessing.errors", "record", node
     )

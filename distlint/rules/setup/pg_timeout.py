@@ -10,7 +10,7 @@ import libcst as cst
 from distlint.analyzer import ir
 from distlint.analyzer.static.objects import objects_of
 from distlint.fixers import calls, imports
-from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.source.finding import Finding, Fix, Severity
 
@@ -185,7 +185,7 @@ def _fix(site: CallSite, position: int | None, draft: Draft) -> Fix:
     call = draft.node(site.call.site, cst.Call)
     given = calls.argument(call, "timeout", position)
     if given is None:
-        raise Doubt("it is passed through ** or *")
+        raise CannotFix("it is passed through ** or *")
     timedelta = imports.imported(draft, "datetime", "timedelta", call)
     draft.replace(given.value, f"{timedelta}(seconds={draft.text(given.value)})")
     return draft.fix("safe", "Wrap it in `timedelta`")

@@ -12,7 +12,7 @@ from distlint.analyzer.static.names import expressions_in, nodes_of
 from distlint.analyzer.static.objects import objects_of
 from distlint.analyzer.static.reaching_definitions import Point
 from distlint.fixers import statements
-from distlint.fixers.draft import Doubt, Draft
+from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.setup._order import tests_around
 from distlint.source.finding import Finding, Fix, Severity
@@ -254,7 +254,7 @@ def _sets(objects: Objects, point: Point) -> bool:
 def _rename(node: ir.Attribute, public: str, draft: Draft) -> Fix:
     written = draft.node(node.site, cst.Attribute)
     if draft.text(written).partition(".")[0] != "torch":
-        raise Doubt("torch goes by another name")
+        raise CannotFix("torch goes by another name")
     draft.replace(written, public)
     return draft.fix("safe", f"Use `{public}`")
 

@@ -70,7 +70,7 @@ class TooLong(BaseException):
     """An analysis exceeded the limit of its engine; no error, and handled by the server alone."""
 
 
-class Desk:
+class OpenFiles:
     """Open files and the projects that they belong to.
 
     Args:
