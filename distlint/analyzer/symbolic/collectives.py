@@ -360,10 +360,10 @@ class Collectives(Builtins):
             found = [pair for pair in found if pair[0] != "ranks"]
             found.append(("ranks", ranks))
         if row.payload and row.name.startswith("torch.distributed."):
-            tensor = arguments.get(row.payload)
-            found.append(("dtype", dtype_of(tensor)))
+            tensor, package = arguments.get(row.payload), row.name.partition(".")[0]
+            found.append(("dtype", dtype_of(tensor, package)))
             if row.kind in _OF_ONE_SHAPE:
-                found.append(("shape", shape_of(tensor)))
+                found.append(("shape", shape_of(tensor, package)))
         return tuple(found)
 
     def is_each_alone(self, ranks: Value) -> bool:
