@@ -92,7 +92,7 @@ def _files(chosen: argparse.Namespace, before: State) -> Iterator[Path]:
         files = [target.path for target in found.targets]
         settings = {resolver.of_file(file).root: resolver.of_file(file) for file in files}
         projects = discover(sorted(settings), resolver)
-    except ConfigError:  # which the run itself tells; what was watched may mend it
+    except ConfigError:  # which the run itself tells; what was watched may fix it
         absolute = [Path(os.path.abspath(path)) for path in paths]
         above = {each for path in absolute for each in (path, *path.parents)}
         yield from before or _settings(above)

@@ -101,8 +101,8 @@ def _cuda(machine: Machine, build: dict[str, str]) -> Iterator[Check]:
     """torch's build against the driver, and the toolkit that DeepSpeed compiles with."""
     if machine.gpus and not build.get("cuda") and not build.get("hip"):
         found = "this machine has a GPU, but torch was built without GPU support"
-        mend = "install a CUDA build of torch: https://pytorch.org/get-started/locally"
-        yield Check("versions", "error", "torch/version.py", found, mend)
+        fix = "install a CUDA build of torch: https://pytorch.org/get-started/locally"
+        yield Check("versions", "error", "torch/version.py", found, fix)
     home = machine.environment.get("CUDA_HOME") or "/usr/local/cuda"
     match = re.search(
         r'"cuda"\s*:\s*{[^}]*"version"\s*:\s*"(\d+\.\d+)', machine.text(f"{home}/version.json")
@@ -113,8 +113,8 @@ def _cuda(machine: Machine, build: dict[str, str]) -> Iterator[Check]:
                 f"toolkit {match[1]}, torch built with {build['cuda']}: DeepSpeed cannot compile "
                 "its kernels"
             )
-            mend = f"install CUDA toolkit {build['cuda']} and set CUDA_HOME"
-            yield Check("versions", "warning", f"{home}/version.json", found, mend)
+            fix = f"install CUDA toolkit {build['cuda']} and set CUDA_HOME"
+            yield Check("versions", "warning", f"{home}/version.json", found, fix)
 
 
 def gpu(machine: Machine) -> list[Check]:
@@ -122,12 +122,12 @@ def gpu(machine: Machine) -> list[Check]:
     gpus = machine.gpus
     if looked in machine.slow:
         found = f"no response within {TIMEOUT:.0f} s: the driver or a GPU hangs"
-        mend = "check `dmesg | grep -i nvrm`, and reboot the node"
-        return [Check("gpu", "error", looked, found, mend)]
+        fix = "check `dmesg | grep -i nvrm`, and reboot the node"
+        return [Check("gpu", "error", looked, found, fix)]
     if gpus is None:
         found = "no NVIDIA GPU found (nvidia-smi is missing or fails)"
-        mend = "start the container with --gpus all" if machine.in_container else ""
-        return [Check("gpu", "info", looked, found, mend)]
+        fix = "start the container with --gpus all" if machine.in_container else ""
+        return [Check("gpu", "info", looked, found, fix)]
     if not gpus:
         return [
             Check(
@@ -146,19 +146,17 @@ def gpu(machine: Machine) -> list[Check]:
         needed = (whole_number(value) or 0) + (name == "LOCAL_RANK") if value.isdecimal() else 0
         if needed > len(visible):
             found = f"{name} is {value}, but the number of visible GPUs is {len(visible)}"
-            mend = (
+            fix = (
                 f"start {len(visible)} processes on this node, or add GPUs to CUDA_VISIBLE_DEVICES"
             )
-            rows.append(Check("gpu", "error", f"{looked} and {name}", found, mend))
+            rows.append(Check("gpu", "error", f"{looked} and {name}", found, fix))
     rows += _bad_visible(machine, gpus)
     full = [g for g in visible if g.used > 0.2 * g.total]
     if full:
         names = ", ".join(str(g.index) for g in full)
         found = f"GPU {names}: more than 20% of the memory is already in use"
-        mend = (
-            "find the processes with nvidia-smi --query-compute-apps=pid,used_memory --format=csv"
-        )
-        rows.append(Check("gpu", "warning", looked, found, mend))
+        fix = "find the processes with nvidia-smi --query-compute-apps=pid,used_memory --format=csv"
+        rows.append(Check("gpu", "warning", looked, found, fix))
     return rows
 
 
@@ -178,8 +176,8 @@ def _bad_visible(machine: Machine, gpus: Sequence[Gpu]) -> Iterator[Check]:
     unknown = [n for n in numbers if n.isdecimal() and whole_number(n) not in known]
     if unknown:
         found = f"GPU {', '.join(unknown)} does not exist; this machine has {len(gpus)}"
-        mend = "unset CUDA_VISIBLE_DEVICES"
-        yield Check("gpu", "error", "CUDA_VISIBLE_DEVICES", found, mend)
+        fix = "unset CUDA_VISIBLE_DEVICES"
+        yield Check("gpu", "error", "CUDA_VISIBLE_DEVICES", found, fix)
 
 
 def gpu_uniform(machine: Machine) -> list[Check]:
@@ -213,8 +211,8 @@ def throttle(machine: Machine) -> list[Check]:
             slow.append(f"GPU {each.index}: {', '.join(why)}")
     if not slow:
         return [Check("throttle", "ok", looked, "not throttled")]
-    mend = "check nvidia-smi -q -d PERFORMANCE,TEMPERATURE,POWER, the cooling and the power supply"
-    return [Check("throttle", "warning", looked, "; ".join(slow), mend)]
+    fix = "check nvidia-smi -q -d PERFORMANCE,TEMPERATURE,POWER, the cooling and the power supply"
+    return [Check("throttle", "warning", looked, "; ".join(slow), fix)]
 
 
 def driver_errors(machine: Machine) -> list[Check]:
@@ -228,8 +226,8 @@ def driver_errors(machine: Machine) -> list[Check]:
     if not lines:
         return [Check("xid", "ok", "dmesg", "no Xid errors of the NVIDIA driver")]
     found = f"{len(lines)} errors of the NVIDIA driver; last one: {lines[-1][-160:].strip()}"
-    mend = "look up the Xid number: https://docs.nvidia.com/deploy/xid-errors"
-    return [Check("xid", "error", "dmesg", found, mend)]
+    fix = "look up the Xid number: https://docs.nvidia.com/deploy/xid-errors"
+    return [Check("xid", "error", "dmesg", found, fix)]
 
 
 def fabric(machine: Machine) -> list[Check]:
@@ -271,8 +269,8 @@ def topology(machine: Machine) -> list[Check]:
     slow = [kind for kind in links if kind in ("SYS", "NODE")]
     if slow and len(links) > 1:
         found = f"{shown}: some pairs are connected via the CPU only, which slows down every ring"
-        mend = "set CUDA_VISIBLE_DEVICES to GPUs that are directly connected"
-        return [Check("topo", "info", "nvidia-smi topo -m", found, mend)]
+        fix = "set CUDA_VISIBLE_DEVICES to GPUs that are directly connected"
+        return [Check("topo", "info", "nvidia-smi topo -m", found, fix)]
     return [Check("topo", "ok", "nvidia-smi topo -m", shown)]
 
 
@@ -293,14 +291,14 @@ def _shm(size: int, free: int) -> list[Check]:
     found = f"{size / _GIB:.1f} GiB, {free / _GIB:.1f} free"
     if size < _GIB:
         found += ": DataLoader workers and NCCL within a node may fail with a bus error"
-        mend = (
+        fix = (
             "start the container with --shm-size=16g (Kubernetes: mount an emptyDir with "
             "medium: Memory)"
         )
-        return [Check("shm", "warning", "/dev/shm", found, mend)]
+        return [Check("shm", "warning", "/dev/shm", found, fix)]
     if free < size // 20:
-        mend = "see what fills it with ls -l /dev/shm"
-        return [Check("shm", "warning", "/dev/shm", f"{found}: almost full", mend)]
+        fix = "see what fills it with ls -l /dev/shm"
+        return [Check("shm", "warning", "/dev/shm", f"{found}: almost full", fix)]
     return [Check("shm", "ok", "/dev/shm", found)]
 
 
@@ -324,8 +322,8 @@ def _limits(files: int, locked: int, fabric: bool, memory: str) -> list[Check]:
         rows.append(Check("limits", "warning", "ulimit -n", found, "ulimit -n 65536"))
     if fabric and 0 <= locked < 1 << 30:
         found = f"{locked >> 10} KiB of locked memory: InfiniBand requires it to be unlimited"
-        mend = "ulimit -l unlimited (docker run --ulimit memlock=-1)"
-        rows.append(Check("limits", "error", "ulimit -l", found, mend))
+        fix = "ulimit -l unlimited (docker run --ulimit memlock=-1)"
+        rows.append(Check("limits", "error", "ulimit -l", found, fix))
     allowed = whole_number(memory)
     note = (
         f"; memory limit of the container: {allowed / _GIB:.1f} GiB" if allowed is not None else ""
@@ -355,8 +353,8 @@ def launch(machine: Machine) -> list[Check]:
     problems = list(_launch_problems(given))
     if not problems:
         return [Check("launch", "ok", looked, shown)]
-    mend = "let torchrun, accelerate or deepspeed set them; unset them in shell profiles"
-    return [Check("launch", "error", looked, f"{text} ({shown})", mend) for text in problems]
+    fix = "let torchrun, accelerate or deepspeed set them; unset them in shell profiles"
+    return [Check("launch", "error", looked, f"{text} ({shown})", fix) for text in problems]
 
 
 def _launch_problems(given: dict[str, str]) -> Iterator[str]:
@@ -391,8 +389,8 @@ def data(machine: Machine, path: Path) -> list[Check]:
     found = f"{kind or 'unknown filesystem'}, {free / _GIB:.0f} GiB free"
     if kind in _REMOTE or kind.startswith("fuse"):
         found += ": many small reads from many workers are slow"
-        mend = "copy the data to a local disk at the start of the job"
-        return [Check("data", "info", str(path), found, mend)]
+        fix = "copy the data to a local disk at the start of the job"
+        return [Check("data", "info", str(path), found, fix)]
     return [Check("data", "ok", str(path), found)]
 
 
@@ -474,9 +472,9 @@ def _deepspeed(machine: Machine, folder: Path, latest: Path) -> Check:
     world = machine.environment.get("WORLD_SIZE", "")
     if shards and world.isdecimal() and whole_number(world) != len(shards):
         found = f"{tag} was saved by {len(shards)} ranks, but WORLD_SIZE is {world}"
-        mend = (
+        fix = (
             "use the same number of ranks, or convert the checkpoint (ds_to_universal.py, "
             "load_universal)"
         )
-        return Check("checkpoint", "error", looked, found, mend)
+        return Check("checkpoint", "error", looked, found, fix)
     return Check("checkpoint", "ok", looked, f"{tag}, optimizer shards of {len(shards)} ranks")

@@ -123,8 +123,8 @@ def smoke(
         found = f"not finished within {limit + _IMPORT:.0f} s; the processes were terminated"
     else:
         found = f"failed with exit status {status}"
-    mend = "fix the problems above; otherwise unset NCCL_*, GLOO_* and TORCH_* and try again"
-    return [Check("smoke", "error", looked, f"{found}\n{_said(output)}".rstrip(), mend)]
+    fix = "fix the problems above; otherwise unset NCCL_*, GLOO_* and TORCH_* and try again"
+    return [Check("smoke", "error", looked, f"{found}\n{_said(output)}".rstrip(), fix)]
 
 
 def _said(output: str) -> str:
@@ -248,8 +248,8 @@ def ranks(machine: Machine, limit: float = LIMIT) -> list[Check] | None:
     missing = [name for name in needed if name not in machine.environment]
     if missing:
         found = f"{', '.join(missing)} not set: not running as a rank of a job"
-        mend = "launch it like the job, on all nodes: torchrun ... -m distlint doctor --ranks"
-        return [Check("ranks", "error", looked, found, mend)]
+        fix = "launch it like the job, on all nodes: torchrun ... -m distlint doctor --ranks"
+        return [Check("ranks", "error", looked, found, fix)]
     if "torch" not in machine.packages:
         found = f"torch is not installed on rank {machine.environment['RANK']}"
         return [Check("ranks", "error", looked, found, "pip install torch")]
@@ -295,11 +295,11 @@ def _differs(name: str, values: Mapping[str, list[int]]) -> Check:
         for value, ranks in sorted(values.items(), key=lambda item: -len(item[1]))
     ]
     grave = name in ("package torch", "torch built for") or "nccl" in name
-    mend = (
+    fix = (
         f"set {name[1:]} to the same value on all nodes"
         if name.startswith("$")
         else "install the same version on all nodes"
     )
     if name in ("GPUs", "platform", "driver"):
-        mend = "use nodes of one kind"
-    return Check("ranks", "error" if grave else "warning", name, "; ".join(parts), mend)
+        fix = "use nodes of one kind"
+    return Check("ranks", "error" if grave else "warning", name, "; ".join(parts), fix)

@@ -34,14 +34,14 @@ TIMEOUT = 5.0
 class Check:
     """One thing that was looked at.
 
-    ``looked`` is where, ``found`` what is there, ``mend`` the command or change that helps.
+    ``looked`` is where, ``found`` what is there, ``fix`` the command or change that helps.
     """
 
     name: str
     verdict: Verdict
     looked: str
     found: str
-    mend: str = ""
+    fix: str = ""
     rules: tuple[str, ...] = ()
 
 

@@ -27,8 +27,8 @@ def rendezvous(machine: Machine) -> list[Check]:
     addresses = resolved(host)
     if addresses is None:
         found = f"{host} cannot be resolved on this node"
-        mend = f"check `getent hosts {shlex.quote(host)}`; use the address, or fix /etc/hosts"
-        return [Check("rendezvous", "error", "MASTER_ADDR", found, mend)]
+        fix = f"check `getent hosts {shlex.quote(host)}`; use the address, or fix /etc/hosts"
+        return [Check("rendezvous", "error", "MASTER_ADDR", found, fix)]
     return [Check("rendezvous", "ok", "MASTER_ADDR", f"{host} resolves to {', '.join(addresses)}")]
 
 
@@ -64,11 +64,11 @@ def port(machine: Machine) -> list[Check]:
     owner = _owner(machine, inode) or "another user's process"
     if "RANK" in machine.environment:
         return [Check("port", "ok", looked, f"in use by {owner}, probably the store of this job")]
-    mend = (
+    fix = (
         "use torchrun --standalone, which picks a free port; terminate the process only if it "
         "is yours"
     )
-    return [Check("port", "warning", looked, f"in use by {owner}", mend)]
+    return [Check("port", "warning", looked, f"in use by {owner}", fix)]
 
 
 def _listener(table: str, number: int) -> str | None:
@@ -166,8 +166,8 @@ def _connected(target: str) -> Check:
         )
     except (OSError, ValueError, OverflowError) as error:
         found = f"{error}: a firewall, a wrong address, or the host is down"
-        mend = "open the port, and all ports above 1024 between the nodes, which NCCL and gloo use"
-        return Check("network", "error", f"TCP to {target}", found, mend)
+        fix = "open the port, and all ports above 1024 between the nodes, which NCCL and gloo use"
+        return Check("network", "error", f"TCP to {target}", found, fix)
 
 
 def hosts(machine: Machine, file: Path) -> list[Check]:
@@ -189,10 +189,10 @@ def _ssh(machine: Machine, host: str) -> Check:
     if not machine.has("ssh"):
         return Check("ssh", "skipped", f"ssh {host}", "ssh is not installed")
     if machine.run(["ssh", *options, host, "true"], timeout=PATIENCE * 2) is None:
-        mend = (
+        fix = (
             f"run ssh-copy-id {shlex.quote(host)}, then once manually ssh {shlex.quote(host)} true"
         )
-        return Check("ssh", "error", f"ssh {host} true", "fails, or asks for input", mend)
+        return Check("ssh", "error", f"ssh {host} true", "fails, or asks for input", fix)
     return Check("ssh", "ok", f"ssh {host} true", "works without a password")
 
 

@@ -43,8 +43,8 @@ def write(rows: Sequence[Check], out: Printer, width: int, *, verbose: bool, qui
         for line in lines[1:]:
             out.line(indent, line)
         wanted = [("checked", row.looked)] if verbose or row.verdict in ("warning", "error") else []
-        if row.mend and row.verdict != "ok":
-            wanted.append(("fix", row.mend))
+        if row.fix and row.verdict != "ok":
+            wanted.append(("fix", row.fix))
         for label, text in wanted:
             for number, line in enumerate(_wrapped(text, max(30, width - len(indent) - 11))):
                 out.line(indent, (f"{label if number == 0 else '':<10} ", "bold"), line)
@@ -75,7 +75,7 @@ def _row(row: Check) -> dict[str, Any]:
         "verdict": row.verdict,
         "looked_at": row.looked,
         "found": row.found,
-        "mend": row.mend or None,
+        "fix": row.fix or None,
         "rules": list(row.rules),
     }
 
@@ -123,5 +123,5 @@ def _indented(text: str) -> str:
 
 def _markdown(row: Check) -> str:
     found = _indented(masked_text(row.found))
-    mend = f" Fix: {masked_text(row.mend)}" if row.mend and row.verdict != "ok" else ""
-    return f"- **{row.verdict}** {row.name} ({masked_text(row.looked)}): {found}{mend}"
+    fix = f" Fix: {masked_text(row.fix)}" if row.fix and row.verdict != "ok" else ""
+    return f"- **{row.verdict}** {row.name} ({masked_text(row.looked)}): {found}{fix}"

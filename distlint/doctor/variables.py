@@ -47,7 +47,7 @@ class Judged:
     name: str
     level: Verdict
     text: str
-    mend: str
+    fix: str
     rule: str
 
 
@@ -56,8 +56,8 @@ def judge(environment: Mapping[str, str]) -> Iterator[Judged]:
     variables, invented = table()["variables"], table()["invented"]
     for name, value in sorted(environment.items()):
         if name in invented:
-            mend = f"unset {name}; use {invented[name]}"
-            yield Judged(name, "error", "no software reads this variable", mend, "DST820")
+            fix = f"unset {name}; use {invented[name]}"
+            yield Judged(name, "error", "no software reads this variable", fix, "DST820")
         elif name in variables:
             yield from _known(name, value, variables[name], environment)
         elif name.startswith(_FAMILIES) and not name.startswith(_PLUGINS):
@@ -68,20 +68,20 @@ def judge(environment: Mapping[str, str]) -> Iterator[Judged]:
 
 def _remarks(name: str, value: str, about: Mapping[str, Any]) -> Iterator[Judged]:
     """What is right, and may not be meant."""
-    mend = f"unset {name}"
+    fix = f"unset {name}"
     if value.upper() in _DEBUGGING.get(name, ()):
         text = f"`{value}` is a debugging setting that slows down training"
         if name == "TORCH_DISTRIBUTED_DEBUG":
             text += "; in torch 2.13.0 for CPU it crashes DistributedDataParallel"
-        yield Judged(name, "info", text, mend, "DST825")
+        yield Judged(name, "info", text, fix, "DST825")
     elif name in _SWITCHED_OFF and value == "1":
         text = (
             "disables a fast transport between GPUs; NCCL falls back automatically where it is "
             "unavailable"
         )
-        yield Judged(name, "info", text, mend, "DST826")
+        yield Judged(name, "info", text, fix, "DST826")
     elif value and value == about.get("default") and "deprecated_by" not in about:
-        yield Judged(name, "info", f"{value} is already the default", mend, "DST827")
+        yield Judged(name, "info", f"{value} is already the default", fix, "DST827")
 
 
 def _unknown(name: str, variables: Mapping[str, Any]) -> Judged:
@@ -101,11 +101,11 @@ def _known(
     if "deprecated_by" in about:
         new = about["deprecated_by"]
         text = f"deprecated, renamed to {new}" if new else "has no effect any more"
-        mend = f"unset {name}" + (f"; export {new}={value}" if new else "")
+        fix = f"unset {name}" + (f"; export {new}={value}" if new else "")
         if name == "NCCL_ASYNC_ERROR_HANDLING":
             text += "; the default is 3, and 1 is a different mode"
-            mend = f"unset {name}"
-        yield Judged(name, "warning", text, mend, "DST821")
+            fix = f"unset {name}"
+        yield Judged(name, "warning", text, fix, "DST821")
     elif "removed_after" in about:
         text = f"no longer read by NCCL since {about['removed_after']}"
         yield Judged(name, "warning", text, f"unset {name}", "DST821")
@@ -114,7 +114,7 @@ def _known(
 
 
 def _value(name: str, value: str, about: Mapping[str, Any]) -> Judged | None:
-    mend = f"unset {name}"
+    fix = f"unset {name}"
     if about.get("integer"):
         if value.lower() in _WORDS:
             text = f"NCCL expects a number and reads `{value}` as 0"
@@ -126,11 +126,11 @@ def _value(name: str, value: str, about: Mapping[str, Any]) -> Judged | None:
             if name == "NCCL_IB_TIMEOUT":
                 text += ": InfiniBand will wait indefinitely for an acknowledgement. It is "
                 text += "not the timeout of collectives"
-            return Judged(name, "error", text, mend, "DST822")
+            return Judged(name, "error", text, fix, "DST822")
     allowed = about.get("values")
     if allowed and not _allowed(value, allowed, about):
         text = f"`{value}` is not one of {', '.join(map(str, allowed[:16]))}"
-        return Judged(name, "error", text, mend, "DST822")
+        return Judged(name, "error", text, fix, "DST822")
     return None
 
 
@@ -168,8 +168,8 @@ def _allocators(environment: Mapping[str, str]) -> Iterator[Judged]:
                 yield Judged(name, "error", text, f"unset {name}", "DST823")
             elif setting.strip() in ("true", "false"):
                 text = f"value of {key} must be capitalized: `{setting.strip().capitalize()}`"
-                mend = f"export {name}={key}:{setting.strip().capitalize()}"
-                yield Judged(name, "error", text, mend, "DST823")
+                fix = f"export {name}={key}:{setting.strip().capitalize()}"
+                yield Judged(name, "error", text, fix, "DST823")
             elif key == "max_split_size_mb" and (_integer(setting.strip()) or 0) < 20:
                 text = f"max_split_size_mb is {setting.strip()}, but must be at least 20"
                 yield Judged(name, "error", text, f"unset {name}", "DST823")
@@ -207,4 +207,4 @@ def _in_file(file: str, judged: Judged) -> Check:
 def _row(judged: Judged) -> Check:
     looked = f"${judged.name}"
     text = f"{judged.name}: {judged.text}"
-    return Check("env", judged.level, looked, text, judged.mend, (judged.rule,))
+    return Check("env", judged.level, looked, text, judged.fix, (judged.rule,))

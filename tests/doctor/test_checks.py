@@ -68,7 +68,7 @@ def test_without_torch() -> None:
     (row,) = checks.versions(Described())
     assert row.verdict == "info"
     assert "torch is not installed" in row.found
-    assert row.mend == "pip install torch"
+    assert row.fix == "pip install torch"
 
 
 def test_two_builds_of_nccl() -> None:
@@ -76,9 +76,9 @@ def test_two_builds_of_nccl() -> None:
     rows = checks.versions(Described(packages=packages, build={"cuda": "13.0"}))
     assert [row.verdict for row in rows] == ["ok", "warning"]
     again = "pip install --force-reinstall --no-deps nvidia-nccl-cu13==2.29.7"
-    assert rows[1].mend == f"pip uninstall nvidia-nccl-cu12; {again}"
+    assert rows[1].fix == f"pip uninstall nvidia-nccl-cu12; {again}"
     rows = checks.versions(Described(packages=packages, build={"cuda": "12.8"}))
-    assert rows[1].mend.startswith("pip uninstall nvidia-nccl-cu13; ")
+    assert rows[1].fix.startswith("pip uninstall nvidia-nccl-cu13; ")
 
 
 def test_a_gpu_and_a_torch_without() -> None:
@@ -181,7 +181,7 @@ def test_the_topology() -> None:
 def test_shared_memory(size: int, free: int, verdict: str) -> None:
     (row,) = checks._shm(size, free)
     assert row.verdict == verdict
-    assert row.mend or verdict == "ok"
+    assert row.fix or verdict == "ok"
 
 
 def test_limits() -> None:
@@ -289,9 +289,9 @@ def test_hosts(tmp_path: Path) -> None:
                 "mpirun --version": "mpirun (Open MPI) 5.0.5\n"}  # fmt: skip
     rows = network.hosts(Described(programs=programs), file)
     assert [row.verdict for row in rows] == ["ok", "error", "error", "info"]
-    assert "--map-by ppr:1:node" in rows[-1].mend
+    assert "--map-by ppr:1:node" in rows[-1].fix
     programs["mpirun --version"] = "Intel(R) MPI Library for Linux"
-    assert "-ppn 1" in network.hosts(Described(programs=programs), file)[-1].mend
+    assert "-ppn 1" in network.hosts(Described(programs=programs), file)[-1].fix
 
 
 def test_where_data_lies(tmp_path: Path) -> None:
@@ -396,7 +396,7 @@ def test_variables(name: str, value: str, verdict: str, rule: str) -> None:
     (row,) = variables.check({name: value})
     assert (row.verdict, row.rules) == (verdict, (rule,))
     assert row.found.startswith(name)
-    assert row.mend
+    assert row.fix
 
 
 @pytest.mark.parametrize(

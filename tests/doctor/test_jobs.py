@@ -140,4 +140,4 @@ def test_without_torch() -> None:
     machine = Machine({})
     machine.__dict__["packages"] = {}
     (row,) = jobs.smoke(machine, 2)
-    assert (row.verdict, row.mend) == ("skipped", "pip install torch")
+    assert (row.verdict, row.fix) == ("skipped", "pip install torch")
