@@ -29,16 +29,17 @@ class Palette:
     bad: str
     bad_panel: str
     good: str
+    gutter: str
 
 
 PALETTES = {
     "light": Palette(
         "#1f2430", "#5b6475", "#b8c0cc", "#f4f6fa", "#dbe4ff", "#1b2f7a", "#b3261e", "#fde7e5",
-        "#1b6e3c",
+        "#1b6e3c", "#2b4cb3",
     ),
     "dark": Palette(
         "#e6e9f0", "#a2abbb", "#4a5263", "#262a35", "#33447e", "#e3eaff", "#ff8a80", "#4a2626",
-        "#7fd6a0",
+        "#7fd6a0", "#e3eaff",
     ),
 }  # fmt: skip
 
@@ -229,7 +230,7 @@ def finding(p: Palette) -> Drawing:
     styles = {
         "bold": p.ink,
         "bold red": p.bad,
-        "bold blue": p.bar_ink if p.ink > "#888888" else "#2b4cb3",
+        "bold blue": p.gutter,
         "green": p.good,
         "red": p.bad,
     }

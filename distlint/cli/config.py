@@ -42,12 +42,7 @@ def parser() -> Parser:
     what.add_argument(
         "--schema", action="store_true", help="print the JSON schema of the configuration"
     )
-    parser.add_argument(
-        "--output-format",
-        choices=("full", "json"),
-        default="full",
-        help="output format (default: full)",
-    )
+    options.add_output_format(parser)
     options.add_display(parser)
     return parser
 

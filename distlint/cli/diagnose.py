@@ -87,19 +87,7 @@ def parser() -> Parser:
         help="world size of the job (default: inferred from the logs)",
     )
     group = parser.add_argument_group("output")
-    group.add_argument(
-        "--output-format",
-        choices=("full", "json"),
-        default="full",
-        help="output format (default: full)",
-    )
-    group.add_argument(
-        "--json",
-        action="store_const",
-        const="json",
-        dest="output_format",
-        help="same as --output-format json",
-    )
+    options.add_output_format(group, shortcut=True)
     group.add_argument(
         "-o",
         "--output-file",

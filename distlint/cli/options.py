@@ -36,6 +36,26 @@ def add_display(parser: argparse.ArgumentParser) -> None:
     group.add_argument("-q", "--quiet", action="store_true", help="print findings only")
 
 
+def add_output_format(
+    group: argparse.ArgumentParser | argparse._ArgumentGroup, *more: str, shortcut: bool = False
+) -> None:
+    """``--output-format`` with full, JSON and ``more``; ``--json`` as well if that is asked for."""
+    group.add_argument(
+        "--output-format",
+        choices=("full", *more, "json"),
+        default="full",
+        help="output format (default: full)",
+    )
+    if shortcut:
+        group.add_argument(
+            "--json",
+            action="store_const",
+            const="json",
+            dest="output_format",
+            help="same as --output-format json",
+        )
+
+
 def add_configuration(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("configuration")
     group.add_argument(

@@ -121,12 +121,7 @@ def parser() -> Parser:
         action="store_true",
         help="show complete scripts that the rule reports and does not report",
     )
-    parser.add_argument(
-        "--output-format",
-        choices=("full", "json"),
-        default="full",
-        help="output format (default: full)",
-    )
+    options.add_output_format(parser)
     options.add_configuration(parser)
     options.add_display(parser)
     return parser

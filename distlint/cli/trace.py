@@ -64,12 +64,7 @@ def parser() -> Parser:
         metavar="R,R,...",
         help="show these ranks (default: one of each group of ranks that behave the same)",
     )
-    parser.add_argument(
-        "--output-format",
-        choices=("full", "html", "json"),
-        default="full",
-        help="output format (default: full)",
-    )
+    options.add_output_format(parser, "html")
     parser.add_argument(
         "-o",
         "--output-file",

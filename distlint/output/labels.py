@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from distlint.source.finding import Decision, Explanation, Finding, Lane, Place, Step
+from distlint.output.table import where
+from distlint.source.finding import (
+    Decision,
+    Explanation,
+    Finding,
+    Lane,
+    Place,
+    Step,
+    is_plural,
+    waiting,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +37,7 @@ def labels_of(finding: Finding) -> list[Label]:
         if related.place not in texts:
             texts[related.place] = [related.message]
     return [
-        Label(place, _joined(said), is_primary=place == finding.place)
+        Label(place, "; ".join(dict.fromkeys(said)), is_primary=place == finding.place)
         for place, said in texts.items()
     ]
 
@@ -38,25 +48,24 @@ def notes_of(finding: Finding) -> Iterator[tuple[str, str]]:
     if explanation is None:
         return
     if explanation.common is not None:
-        where = _place_text(explanation.common.place, finding.place)
         op = explanation.common.text.partition(": ")[0]
-        yield "note", f"last matching collective: {op}{where}"
+        place = where(explanation.common.place, finding.place.path)
+        yield "note", f"last matching collective: {op}{f' ({place})' if place else ''}"
     unplaced = [step for lane in explanation.lanes for step in lane.steps if step.place is None]
     if not explanation.lanes or unplaced or not all(map(_waits, explanation.lanes)):
         yield "note", explanation.effect
     yield "help", explanation.help
 
 
-def is_plural(ranks: str) -> bool:
-    """Does a name of some ranks take a verb in the plural?"""
-    return ranks.startswith(("ranks ", "the other ", "all "))
-
-
 def _explained(explanation: Explanation) -> Iterator[tuple[Place, str]]:
+    ends = [lane.steps[-1] for lane in explanation.lanes if _waits(lane)]
+    together = len(ends) > 1 and len({step.place for step in ends}) == 1
     for lane in explanation.lanes:
         for step in lane.steps:
             if step.place is not None:
-                yield step.place, _doing(lane.ranks, step)
+                # sides that wait in one call are all ranks
+                all_ranks = together and step.is_collective and step.place == ends[0].place
+                yield step.place, _doing("all ranks" if all_ranks else lane.ranks, step)
     for decision in explanation.decisions:
         if decision.place is not None and decision.outcome:
             yield decision.place, _decided(decision)
@@ -68,7 +77,7 @@ def _waits(lane: Lane) -> bool:
 
 def _doing(ranks: str, step: Step) -> str:
     if step.is_collective:
-        return f"{ranks} {'wait' if is_plural(ranks) else 'waits'} here"
+        return f"{waiting(ranks)} here"
     verb, _, rest = step.text.partition(" ")
     if verb not in _PLURALS:
         return f"{ranks}: {step.text}"
@@ -92,24 +101,3 @@ def _decided(decision: Decision) -> str:
     if decision.kind == "failure path":
         return decision.outcome.replace("true", "raised").replace("false", "not raised")
     return f"assumed {decision.outcome}" if decision.kind == "assumed" else decision.outcome
-
-
-def _joined(texts: list[str]) -> str:
-    """Several texts at one place; two sides that wait in one call are all ranks."""
-    waiting = [text for text in texts if text.endswith(("waits here", "wait here"))]
-    rest = [text for text in dict.fromkeys(texts) if text not in waiting]
-    if len(waiting) > 1:
-        waiting = ["all ranks wait here"]
-    return "; ".join([*waiting, *rest])
-
-
-def _place_text(place: Place | None, origin: Place) -> str:
-    if place is None:
-        return ""
-    row = place.span.row
-    if (place.path, place.cell) == (origin.path, origin.cell):
-        return f" (line {row})"
-    from distlint.source.paths import display
-
-    cell = f":cell {place.cell}" if place.cell else ""
-    return f" ({display(place.path)}{cell}:{row})"

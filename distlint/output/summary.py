@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from distlint.output.formats import Page
+from distlint.output.snippet import place_text
 from distlint.output.style import Part, Printer
 from distlint.source.finding import Severity
 from distlint.source.paths import display, printable
@@ -74,10 +75,7 @@ def incomplete(report: Report, *, verbose: bool) -> str:
 
 
 def _where(item: Reported) -> str:
-    from distlint.output.places import place_name  # loads json, which a clean file does not need
-
-    place = item.finding.place
-    return f"{display(place.path)}:{place_name(place)}"
+    return place_text(item.finding.place)
 
 
 def fixable(report: Report, *, unsafe: bool) -> str:

@@ -125,3 +125,13 @@ class Finding:
     def sort_key(self) -> tuple[Path, int, Span, str, str]:
         place = self.place
         return (place.path, place.cell, place.span, self.code, self.message)
+
+
+def is_plural(ranks: str) -> bool:
+    """Does a name of some ranks take a verb in the plural?"""
+    return ranks.startswith(("ranks ", "the other ", "all "))
+
+
+def waiting(ranks: str) -> str:
+    """``rank 0 waits``, ``the other ranks wait``"""
+    return f"{ranks} {'wait' if is_plural(ranks) else 'waits'}"

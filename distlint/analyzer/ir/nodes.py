@@ -326,7 +326,7 @@ class Handler:
             and "out of memory" in node.value.lower()
             for statement in self.body
             if isinstance(statement, If)
-            for node in expressions_below(statement.test)
+            for node in nodes_of(statement)
         )
 
     @property
@@ -669,21 +669,13 @@ def last_name(node: Any) -> str:
     return node.id if isinstance(node, Name) else ""
 
 
-def expressions_below(node: Expr) -> Iterator[Expr]:
-    """An expression and those that it is made of."""
-    stack: list[Any] = [node]
-    while stack:
-        item = stack.pop()
-        if isinstance(item, Expr):
-            yield item
-        stack.extend(children(item))
-
-
-def first_name(node: Any) -> str:
-    """``runner`` of ``runner.base.Runner``: the name of a variable, or the one before all dots."""
+def path_of(node: Expr | None) -> tuple[str, ...] | None:
+    """``("self", "model")`` of ``self.model``: an access path, if an expression is one."""
+    attributes: list[str] = []
     while isinstance(node, Attribute):
+        attributes.append(node.attr)
         node = node.value
-    return node.id if isinstance(node, Name) else ""
+    return (node.id, *reversed(attributes)) if isinstance(node, Name) else None
 
 
 def names_in(node: Any) -> frozenset[str]:

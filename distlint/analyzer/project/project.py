@@ -103,18 +103,39 @@ class Module:
             cls = module.classes.get(known_as)
             if cls is not None:
                 yield cls
-                above = [(module, base.id) for base in cls.bases if isinstance(base, ir.Name)]
+                above = [each for base in cls.bases for each in module._named_by(base)]
             else:
                 above = module._source_of(known_as)
             waiting += [each for each in above if each not in waiting]
 
     def _source_of(self, name: str) -> list[tuple[Module, str]]:
-        """The file that an import takes a name from, and what it is called there."""
-        found = self._imported(name)
-        node = self.definitions[name][0].node if found is not None else None
-        if found is None or not isinstance(node, Imported) or node.attr is None:
-            return []
-        return [(found[0], node.attr)]
+        """The files that imports take a name from, and what it is called there."""
+        found: list[tuple[Module, str]] = []
+        for definition in self.definitions.get(name, ()):
+            module, bound = self._bound_by(definition.node)
+            if module is not None and bound and isinstance(definition.node, Imported):
+                found.append((module, definition.node.attr or name))
+        return found
+
+    def _named_by(self, base: ir.Expr) -> list[tuple[Module, str]]:
+        """The files in which a class is named, and its name there: ``Runner``, ``run.Runner``."""
+        *owners, name = ir.path_of(base) or ("",)
+        if not owners:
+            return [(self, name)] if name else []
+        found = [
+            self._below(definition.node, owners[1:])
+            for definition in self.definitions.get(owners[0], ())
+        ]
+        return [(module, name) for module in found if module is not None]
+
+    def _below(self, node: object, parts: Sequence[str]) -> Module | None:
+        """The module that is reached through what an import binds: ``run`` of ``import lib``."""
+        if self._project is None or not isinstance(node, Imported):
+            return None
+        path = self._project.find(node.dotted, self.path)
+        for part in (*filter(None, [node.attr]), *parts):
+            path = self._project.submodule(path, part) if path is not None else None
+        return self._project.by_key(str(path)) if path is not None else None
 
     def _imported(self, name: str, member: str = "") -> tuple[Module, object] | None:
         definitions = self.definitions.get(name, ())

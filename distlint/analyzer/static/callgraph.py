@@ -155,14 +155,11 @@ class CallGraph:
 
         A method that communicates may be called by a base class that knows nothing of it.
         """
-        roots = {ir.first_name(base) for cls in module.classes.values() for base in cls.bases}
-        for name in sorted(roots - {""}):
-            for definition in module.definitions.get(name, ()):
-                if isinstance(definition.node, Imported):
-                    path = self.project.find(definition.node.dotted, module.path)
-                    found = self.project.by_key(str(path)) if path is not None else None
-                    if found is not None:
-                        yield found
+        keys = {base.module for cls in module.classes for base in module.lineage(cls)}
+        for key in sorted(keys - {module.key}):
+            found = self.project.by_key(key)
+            if found is not None:
+                yield found
 
     def within(self, key: str) -> frozenset[str]:
         """The keys of a module and of the project modules that it imports, near or far."""

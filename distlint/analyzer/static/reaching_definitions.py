@@ -41,13 +41,7 @@ class Binding:
     rest: Path = ()
 
 
-def path_of(node: ir.Expr | None) -> Path | None:
-    """The path that an expression is, if it is one."""
-    attributes: list[str] = []
-    while isinstance(node, ir.Attribute):
-        attributes.append(node.attr)
-        node = node.value
-    return (node.id, *reversed(attributes)) if isinstance(node, ir.Name) else None
+path_of = ir.path_of
 
 
 def holds(node: ir.Expr, path: Path) -> bool:

@@ -343,17 +343,6 @@ class _Sketcher:
         """The same set for equal ones: there are many, and few that differ."""
         return self.sets.setdefault(keys, keys)
 
-    def is_left_to_subclasses(self, func: ir.Attribute) -> bool:
-        """Is it ``self.hook``, of which this class says only that there is one?"""
-        function = self.function
-        if function is None or not (function.owner and function.params):
-            return False
-        if not isinstance(func.value, ir.Name) or func.value.id != function.params[0].name:
-            return False
-        cls = self.module.classes.get(function.owner)
-        method = cls.methods.get(func.attr) if cls is not None else None
-        return method is not None and _does_nothing(method)
-
     def callee(self, func: ir.Expr, names: set[str], called: set[str], methods: set[str]) -> bool:
         """Note what is called; True if the call is kept whatever its name means."""
         name = ir.last_name(func)
@@ -370,19 +359,8 @@ class _Sketcher:
             return not definitions and not self.is_external(self.module, func)
         if isinstance(func, ir.Attribute):
             methods.add(name)
-            if self.is_left_to_subclasses(func):
-                return True
             return name.lower().endswith(MODEL_NAMES) or name.endswith("_") or name in MUTATORS
         return not isinstance(func, ir.Lambda)
-
-
-def _does_nothing(function: ir.Function) -> bool:
-    """Is there nothing in a function but ``pass``, a docstring or ``raise NotImplementedError``?"""
-    return all(
-        isinstance(each, ir.Raise)
-        or (isinstance(each, ir.Evaluate) and isinstance(each.value, ir.Literal))
-        for each in function.body
-    )
 
 
 def _each(targets: Iterable[ir.Expr]) -> Iterator[ir.Expr]:

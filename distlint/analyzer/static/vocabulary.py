@@ -86,8 +86,7 @@ class Vocabulary:
             part
             for entry in catalogue.entries()
             if entry.agreement
-            for part in entry.name.split(".")[-2:]
-            if part[:1].isupper() or entry.name.endswith(f".{part}")
+            for part in _function_and_class(entry.name)
         )
         """Functions whose arguments have to be the same on all ranks, and their classes."""
         self.batch_params: Names = catalogue.batch_params
@@ -154,6 +153,14 @@ def _evidence(catalogue: Catalogue, is_sign: Callable[[Entry], bool]) -> dict[st
     wrappers = (frozenset({name}) for name in _wrapper_names(catalogue))
     found.setdefault("backward", set()).update(wrappers)
     return {name: Evidence.of(sets) for name, sets in found.items()}
+
+
+def _function_and_class(name: str) -> Iterator[str]:
+    """``step`` and ``Scheduler`` of ``torch.optim.Scheduler.step``; of a function, its name."""
+    *_, owner, last = name.split(".")
+    yield last
+    if owner[:1].isupper():
+        yield owner
 
 
 def _runs_model(catalogue: Catalogue, name: str) -> bool:

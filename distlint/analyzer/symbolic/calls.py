@@ -595,6 +595,7 @@ class Calls(Collectives):
             return special
         entry = self.catalogue.lookup(name)
         if entry is not None:
+            self.note_agreement(entry.agreement, args, keywords, site)
             value = self.call_entry(entry, args, keywords, site, node, None)
             if value is not None:
                 return value
@@ -641,8 +642,6 @@ class Calls(Collectives):
         value: Value | None = None
         if entry.seed is not None:
             self.note_seed(entry.seed, args, keywords)
-        if entry.agreement is not None and self.log is None:
-            self.note_agreement(entry.agreement, args, keywords, site)
         if entry.rank is not None:
             arguments = self.named(entry.rank.params, args, keywords)
             value = self.rank_value(
@@ -674,10 +673,21 @@ class Calls(Collectives):
             return self.collective(entry, args, keywords, node, site, receiver, value)
         return value
 
+    def agreement_of(self, receiver: Value | None, method: str) -> Agreement | None:
+        """What a method of an object, or of what that wraps, has to be given alike on all ranks."""
+        while isinstance(receiver, v.Obj):
+            entry = self.catalogue.member(receiver.kind, method)
+            if entry is not None and entry.agreement is not None:
+                return entry.agreement
+            receiver = receiver.inner
+        return None
+
     def note_agreement(
-        self, agreement: Agreement, args: list[Value], keywords: dict[str, Value], site: int
+        self, agreement: Agreement | None, args: list[Value], keywords: dict[str, Value], site: int
     ) -> None:
-        """Note arguments that have to be the same on all ranks and are each rank's own."""
+        """Note arguments that have to be the same on all ranks and are rank-local."""
+        if agreement is None or self.log is not None:
+            return
         arguments = self.named(agreement.params, args, keywords)
         for param in agreement.agree:
             value = arguments.get(param)
@@ -936,10 +946,7 @@ class Calls(Collectives):
         node: ir.Call | None,
     ) -> Value:
         entry = self.catalogue.member(receiver.kind, name)
-        if isinstance(receiver.inner, v.Obj) and not (entry and entry.agreement):
-            inside = self.catalogue.member(receiver.inner.kind, name)
-            if inside is not None and inside.agreement is not None and self.log is None:
-                self.note_agreement(inside.agreement, args, keywords, site)
+        self.note_agreement(self.agreement_of(receiver, name), args, keywords, site)
         once = self.store.get(("once", receiver.oid))
         if once is not None and isinstance(once, Const) and name in once.value:
             del self.store[("once", receiver.oid)]

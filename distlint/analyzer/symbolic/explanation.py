@@ -17,7 +17,7 @@ from distlint.analyzer.symbolic.entry_points import Proof
 from distlint.analyzer.symbolic.replay import Trace
 from distlint.analyzer.symbolic.state import Continuation, Event, Frame
 from distlint.analyzer.symbolic.values import Const, Unknown, Value
-from distlint.source.finding import Decision, Place, Step
+from distlint.source.finding import Decision, Place, Step, waiting
 
 CauseKind = Literal["rank", "local", "exception", "loop", "state", "order"]
 
@@ -89,11 +89,11 @@ class Witness:
             return "the ranks wait for each other in the same call, or exchange wrong data"
         first, second = self.first, self.second
         if first is not None and second is not None:
-            return f"{_waits(self.ranks[0])} in {first.op}, {self.ranks[1]} in {second.op}"
+            return f"{waiting(self.ranks[0])} in {first.op}, {self.ranks[1]} in {second.op}"
         event = first or second
-        waiting = self.ranks[0] if first is not None else self.ranks[1]
+        ranks = self.ranks[0] if first is not None else self.ranks[1]
         op = event.op if event is not None else "a collective"
-        return f"{_waits(waiting)} in {op} until the timeout"
+        return f"{waiting(ranks)} in {op} until the timeout"
 
 
 def witness_of(proof: Proof, locators: Locators, main: str) -> Witness | None:
@@ -643,14 +643,9 @@ _VERBS = {
 
 def _is_expected(frame: Frame, site: int) -> bool:
     """Is the handler at a site there for what does happen on one rank: it runs out of memory?"""
-    stack: list[Any] = list(frame.function.body if frame.function else frame.module.body)
-    while stack:
-        node = stack.pop()
-        if isinstance(node, ir.Handler) and node.site == site:
-            return node.is_for_memory
-        if isinstance(node, (ir.Stmt, ir.Handler)):
-            stack.extend(c for c in ir.children(node) if isinstance(c, (ir.Stmt, ir.Handler)))
-    return False
+    return any(
+        isinstance(node, ir.Handler) and node.is_for_memory for node in _nodes_at(frame, site)
+    )
 
 
 def _same_place(found: tuple[Event | None, Event | None]) -> bool:
@@ -768,14 +763,18 @@ def _blocks_below(block: ir.Block) -> list[ir.Block]:
 
 def _is_while(frame: Frame, site: int) -> bool:
     """Is it the header of a while loop?"""
+    return any(isinstance(node, ir.While) for node in _nodes_at(frame, site))
+
+
+def _nodes_at(frame: Frame, site: int) -> Iterator[ir.Stmt | ir.Handler]:
+    """The statements and handlers of a function, or of a module, that have a site."""
     stack: list[Any] = list(frame.function.body if frame.function else frame.module.body)
     while stack:
         node = stack.pop()
-        if isinstance(node, ir.While) and node.site == site:
-            return True
         if isinstance(node, (ir.Stmt, ir.Handler)):
-            stack.extend(c for c in ir.children(node) if isinstance(c, (ir.Stmt, ir.Handler)))
-    return False
+            if node.site == site:
+                yield node
+            stack.extend(ir.children(node))
 
 
 def _singles_out(value: Value) -> bool:
@@ -868,10 +867,6 @@ def _decision_kind(value: Value, row: list[bool | None]) -> Any:
     return (
         "rank-local value" if value.local or (row[0] != row[1] and None not in row) else "assumed"
     )
-
-
-def _waits(ranks: str) -> str:
-    return f"{ranks} {'wait' if ranks.startswith(('the other ', 'ranks ')) else 'waits'}"
 
 
 def _truth(value: bool | None) -> str:
