@@ -18,11 +18,11 @@ from distlint.analyzer.symbolic.collectives import (
     WORLD,
     Collectives,
 )
+from distlint.analyzer.symbolic.continuations import Continuation, ReturnToCaller
 from distlint.analyzer.symbolic.expressions import is_seldom_uneven
 from distlint.analyzer.symbolic.state import (
     OPAQUE,
     CallRequested,
-    Continuation,
     Disagreement,
     Frame,
 )
@@ -388,7 +388,7 @@ class Calls(Collectives):
         count = int(self.frame.function is function)
         k = self.k
         while k is not None:
-            if k.kind == "call" and k.data[0].function is function:
+            if isinstance(k, ReturnToCaller) and k.caller.function is function:
                 count += 1
             k = k.next
         return count

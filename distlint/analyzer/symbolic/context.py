@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from distlint.analyzer import ir
 from distlint.analyzer.project.project import Module, Project
@@ -15,8 +16,13 @@ from distlint.analyzer.static.effects import Effects
 from distlint.analyzer.static.taint import ANYTHING
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.cluster import Cluster
+from distlint.analyzer.symbolic.continuations import (
+    AfterYield,
+    Continuation,
+    EndOfGenerator,
+)
 from distlint.analyzer.symbolic.loops import Loops
-from distlint.analyzer.symbolic.state import Continuation, Disagreement, Frame, OverBudget
+from distlint.analyzer.symbolic.state import Disagreement, Frame, OverBudget
 from distlint.analyzer.symbolic.state_abstraction import StateAbstraction
 from distlint.analyzer.symbolic.values import Value
 from distlint.catalogue import shipped
@@ -41,6 +47,8 @@ ORDINARY = 100
 EXPRESSIONS_PER_STEP = 3
 """As many more take as long as a statement."""
 
+
+AnyContinuation = TypeVar("AnyContinuation", bound=Continuation)
 
 GlobalAssignment = tuple[ir.Function, ir.Expr, int | None]
 """A function that assigns to a global, the value, and which item of it is meant."""
@@ -91,7 +99,7 @@ class ExecutionContext:
         self.is_entered_late = False
         """Does the root begin in the middle of a program, and not where that begins?"""
         self._numbers: dict[Hashable, int] = {}
-        self._conts: dict[tuple[Any, ...], Continuation] = {}
+        self._continuations: dict[tuple[object, ...], Any] = {}
         self._assignments: dict[ir.Class, dict[str, list[tuple[Any, ...]]]] = {}
         self._global_assignments: dict[str, dict[str, list[GlobalAssignment]]] = {}
         self._bindings: dict[ir.Function, dict[str, list[object]]] = {}
@@ -200,31 +208,22 @@ class ExecutionContext:
     def number(self, key: Hashable) -> int:
         return self._numbers.setdefault(key, len(self._numbers) + 1)
 
-    def continuation(
-        self, kind: str, data: tuple[Any, ...], frame: Frame | None, next_: Continuation | None
-    ) -> Continuation:
-        """A continuation; equal ones are identical."""
-        # blocks are told apart by identity, the rest by what it is
-        key = (
-            (kind, id(data[0]), data[1], frame, next_)
-            if kind == "seq"
-            else (kind, data, frame, next_)
-        )
-        found = self._conts.get(key)
-        if found is None:
-            found = Continuation(kind, data, frame, next_)
-            self._conts[key] = found
+    def continuation(self, made: AnyContinuation) -> AnyContinuation:
+        """The one continuation of all that are equal."""
+        found: AnyContinuation = self._continuations.setdefault(made.identity, made)
         return found
 
     def graft(self, k: Continuation | None, after: Continuation | None) -> Continuation | None:
         """The rest of a generator after its yield, with ``after`` as what follows the with."""
         above: list[Continuation] = []
-        while k is not None and k.kind not in {"manager", "yielded"}:
+        while k is not None and not isinstance(k, EndOfGenerator):
             above.append(k)
             k = k.next
-        result = self.continuation("yielded", k.data, k.frame, after) if k is not None else after
+        result = after
+        if k is not None:
+            result = self.continuation(AfterYield(k.frame, after, k.caller, k.it, k.statement))
         for item in reversed(above):
-            result = self.continuation(item.kind, item.data, item.frame, result)
+            result = self.continuation(replace(item, next=result))
         return result
 
     # ---- what statements do, as far as their shape tells

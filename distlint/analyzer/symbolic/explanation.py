@@ -13,9 +13,18 @@ from distlint.analyzer.static.hooks import NEXT_STEP, STOP_FLAGS
 from distlint.analyzer.static.names import placed
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.collectives import UNDER, asks_for_strategy
+from distlint.analyzer.symbolic.continuations import (
+    Continuation,
+    EndOfGenerator,
+    LetOthersIn,
+    RestOfBlock,
+    ResumeGenerator,
+    ReturnToCaller,
+    WithBlock,
+)
 from distlint.analyzer.symbolic.entry_points import Proof
 from distlint.analyzer.symbolic.replay import Trace
-from distlint.analyzer.symbolic.state import Continuation, Event, Frame
+from distlint.analyzer.symbolic.state import Event, Frame
 from distlint.analyzer.symbolic.values import Const, Unknown, Value
 from distlint.source.finding import Decision, Place, Step, waiting
 
@@ -219,8 +228,8 @@ class _Explainer:
         yield trace.events[index].frame
         k = trace.conts[index]
         while k is not None:
-            if k.kind == "call":
-                yield k.data[0]
+            if isinstance(k, ReturnToCaller):
+                yield k.caller
             k = k.next
 
     def rules_out(self, found: tuple[Event | None, Event | None]) -> bool:
@@ -606,11 +615,10 @@ class _Explainer:
         for side in (0, 1):
             k = self.left_to_do(side)
             while k is not None:
-                if k.kind == "call" and k.data[0].module.key == self.main:
-                    site = k.data[3][0]
-                    return self.locators.of(self.main).place(site) if site else None
-                if k.kind in {"manager", "yielded"} and k.data[1].module.key == self.main:
-                    return self.locators.of(self.main).place(k.data[0].site)
+                if isinstance(k, ReturnToCaller) and k.caller.module.key == self.main:
+                    return self.locators.of(self.main).place(k.site) if k.site else None
+                if isinstance(k, EndOfGenerator) and k.caller.module.key == self.main:
+                    return self.locators.of(self.main).place(k.statement.site)
                 k = k.next
         return None
 
@@ -622,13 +630,15 @@ class _Explainer:
             k = self.left_to_do(side)
             other = found[1 - side]
             while k is not None:
-                if k.kind == "with" and k.data[0][0] == "first" and event.site != k.data[1]:
-                    if other is None or other.site == k.data[1] or other.kind == "barrier":
-                        return str(k.data[0][1].name.rsplit(".", 1)[-1]), side
-                if k.kind == "generator" and other is not None:
-                    generator: Frame = k.data[1]
-                    if other.frame is generator and generator.function is not None:
-                        return generator.function.name, side
+                if isinstance(k, WithBlock) and isinstance(k.at_exit, LetOthersIn):
+                    if event.site != k.site and (
+                        other is None or other.site == k.site or other.kind == "barrier"
+                    ):
+                        return k.at_exit.first.name.rsplit(".", 1)[-1], side
+                if isinstance(k, ResumeGenerator) and other is not None:
+                    function = k.generator.function
+                    if other.frame is k.generator and function is not None:
+                        return function.name, side
                 k = k.next
         return None
 
@@ -703,7 +713,7 @@ def _inside_branch(k: Continuation | None, frame: Frame, site: int) -> bool:
     body = function.body if function is not None else frame.module.body
     blocks = _arms(body, site)
     while k is not None:
-        if k.kind == "seq" and any(k.data[0] is block for block in blocks):
+        if isinstance(k, RestOfBlock) and any(k.block is block for block in blocks):
             return True
         k = k.next
     return False

@@ -12,10 +12,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.slicing import RUN
+from distlint.analyzer.symbolic.continuations import (
+    BeforeYield,
+    Continuation,
+    EndOfActivation,
+    FinallyBlock,
+    LoopHead,
+    PendingCompletion,
+    RestOfBlock,
+    ResumeGenerator,
+    TryBlock,
+)
 
 if TYPE_CHECKING:
     from distlint.analyzer.static.slicing import Slicer
-    from distlint.analyzer.symbolic.state import Continuation, Frame
+    from distlint.analyzer.symbolic.state import Frame
 
 Names = frozenset[str]
 NOTHING: Names = frozenset()
@@ -60,18 +71,18 @@ class LiveVariables:
             if frame is not None:
                 names = found.get(frame.scope, NOTHING) | self.before(step) | self.captured(frame)
                 found[frame.scope] = self.shared(names)
-            while step is not None and step.kind not in _BOUNDARIES:
-                if step.kind == "generator":
-                    for scope, names in self.scopes(step.data[0]).items():
+            while step is not None and not isinstance(step, EndOfActivation):
+                if isinstance(step, ResumeGenerator):
+                    for scope, names in self.scopes(step.rest).items():
                         found[scope] = self.shared(found.get(scope, NOTHING) | names)
                 step = step.next
             if step is None:
                 break
-            frame = step.data[0] if step.kind == "call" else step.data[1]
-            if step.kind == "manager" and frame is not None:
+            frame = step.caller
+            if isinstance(step, BeforeYield):
                 # the body of the with runs where the generator yields
                 body = self.block(
-                    step.data[0].body, self.before(step.next), self.jumps(step.next), frame
+                    step.statement.body, self.before(step.next), self.jumps(step.next), frame
                 )[0]
                 found[frame.scope] = self.shared(found.get(frame.scope, NOTHING) | body)
             step = step.next
@@ -80,14 +91,14 @@ class LiveVariables:
 
     def before(self, k: Continuation | None) -> Names:
         """What is left to do in the same scope reads."""
-        if k is None or k.kind in _BOUNDARIES:
+        if k is None or isinstance(k, EndOfActivation):
             return NOTHING
         known = self._before.get(k)
         if known is not None:
             return known
         chain = []
         step: Continuation | None = k
-        while step is not None and step.kind not in _BOUNDARIES and step not in self._before:
+        while not (step is None or isinstance(step, EndOfActivation) or step in self._before):
             chain.append(step)
             step = step.next
         for item in reversed(chain):
@@ -98,23 +109,21 @@ class LiveVariables:
         after, frame = self.before(k.next), k.frame
         if frame is None:
             return after
-        if k.kind == "seq":
-            table = self.block(k.data[0], after, self.jumps(k.next), frame)
-            names: Names = table[k.data[1]]
-            return names
-        if k.kind == "loop":
-            return self.loop(k.data[0], after, self.jumps(k.next), frame)
-        if k.kind == "try":
+        if isinstance(k, RestOfBlock):
+            return self.block(k.block, after, self.jumps(k.next), frame)[k.index]
+        if isinstance(k, LoopHead):
+            return self.loop(k.statement, after, self.jumps(k.next), frame)
+        if isinstance(k, TryBlock):
             return after | self._handlers(k)
-        if k.kind == "final":
-            return self.block(k.data[0], after, self.jumps(k.next), frame)[0]
-        if k.kind == "exit":
+        if isinstance(k, FinallyBlock):
+            return self.block(k.block, after, self.jumps(k.next), frame)[0]
+        if isinstance(k, PendingCompletion):
             return after.union(*self.jumps(k.next))
         return after
 
     def jumps(self, k: Continuation | None) -> Jumps:
         """What is read where the ways out of a continuation lead."""
-        if k is None or k.kind in _BOUNDARIES:
+        if k is None or isinstance(k, EndOfActivation):
             return Jumps()
         known = self._jumps.get(k)
         if known is None:
@@ -123,19 +132,18 @@ class LiveVariables:
 
     def _ways_out(self, k: Continuation) -> Jumps:
         out, frame = self.jumps(k.next), k.frame
-        if k.kind == "loop":
+        if isinstance(k, LoopHead):
             return out._replace(end=self.before(k.next), again=self.before(k))
-        if k.kind == "try":
+        if isinstance(k, TryBlock):
             return out._replace(fail=out.fail | self._handlers(k))
-        if k.kind == "generator":
+        if isinstance(k, ResumeGenerator):
             return out._replace(fail=out.fail | self.before(k.next))
-        if k.kind == "final" and frame is not None:
-            return Jumps(*(self.block(k.data[0], names, out, frame)[0] for names in out))
+        if isinstance(k, FinallyBlock) and frame is not None:
+            return Jumps(*(self.block(k.block, names, out, frame)[0] for names in out))
         return out
 
-    def _handlers(self, k: Continuation) -> Names:
-        statement: ir.Try = k.data[0]
-        after = k.next
+    def _handlers(self, k: TryBlock) -> Names:
+        statement, after = k.statement, k.next
         if statement.orelse and after is not None:
             after = after.next
         assert k.frame is not None
@@ -264,9 +272,6 @@ class LiveVariables:
         """The same set for equal ones: there are many, and few that differ."""
         return self._sets.setdefault(names, names)
 
-
-_BOUNDARIES = frozenset({"call", "manager", "yielded"})
-"""Continuations that lead back into another scope."""
 
 _STATEMENTS: dict[type, Callable[[LiveVariables, Any, Names, Jumps, Frame], Names]] = {
     ir.Assign: LiveVariables._assign,

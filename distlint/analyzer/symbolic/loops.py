@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from distlint.analyzer import ir
 from distlint.analyzer.symbolic import values as v
+from distlint.analyzer.symbolic.continuations import LoopHead
 from distlint.analyzer.symbolic.state import Frame, Iterations, Key, State
 from distlint.analyzer.symbolic.values import Const, Unknown, Value
 
@@ -98,7 +99,7 @@ class Loops:
 
         An object that it calls may read its attributes, whatever they are called.
         """
-        k = self.context.continuation("loop", (loop, 1, None, outer), frame, None)
+        k = self.context.continuation(LoopHead(frame, None, loop, 1, None, outer))
         live = self.context.abstraction.live(State(k, frame, outer, {}, store))
         frames = self.context.frames
         return live.union(item for item in store.items() if item[0][0] not in frames)

@@ -11,12 +11,24 @@ from distlint.analyzer.static.slicing import PASS_RISKY, RUN
 from distlint.analyzer.symbolic import counts
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.builtins import items_with
+from distlint.analyzer.symbolic.continuations import (
+    AfterYield,
+    BeforeYield,
+    Continuation,
+    FinallyBlock,
+    LoopHead,
+    PendingCompletion,
+    RestOfBlock,
+    ResumeGenerator,
+    ReturnToCaller,
+    TryBlock,
+    WithBlock,
+)
 from distlint.analyzer.symbolic.expressions import LOOP_BOUND
 from distlint.analyzer.symbolic.state import (
     BranchUndecided,
     CallRequested,
     CollectiveReached,
-    Continuation,
     Event,
     Exit,
     Frame,
@@ -68,7 +80,7 @@ class Machine(Unwinder):
             if self.log is not None:
                 self.mark = len(self.log)
             try:
-                outcome = _CONTINUE[k.kind](self, k)
+                outcome = _CONTINUE[type(k)](self, k)
             except CallRequested as enter:
                 self.enter(enter)
                 continue
@@ -91,9 +103,17 @@ class Machine(Unwinder):
 
     def enter(self, enter: CallRequested) -> None:
         results = tuple(self.results.items())
-        self.k = self.context.continuation(
-            "call", (self.frame, self.it, results, enter.key, enter.value, self.inner), None, self.k
+        back = ReturnToCaller(
+            None,
+            self.k,
+            caller=self.frame,
+            it=self.it,
+            results=results,
+            key=enter.key,
+            value=enter.value,
+            inner=self.inner,
         )
+        self.k = self.context.continuation(back)
         self.frame, self.it, self.results, self.inner = enter.frame, (), {}, ()
         self.k = self.push(enter.body, 0, self.k)
 
@@ -169,14 +189,14 @@ class Machine(Unwinder):
         frame, it, k = self.frame, self.it, self.k
         try:
             while isinstance(target, ir.Name) and self.frame.function is not None:
-                while k is not None and k.kind != "call":
+                while k is not None and not isinstance(k, ReturnToCaller):
                     k = k.next
-                if k is None or k.next is None or k.next.kind != "seq":
+                if k is None or not isinstance(k.next, RestOfBlock):
                     return
-                argument = _argument_for(self.frame.function, target.id, k)
+                argument = _argument_for(self.frame.function, target.id, k.next.statement, k.site)
                 if argument is None:
                     return
-                self.frame, self.it = k.data[0], k.data[1]
+                self.frame, self.it = k.caller, k.it
                 self.assign_place(argument, value)
                 target, k = argument, k.next
         finally:
@@ -196,9 +216,8 @@ class Machine(Unwinder):
 
     # ---- continuations
 
-    def run_seq(self, k: Continuation) -> str | None:
-        block, index = k.data
-        statement = block[index]
+    def run_statement(self, k: RestOfBlock) -> str | None:
+        statement = k.statement
         verdict = self.context.slicer.of(self.frame.module, statement)
         if verdict is not RUN:
             if verdict is PASS_RISKY:
@@ -207,15 +226,16 @@ class Machine(Unwinder):
             return None
         return _EXECUTE[type(statement)](self, statement, k)
 
-    def then(self, k: Continuation, block: ir.Block) -> None:
+    def then(self, k: RestOfBlock, block: ir.Block) -> None:
         """Run a block in place of the statement at ``k``."""
         self.done(k)
         self.k = self.push(block, 0, self.k)
 
-    def continue_loop(self, k: Continuation) -> str | None:
-        statement, index, iterable, outer = k.data
+    def continue_loop(self, k: LoopHead) -> str | None:
+        statement, index, iterable, outer = k.statement, k.index, k.iterable, k.outer
         if isinstance(statement, ir.While):
-            return self.continue_while(k, statement, index, outer)
+            return self.continue_while(k, statement)
+        assert iterable is not None
         exact = self.exact_items(iterable)
         if exact is not None:
             more = index < len(exact)
@@ -241,10 +261,7 @@ class Machine(Unwinder):
         item = exact[index] if exact is not None else self.loop_item(iterable, index, self.turns())
         self.bind_target(statement.target, item)
         self.results = {}
-        again = self.context.continuation(
-            "loop", (statement, index + 1, iterable, outer), k.frame, k.next
-        )
-        self.k = self.push(statement.body, 0, again)
+        self.k = self.push(statement.body, 0, self.another(k))
         return None
 
     def has_turn(
@@ -304,9 +321,13 @@ class Machine(Unwinder):
             if isinstance(item, Unknown) and item.op == "item" and item.local:
                 self.bind_target(target, v.unknown("last", item))
 
-    def continue_while(
-        self, k: Continuation, statement: ir.While, index: int, outer: tuple[int, ...]
-    ) -> str | None:
+    def another(self, k: LoopHead) -> LoopHead:
+        """The head of a loop before the next iteration."""
+        own = (k.statement, k.index + 1, k.iterable, k.outer)
+        return self.context.continuation(LoopHead(k.frame, k.next, *own))
+
+    def continue_while(self, k: LoopHead, statement: ir.While) -> str | None:
+        index, outer = k.index, k.outer
         self.it = (*outer, index)
         if not self.test(statement.test, statement.site):
             self.context.loops_left.add(statement)
@@ -326,10 +347,7 @@ class Machine(Unwinder):
         if index == 1:
             self.widen_counts(statement, outer)
         self.results = {}
-        again = self.context.continuation(
-            "loop", (statement, index + 1, None, outer), k.frame, k.next
-        )
-        self.k = self.push(statement.body, 0, again)
+        self.k = self.push(statement.body, 0, self.another(k))
         return None
 
     def is_undecided(self, test: ir.Expr) -> bool:
@@ -345,14 +363,14 @@ class Machine(Unwinder):
 
     # ---- statements
 
-    def do_evaluate(self, s: ir.Evaluate, k: Continuation) -> str | None:
+    def do_evaluate(self, s: ir.Evaluate, k: RestOfBlock) -> str | None:
         if isinstance(s.value, ir.Yield):
             return self.do_yield(s.value, k)
         self.evaluate(s.value)
         self.done(k)
         return None
 
-    def do_assign(self, s: ir.Assign, k: Continuation) -> str | None:
+    def do_assign(self, s: ir.Assign, k: RestOfBlock) -> str | None:
         value = self.evaluate(s.value)
         if self.log is not None:
             for target in s.targets:
@@ -391,7 +409,7 @@ class Machine(Unwinder):
                 found = self.item(value, len(value.items) - (len(target.items) - index))
             self.bind_target(item, found)
 
-    def do_augmented(self, s: ir.AugAssign, k: Continuation) -> str | None:
+    def do_augmented(self, s: ir.AugAssign, k: RestOfBlock) -> str | None:
         value = v.binary(s.op, self.evaluate(s.target), self.evaluate(s.value), self.cluster)
         if self.log is not None:
             self.log.append(("assign", self.frame, s.site, s.target, value))
@@ -399,7 +417,7 @@ class Machine(Unwinder):
         self.done(k)
         return None
 
-    def do_if(self, s: ir.If, k: Continuation) -> str | None:
+    def do_if(self, s: ir.If, k: RestOfBlock) -> str | None:
         test = s.test
         if not isinstance(test, (ir.BoolOp, ir.Not)):
             value = self.evaluate(test)
@@ -420,7 +438,7 @@ class Machine(Unwinder):
         self.then(k, s.body if outcome else s.orelse)
         return None
 
-    def drops_arm(self, s: ir.If, value: Value, k: Continuation) -> bool:
+    def drops_arm(self, s: ir.If, value: Value, k: RestOfBlock) -> bool:
         """An undecided branch into an abort matches anything: only the other arm is of interest."""
         for arm, other, outcome in ((s.body, s.orelse, False), (s.orelse, s.body, True)):
             if not self.context.is_left_by_error_alone(arm):
@@ -464,7 +482,7 @@ class Machine(Unwinder):
             ]
         return [given] if self._truth(value) is outcome else []
 
-    def merge(self, s: ir.If, value: Value, k: Continuation) -> bool:
+    def merge(self, s: ir.If, value: Value, k: RestOfBlock) -> bool:
         """Run both arms of an undecided branch and join what they leave, if they only assign."""
         if not (self.joins and self.context.mergeable(s)):
             return False
@@ -553,7 +571,7 @@ class Machine(Unwinder):
             return v.joined(test, then, orelse)
         return then if self._truth(test) else orelse
 
-    def do_for(self, s: ir.For, k: Continuation) -> str | None:
+    def do_for(self, s: ir.For, k: RestOfBlock) -> str | None:
         iterable = self.resolve(self.evaluate(s.iterable))
         if isinstance(iterable, v.Obj):
             entry = self.catalogue.member(iterable.kind, "__iter__")
@@ -569,10 +587,10 @@ class Machine(Unwinder):
         if self.merge_turns(s, iterable, k):
             return None
         self.done(k)
-        self.k = self.context.continuation("loop", (s, 0, iterable, self.it), self.frame, self.k)
+        self.k = self.context.continuation(LoopHead(self.frame, self.k, s, 0, iterable, self.it))
         return None
 
-    def merge_turns(self, s: ir.For, iterable: Value, k: Continuation) -> bool:
+    def merge_turns(self, s: ir.For, iterable: Value, k: RestOfBlock) -> bool:
         """Run a loop of unknown length that only assigns, and join what each count leaves."""
         if not (self.joins and self.context.mergeable(s)):
             return False
@@ -606,12 +624,12 @@ class Machine(Unwinder):
         self.then(k, s.orelse)
         return True
 
-    def do_while(self, s: ir.While, k: Continuation) -> str | None:
+    def do_while(self, s: ir.While, k: RestOfBlock) -> str | None:
         self.done(k)
-        self.k = self.context.continuation("loop", (s, 0, None, self.it), self.frame, self.k)
+        self.k = self.context.continuation(LoopHead(self.frame, self.k, s, 0, None, self.it))
         return None
 
-    def do_assert(self, s: ir.Assert, k: Continuation) -> str | None:
+    def do_assert(self, s: ir.Assert, k: RestOfBlock) -> str | None:
         value = self.evaluate(s.test)
         undecided = isinstance(value, (Unknown, v.Phi))
         implied = self.implied(value) if isinstance(value, Unknown) else None
@@ -626,18 +644,18 @@ class Machine(Unwinder):
         self.done(k)
         return None
 
-    def do_define(self, s: ir.Define, k: Continuation) -> str | None:
+    def do_define(self, s: ir.Define, k: RestOfBlock) -> str | None:
         self.context.frames[self.frame.scope] = self.frame
         self.set_name(s.function.name, v.func(s.function, self.frame.scope))
         self.done(k)
         return None
 
-    def do_class(self, s: ir.DefineClass, k: Continuation) -> str | None:
+    def do_class(self, s: ir.DefineClass, k: RestOfBlock) -> str | None:
         self.set_name(s.cls.name, v.cls_value(s.cls))
         self.done(k)
         return None
 
-    def do_import(self, s: ir.Import, k: Continuation) -> str | None:
+    def do_import(self, s: ir.Import, k: RestOfBlock) -> str | None:
         module = self.frame.module
         for name, dotted, attr in s.bindings:
             if name == "*":
@@ -647,7 +665,7 @@ class Machine(Unwinder):
         self.done(k)
         return None
 
-    def do_delete(self, s: ir.Delete, k: Continuation) -> str | None:
+    def do_delete(self, s: ir.Delete, k: RestOfBlock) -> str | None:
         self.done(k)
         return None
 
@@ -673,7 +691,7 @@ class Machine(Unwinder):
                 return self.results.get(want_value)
             self.context.step()
             try:
-                outcome = _CONTINUE[k.kind](self, k)
+                outcome = _CONTINUE[type(k)](self, k)
             except CallRequested as enter:
                 self.enter(enter)
                 continue
@@ -698,7 +716,7 @@ class Machine(Unwinder):
                     return self.frame is frame
                 self.context.step()
                 try:
-                    outcome = _CONTINUE[k.kind](self, k)
+                    outcome = _CONTINUE[type(k)](self, k)
                 except CallRequested as enter:
                     value = self.run_quietly(enter)
                     if value is None:
@@ -736,17 +754,17 @@ def _whose_buffer(payload: Value | None) -> Iterator[v.Instance]:
                 yield owner
 
 
-def _argument_for(function: ir.Function, name: str, k: Continuation) -> ir.Expr | None:
-    """What the caller passes for a parameter; ``k`` returns to the statement with the call."""
-    assert k.next is not None
-    block, index = k.next.data
+def _argument_for(
+    function: ir.Function, name: str, statement: ir.Stmt, site: int
+) -> ir.Expr | None:
+    """What the call at a site in a statement passes for a parameter."""
     names = [param.name for param in function.params]
-    if name not in names or not isinstance(k.data[3], tuple):
+    if name not in names:
         return None
-    stack: list[Any] = [block[index]]
+    stack: list[Any] = [statement]
     while stack:
         node = stack.pop()
-        if isinstance(node, ir.Call) and node.site == k.data[3][0]:
+        if isinstance(node, ir.Call) and node.site == site:
             # ``self`` is not among the arguments
             position = names.index(name) - (len(names) > 0 and bool(function.owner))
             for place, argument in enumerate(node.args):
@@ -757,19 +775,19 @@ def _argument_for(function: ir.Function, name: str, k: Continuation) -> ir.Expr 
     return None
 
 
-_CONTINUE: dict[str, Callable[[Machine, Continuation], str | None]] = {
-    "seq": Machine.run_seq,
-    "call": Machine.end_call,
-    "loop": Machine.continue_loop,
-    "try": Machine.end_try,
-    "final": Machine.end_block,
-    "exit": Machine.continue_exit,
-    "with": Machine.leave_with,
-    "generator": Machine.end_generator_body,
-    "manager": Machine.end_without_yield,
-    "yielded": Machine.end_manager,
+_CONTINUE: dict[type[Continuation], Callable[[Machine, Any], str | None]] = {
+    RestOfBlock: Machine.run_statement,
+    ReturnToCaller: Machine.end_call,
+    LoopHead: Machine.continue_loop,
+    TryBlock: Machine.end_try,
+    FinallyBlock: Machine.end_block,
+    PendingCompletion: Machine.complete,
+    WithBlock: Machine.leave_with,
+    ResumeGenerator: Machine.end_generator_body,
+    BeforeYield: Machine.end_without_yield,
+    AfterYield: Machine.end_manager,
 }
-_EXECUTE: dict[type, Callable[[Machine, Any, Continuation], str | None]] = {
+_EXECUTE: dict[type[ir.Stmt], Callable[[Machine, Any, RestOfBlock], str | None]] = {
     ir.Evaluate: Machine.do_evaluate,
     ir.Assign: Machine.do_assign,
     ir.AugAssign: Machine.do_augmented,

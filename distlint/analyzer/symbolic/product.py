@@ -13,13 +13,18 @@ from distlint.analyzer import ir
 from distlint.analyzer.symbolic import strides
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.context import ExecutionContext
+from distlint.analyzer.symbolic.continuations import (
+    Continuation,
+    LoopHead,
+    RestOfBlock,
+    ReturnToCaller,
+)
 from distlint.analyzer.symbolic.machine import ABORT, END, JOIN, Machine, Place
 from distlint.analyzer.symbolic.state import (
     OPAQUE,
     BranchUndecided,
     CallRequested,
     CollectiveReached,
-    Continuation,
     Event,
     Frame,
     Key,
@@ -557,7 +562,7 @@ def _still_asked(asked: Asked, states: tuple[State, ...]) -> Asked:
         k = state.k
         hands.add(k)
         while k is not None:
-            if k.kind == "call":
+            if isinstance(k, ReturnToCaller):
                 hands.add(k.next)
             k = k.next
     return frozenset(pair for pair in asked if pair[1] in hands)
@@ -566,7 +571,7 @@ def _still_asked(asked: Asked, states: tuple[State, ...]) -> Asked:
 def _innermost_call(state: State) -> Continuation | None:
     """Where the function returns in which a state is."""
     k = state.k
-    while k is not None and k.kind != "call":
+    while k is not None and not isinstance(k, ReturnToCaller):
         k = k.next
     return k
 
@@ -641,12 +646,12 @@ def position(state: State) -> Position:
     running: float | None = len(state.results)
     k = state.k
     while k is not None:
-        if k.kind in {"seq", "loop"}:
-            number = k.data[0][k.data[1]].site if k.kind == "seq" else k.data[1]
+        if isinstance(k, (RestOfBlock, LoopHead)):
+            number = k.statement.site if isinstance(k, RestOfBlock) else k.index
             found += (0, number) if running is None else (running, 1, number)
             running = None
-        elif k.kind == "call":
-            running = len(k.data[2]) + 0.5
+        elif isinstance(k, ReturnToCaller):
+            running = len(k.results) + 0.5
         k = k.next
     return tuple(reversed(found))
 
@@ -675,9 +680,9 @@ def _is_turn_of_no_use(key: Any, machines: tuple[Machine, Machine]) -> bool:
     new = []
     for machine in machines:
         k = machine.k
-        if k is None or k.kind != "loop":
+        if not isinstance(k, LoopHead):
             return False
-        new.append(machine.repeated(k.data[0], k.data[3]))
+        new.append(machine.repeated(k.statement, k.outer))
     return new[0] is not None and new[0] == new[1]
 
 

@@ -11,13 +11,13 @@ from distlint.analyzer import ir
 from distlint.analyzer.symbolic import strides
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.context import ExecutionContext
+from distlint.analyzer.symbolic.continuations import Continuation, LoopHead, RestOfBlock
 from distlint.analyzer.symbolic.joined_values import as_less, is_joined, outcomes, tests_in
 from distlint.analyzer.symbolic.machine import ABORT, END, Machine, Place
 from distlint.analyzer.symbolic.product import Divergence, alone, difference, resume
 from distlint.analyzer.symbolic.state import (
     OPAQUE,
     BranchUndecided,
-    Continuation,
     Event,
     Frame,
     PathPruned,
@@ -235,9 +235,9 @@ class DecisionOracle:
     def answer(self, execution: RankExecution, need: BranchUndecided) -> bool | None:
         """What was decided at the place where a rank is now."""
         machine, k = execution.machine, execution.machine.k
-        if k is None or k.kind not in {"seq", "loop"}:
+        if not isinstance(k, (RestOfBlock, LoopHead)):
             return None
-        statement = k.data[0][k.data[1]] if k.kind == "seq" else k.data[0]
+        statement = k.statement
         spot = _spot(machine.frame, statement.site, machine.it, need.atom)
         answer = self.decided.get(execution.trace.rank, {}).get(spot)
         if answer is None and isinstance(statement, ir.While):

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from distlint.analyzer import ir
 from distlint.analyzer.project.project import Module
 from distlint.analyzer.symbolic.values import Unknown, Value
 from distlint.catalogue.entries import Agreement
 
+if TYPE_CHECKING:
+    from distlint.analyzer.symbolic.continuations import Continuation
+
 Key = tuple[Any, Any]
 """A variable: (scope number, name), (object number, attribute) or (unknown object, attribute)."""
 
 Iterations = tuple[int, ...]
+
+ResultKey = tuple[Any, ...]
+"""A call or a collective of the statement at hand: its site, and what tells it from others."""
 
 
 class Journal(dict[Key, Value]):
@@ -59,21 +65,6 @@ class Frame:
     """Which turns of which loops of its callers it was called in."""
 
 
-class Continuation:
-    """What is left to do: a linked list, shared and compared by identity."""
-
-    __slots__ = ("data", "frame", "kind", "next", "reads")
-
-    def __init__(
-        self, kind: str, data: tuple[Any, ...], frame: Frame | None, next_: Continuation | None
-    ):
-        self.kind = kind
-        self.data = data
-        self.frame = frame
-        self.next = next_
-        self.reads: int | None = None
-
-
 class State:
     """A projection between two steps; ``store`` is owned and copied when states fork."""
 
@@ -84,7 +75,7 @@ class State:
         k: Continuation | None,
         frame: Frame,
         it: Iterations,
-        results: dict[Any, Value],
+        results: dict[ResultKey, Value],
         store: dict[Key, Value],
     ) -> None:
         self.k = k
@@ -118,7 +109,7 @@ class Event:
     """Are the members known? If not, only rank-local decisions can tell them apart."""
     site: int
     module: str
-    result_key: Any
+    result_key: ResultKey
     frame: Frame
     root: Value | None = None
     agree: tuple[tuple[str, Value], ...] = ()
@@ -180,7 +171,9 @@ class CollectiveReached(Exception):
 class CallRequested(Exception):
     """An expression calls a function of the project, which runs before the expression goes on."""
 
-    def __init__(self, frame: Frame, body: ir.Block, key: Any, value: Value | None = None) -> None:
+    def __init__(
+        self, frame: Frame, body: ir.Block, key: ResultKey, value: Value | None = None
+    ) -> None:
         self.frame = frame
         self.body = body
         self.key = key

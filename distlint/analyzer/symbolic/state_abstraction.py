@@ -12,8 +12,18 @@ from distlint.analyzer import ir
 from distlint.analyzer.project.project import Module
 from distlint.analyzer.static.closure import Bits
 from distlint.analyzer.static.hooks import STOP_FLAGS
+from distlint.analyzer.symbolic.continuations import (
+    Continuation,
+    EndOfGenerator,
+    FinallyBlock,
+    LoopHead,
+    RestOfBlock,
+    ResumeGenerator,
+    TryBlock,
+    WithBlock,
+)
 from distlint.analyzer.symbolic.live_variables import LiveVariables
-from distlint.analyzer.symbolic.state import Continuation, Key, State
+from distlint.analyzer.symbolic.state import Key, State
 from distlint.analyzer.symbolic.values import Phi, Unknown, Value, own_names
 from distlint.analyzer.symbolic.view import RISKY
 
@@ -168,16 +178,15 @@ class StateAbstraction:
     def own(self, k: Continuation) -> Bits:
         """What a continuation reads before the next one has its turn."""
         module = k.frame.module if k.frame is not None else self.main
-        if k.kind == "seq":
-            block, index = k.data
-            return reduce(or_, [self.of(module, s) for s in block[index:]], 0)
-        if k.kind in {"loop", "try", "manager", "yielded"}:
-            return self.of(module, k.data[0])
-        if k.kind == "final":
-            return reduce(or_, [self.of(module, s) for s in k.data[0]], 0)
-        if k.kind == "generator":
-            return self.reads(k.data[0])
-        return self.names(_EXIT) if k.kind == "with" else 0
+        if isinstance(k, RestOfBlock):
+            return reduce(or_, [self.of(module, s) for s in k.block[k.index :]], 0)
+        if isinstance(k, (LoopHead, TryBlock, EndOfGenerator)):
+            return self.of(module, k.statement)
+        if isinstance(k, FinallyBlock):
+            return reduce(or_, [self.of(module, s) for s in k.block], 0)
+        if isinstance(k, ResumeGenerator):
+            return self.reads(k.rest)
+        return self.names(_EXIT) if isinstance(k, WithBlock) else 0
 
     def of(self, module: Module, statement: ir.Stmt) -> Bits:
         """What a statement reads, and the functions that it may call."""
@@ -198,7 +207,7 @@ class StateAbstraction:
 def _is_in_try(k: Continuation | None) -> bool:
     """Is what is left to do inside a try?"""
     while k is not None:
-        if k.kind == "try" or (k.kind == "generator" and _is_in_try(k.data[0])):
+        if isinstance(k, TryBlock) or (isinstance(k, ResumeGenerator) and _is_in_try(k.rest)):
             return True
         k = k.next
     return False

@@ -2,18 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from distlint.analyzer import ir
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.calls import Calls, is_cached
-from distlint.analyzer.symbolic.state import CollectiveReached, Continuation, Event, Exit, Frame
+from distlint.analyzer.symbolic.continuations import (
+    AbruptCompletion,
+    AtExit,
+    BeforeYield,
+    CallExit,
+    Continuation,
+    EndOfActivation,
+    EndOfGenerator,
+    FinallyBlock,
+    IssueCollective,
+    LeaveJoin,
+    LetOthersIn,
+    LoopHead,
+    PendingCompletion,
+    RestOfBlock,
+    ResumeGenerator,
+    ResumeSync,
+    ReturnToCaller,
+    TryBlock,
+    WithBlock,
+)
+from distlint.analyzer.symbolic.state import CollectiveReached, Event, Exit, Frame
 from distlint.analyzer.symbolic.values import Const, Unknown, Value, const, unknown
 from distlint.analyzer.symbolic.view import IN_PROCESSES, JOINED, RETURNED, RISKY
+from distlint.catalogue.entries import Entry, First
 
 END = "end"
 ABORT = "abort"
-_RAISED = frozenset({"raise", "exit"})
 
 
 class Unwinder(Calls):
@@ -24,30 +43,29 @@ class Unwinder(Calls):
     def push(self, block: ir.Block, index: int, next_: Continuation | None) -> Continuation | None:
         if index >= len(block):
             return next_
-        return self.context.continuation("seq", (block, index), self.frame, next_)
+        return self.context.continuation(RestOfBlock(self.frame, next_, block, index))
 
-    def done(self, k: Continuation) -> None:
+    def done(self, k: RestOfBlock) -> None:
         """The statement at ``k`` is finished."""
-        block, index = k.data
+        block, index = k.block, k.index + 1
         self.results = {} if self.results else self.results
         self.k = (
             k.next
-            if index + 1 >= len(block)
-            else self.context.continuation("seq", (block, index + 1), k.frame, k.next)
+            if index >= len(block)
+            else self.context.continuation(RestOfBlock(k.frame, k.next, block, index))
         )
 
     # ---- calls
 
-    def end_call(self, k: Continuation, value: Value | None = None) -> str | None:
+    def end_call(self, k: ReturnToCaller, value: Value | None = None) -> str | None:
         """A function has run to its end."""
-        frame, it, results, key, replacement, _ = k.data
         function = self.frame.function
         if k is self.rejoin:
             self.rejoin = RETURNED
         self.forget_scope(self.frame)
-        self.frame, self.it, self.inner = frame, it, ()
-        self.results = dict(results)
-        result = self.results[key] = replacement or value or const(None)
+        self.frame, self.it, self.inner = k.caller, k.it, ()
+        self.results = dict(k.results)
+        result = self.results[k.key] = k.value or value or const(None)
         if function is not None and function.decorators and is_cached(function):
             self.store[("once", function)] = result
         self.k = k.next
@@ -62,51 +80,52 @@ class Unwinder(Calls):
 
     # ---- jumps and exits
 
-    def do_return(self, s: ir.Return, k: Continuation) -> str | None:
+    def do_return(self, s: ir.Return, k: RestOfBlock) -> str | None:
         value = self.evaluate(s.value) if s.value is not None else const(None)
-        if self.fails_on_the_way(k, s.site, ("call",)):
+        if self.fails_on_the_way(k, s.site, (ReturnToCaller,)):
             return None
         if self.log is not None:
             self.log.append(("jump", self.frame, s.site, "return"))
         self.results = {}
         self.k = k.next
-        return self.unwind("return", value, s.site)
+        return self.unwind(AbruptCompletion.RETURN, value, s.site)
 
-    def do_break(self, s: ir.Break, k: Continuation) -> str | None:
-        if self.fails_on_the_way(k, s.site, ("call", "loop")):
+    def do_break(self, s: ir.Break, k: RestOfBlock) -> str | None:
+        if self.fails_on_the_way(k, s.site, (ReturnToCaller, LoopHead)):
             return None
         if self.log is not None:
             self.log.append(("jump", self.frame, s.site, "break"))
         self.k = k.next
-        return self.unwind("break", None, s.site)
+        return self.unwind(AbruptCompletion.BREAK, None, s.site)
 
-    def do_continue(self, s: ir.Continue, k: Continuation) -> str | None:
-        if self.fails_on_the_way(k, s.site, ("call", "loop")):
+    def do_continue(self, s: ir.Continue, k: RestOfBlock) -> str | None:
+        if self.fails_on_the_way(k, s.site, (ReturnToCaller, LoopHead)):
             return None
         if self.log is not None:
             self.log.append(("jump", self.frame, s.site, "continue"))
         self.k = k.next
-        return self.unwind("continue", None, s.site)
+        return self.unwind(AbruptCompletion.CONTINUE, None, s.site)
 
-    def do_raise(self, s: ir.Raise | ir.Assert, k: Continuation) -> str | None:
+    def do_raise(self, s: ir.Raise | ir.Assert, k: RestOfBlock) -> str | None:
         if not self.is_stopped(k, s.raised) and self.fails_on_the_way(k, s.site, ()):
             return None
         self.results = {}
         self.k = k.next
-        return self.unwind("raise", const(s.raised), s.site)
+        return self.unwind(AbruptCompletion.RAISE, const(s.raised), s.site)
 
     def is_stopped(self, k: Continuation | None, raised: str = "") -> bool:
         """Does anything on the way out catch an exception, or communicate?"""
         while k is not None and not _begins_processes(k):
-            if k.kind == "try":
-                handler = self.catching(k.data[0], raised)
+            if isinstance(k, TryBlock):
+                handler = self.catching(k.statement, raised)
                 if handler is not None and not self.context.aborts(handler.body):
                     return True
-            elif (k.kind == "final" and self.context.meets(k.frame, k.data[0])) or (
-                k.kind == "with" and k.data[0][0] == "call"
-            ):
+            elif isinstance(k, FinallyBlock):
+                if self.context.meets(k.frame, k.block):
+                    return True
+            elif isinstance(k, WithBlock) and isinstance(k.at_exit, CallExit):
                 return True
-            k = k.data[0] if k.kind == "generator" else k.next
+            k = k.rest if isinstance(k, ResumeGenerator) else k.next
         return False
 
     def leave_process(self, exit_: Exit) -> str | None:
@@ -116,86 +135,97 @@ class Unwinder(Calls):
         if exit_.at_once:
             return END if exit_.ok else ABORT
         self.results = {}
-        way = ("exit", const(exit_.ok), exit_.site)
-        self.k = self.context.continuation("exit", way, self.frame, self.k)
+        way = (AbruptCompletion.EXIT, const(exit_.ok), exit_.site)
+        self.k = self.context.continuation(PendingCompletion(self.frame, self.k, *way))
         return None
 
-    def unwind(self, kind: str, value: Value | None, site: int) -> str | None:
+    def unwind(self, completion: AbruptCompletion, value: Value | None, site: int) -> str | None:
         """Leave blocks until the target of a return, break, continue, raise or exit is found."""
         k = self.k
         while k is not None:
-            if k.kind == "final":
-                pending = self.context.continuation("exit", (kind, value, site), k.frame, k.next)
-                self.k = self.push(k.data[0], 0, pending)
+            if isinstance(k, FinallyBlock):
+                pending = self.pending(k, completion, value, site)
+                self.k = self.push(k.block, 0, pending)
                 self.results = {}
                 return None
-            if k.kind == "with" and (kind not in _RAISED or k.data[0][0] == "call"):
-                pending = self.context.continuation("exit", (kind, value, site), k.frame, k.next)
-                self.k = self.context.continuation("with", k.data, k.frame, pending)
-                return self.leave_with(self.k)
-            if k.kind == "generator" and kind in _RAISED:
+            if isinstance(k, WithBlock):
+                if not completion.is_exception or isinstance(k.at_exit, CallExit):
+                    pending = self.pending(k, completion, value, site)
+                    own = (k.at_exit, k.site)
+                    self.k = leaving = self.context.continuation(WithBlock(k.frame, pending, *own))
+                    return self.leave_with(leaving)
+            elif isinstance(k, ResumeGenerator):
+                if not completion.is_exception:
+                    # the rest of the generator runs first
+                    pending = self.pending(k, completion, value, site)
+                    return self.enter_generator_rest(k, pending)
                 # the exception comes out of the generator's yield
-                generator, self.frame, self.it = k.data
-                k = self.context.graft(generator, k.next)
+                self.frame, self.it = k.generator, k.it
+                k = self.context.graft(k.rest, k.next)
                 continue
-            if k.kind == "generator":
-                # the rest of the generator runs first
-                pending = self.context.continuation("exit", (kind, value, site), k.frame, k.next)
-                return self.enter_generator_rest(k, pending)
-            if k.kind == "loop" and kind != "continue":
-                self.context.loops_left.add(k.data[0])
-            if k.kind == "loop" and kind in {"break", "continue"}:
-                self.results = {}
-                if kind == "continue":
+            elif isinstance(k, LoopHead):
+                if completion is AbruptCompletion.CONTINUE:
+                    self.results = {}
                     self.k = k
-                else:
-                    self.it = k.data[3]
+                    return None
+                self.context.loops_left.add(k.statement)
+                if completion is AbruptCompletion.BREAK:
+                    self.results = {}
+                    self.it = k.outer
                     self.k = k.next
-                return None
-            if k.kind == "call":
-                if kind in _RAISED:
-                    if _begins_processes(k):
-                        break
-                    self.frame, self.it = k.data[0], k.data[1]
-                    if k.next is not None and _is_exit(k, k.next):
-                        k = k.next  # the block is left already
-                else:
+                    return None
+            elif isinstance(k, ReturnToCaller):
+                if not completion.is_exception:
                     self.k = k
                     return self.end_call(k, value)
-            if k.kind == "manager" and kind == "return":
-                kind, value = "raise", None
-            if k.kind in {"manager", "yielded"}:
-                if kind in _RAISED:
-                    self.frame, self.it = k.data[1], k.data[2]
-                else:
+                if _begins_processes(k):
+                    break
+                self.frame, self.it = k.caller, k.it
+                if k.next is not None and _is_exit(k, k.next):
+                    k = k.next  # the block is left already
+            elif isinstance(k, EndOfGenerator):
+                if isinstance(k, BeforeYield) and completion is AbruptCompletion.RETURN:
+                    completion, value = AbruptCompletion.RAISE, None
+                if not completion.is_exception:
                     self.k = k
                     return self.end_manager(k)
-            if k.kind == "try" and kind in _RAISED:
-                raised = _name_of(value) if kind == "raise" else "SystemExit"
-                handler = self.catching(k.data[0], raised)
+                self.frame, self.it = k.caller, k.it
+            elif isinstance(k, TryBlock) and completion.is_exception:
+                is_raised = completion is AbruptCompletion.RAISE
+                handler = self.catching(k.statement, _name_of(value) if is_raised else "SystemExit")
                 if handler is not None:
                     self.frame = k.frame or self.frame
                     self.handle(k, handler)
                     return None
             k = k.next
-        if kind == "raise" or (kind == "exit" and value == const(False)):
+        if completion is AbruptCompletion.RAISE or (
+            completion is AbruptCompletion.EXIT and value == const(False)
+        ):
             return ABORT
         self.k = None
         return END
 
-    def continue_exit(self, k: Continuation) -> str | None:
-        kind, value, site = k.data
-        self.k = k.next
-        return self.unwind(kind, value, site)
+    def pending(
+        self, k: Continuation, completion: AbruptCompletion, value: Value | None, site: int
+    ) -> PendingCompletion:
+        """What goes on with leaving blocks after what ``k`` has to run."""
+        return self.context.continuation(
+            PendingCompletion(k.frame, k.next, completion, value, site)
+        )
 
-    def end_block(self, k: Continuation) -> str | None:
+    def complete(self, k: PendingCompletion) -> str | None:
+        """What had to run on the way out has ended."""
+        self.k = k.next
+        return self.unwind(k.completion, k.value, k.site)
+
+    def end_block(self, k: FinallyBlock) -> str | None:
         """A ``finally`` is due on the way out of a try that ended well."""
-        self.k = self.push(k.data[0], 0, k.next)
+        self.k = self.push(k.block, 0, k.next)
         return None
 
     # ---- with
 
-    def do_with(self, s: ir.With, k: Continuation) -> str | None:
+    def do_with(self, s: ir.With, k: RestOfBlock) -> str | None:
         if ir.is_to_fail(s):
             self.done(k)
             return None
@@ -208,7 +238,7 @@ class Unwinder(Calls):
         value = self.resolve(self.evaluate(s.context))
         return self.enter_manager(s, k, value)
 
-    def first_region(self, s: ir.With) -> Any:
+    def first_region(self, s: ir.With) -> First | None:
         """The catalogue's word on a context manager that lets one rank go first."""
         if not isinstance(s.context, ir.Call):
             return None
@@ -226,7 +256,7 @@ class Unwinder(Calls):
                 entry = self.catalogue.lookup(target.name)
         return entry.first if entry is not None else None
 
-    def enter_first(self, s: ir.With, k: Continuation, first: Any) -> str | None:
+    def enter_first(self, s: ir.With, k: RestOfBlock, first: First) -> str | None:
         scope = "local" if first.who.startswith("local") else "global"
         if first.barrier and not self.is_stopped(k) and self.context.is_alike(self.frame, s.body):
             # it comes to the same when they wait for each other and go in together
@@ -240,107 +270,101 @@ class Unwinder(Calls):
             self.region_barrier(s, first, "enter")
         self.done(k)
         leave = self.context.continuation(
-            "with", (("first", first, mine, s), s.site), self.frame, self.k
+            WithBlock(self.frame, self.k, LetOthersIn(first, mine, s), s.site)
         )
         self.k = self.push(s.body, 0, leave)
         return None
 
-    def region_barrier(self, s: ir.With, first: Any, when: str) -> None:
+    def region_barrier(self, s: ir.With, first: First, when: str) -> None:
         key = (s.site, when)
         if key in self.results:
             return
         raise self.for_all(first.name, ("barrier",), s.site, key, note=when)
 
-    def enter_manager(self, s: ir.With, k: Continuation, value: Value) -> str | None:
-        exit_value: Any = None
+    def enter_manager(self, s: ir.With, k: RestOfBlock, value: Value) -> str | None:
+        at_exit: AtExit | None = None
         bound = value
         if isinstance(value, v.Instance):
             enter = self.instance_attribute(value, "__enter__", s.site)
             if isinstance(enter, v.Func):
                 bound = self.call_function(enter, [], {}, s.site, (s.site, "enter"))
             leave = self.instance_attribute(value, "__exit__", s.site)
-            exit_value = ("call", leave) if isinstance(leave, v.Func) else None
+            at_exit = CallExit(leave) if isinstance(leave, v.Func) else None
         elif isinstance(value, v.Obj) and self.catalogue.subclass_of(
             value.kind, "torch.distributed.algorithms.Join"
         ):
             self.store[JOINED] = const(True)
-            exit_value = ("joined",)
+            at_exit = LeaveJoin()
         elif isinstance(value, v.Method) and isinstance(value.receiver, v.Obj):
-            exit_value = self.enter_object_context(value, s)
+            at_exit = self.enter_object_context(value, s)
         elif (
             isinstance(value, Unknown) and value.op == "method" and isinstance(value.args[0], v.Obj)
         ):
-            exit_value = self.enter_object_context(v.method(value.args[0], str(value.args[1])), s)
+            at_exit = self.enter_object_context(v.method(value.args[0], str(value.args[1])), s)
         elif isinstance(value, Unknown) and value.op == "call" and isinstance(value.args[0], str):
-            exit_value = self.enter_external(value, s)
+            at_exit = self.enter_external(value, s)
         if s.target is not None:
             self.bind_target(s.target, bound)
         self.done(k)
-        if exit_value is not None:
-            self.k = self.context.continuation("with", (exit_value, s.site), self.frame, self.k)
+        if at_exit is not None:
+            self.k = self.context.continuation(WithBlock(self.frame, self.k, at_exit, s.site))
         self.k = self.push(s.body, 0, self.k)
         return None
 
-    def enter_object_context(self, value: v.Method, s: ir.With) -> Any:
+    def enter_object_context(self, value: v.Method, s: ir.With) -> AtExit | None:
         receiver = value.receiver
         assert isinstance(receiver, v.Obj)
         entry = self.catalogue.member(receiver.kind, value.name)
         if entry is not None and entry.collective is not None and entry.collective.kind == "join":
             self.store[JOINED] = const(True)
-            return ("joined",)
+            return LeaveJoin()
         if value.name == "no_sync":
             self.store[("nosync", receiver.oid)] = const(True)
-            return ("nosync", receiver.oid)
+            return ResumeSync(receiver.oid)
         if entry is None or entry.collective is None:
             return None
         form = entry.collective.form
         if form in {"enter", "around"} and (s.site, "enter") not in self.results:
             self.inner = ()
             self.collective_at(entry, receiver, s.site, "enter")
-        return ("collective", entry, receiver) if form in {"exit", "around"} else None
+        return IssueCollective(entry, receiver) if form in {"exit", "around"} else None
 
-    def enter_external(self, value: Unknown, s: ir.With) -> Any:
+    def enter_external(self, value: Unknown, s: ir.With) -> AtExit | None:
         """Enter the context that a function from outside the project has returned."""
         entry = self.catalogue.lookup(value.args[0])
         row = entry.collective if entry is not None else None
-        if row is None or row.form not in {"enter", "exit", "around"}:
+        if entry is None or row is None or row.form not in {"enter", "exit", "around"}:
             return None
         receiver = next((each for each in value.args[1:] if isinstance(each, v.Obj)), const(None))
         if row.form != "exit" and (s.site, "enter") not in self.results:
             self.inner = ()
             self.collective_at(entry, receiver, s.site, "enter")
-        return ("collective", entry, receiver) if row.form != "enter" else None
+        return IssueCollective(entry, receiver) if row.form != "enter" else None
 
-    def collective_at(self, entry: Any, receiver: Value, site: int, when: str) -> None:
+    def collective_at(self, entry: Entry, receiver: Value, site: int, when: str) -> None:
         try:
             self.collective(entry, [], {}, None, site, receiver)
         except CollectiveReached as emit:
             emit.event.result_key = (site, when)
             raise
 
-    def leave_with(self, k: Continuation) -> str | None:
+    def leave_with(self, k: WithBlock) -> str | None:
         """The body of a with has ended; the manager's exit runs."""
-        manager, site = k.data
-        return self.exit_manager(k, manager, site)
-
-    def exit_manager(self, k: Continuation, manager: Any, site: int) -> str | None:
-        kind = manager[0]
-        if kind == "first":
-            _, first, mine, statement = manager
-            if mine and first.barrier:
-                self.region_barrier(statement, first, "exit")
-        elif kind == "joined":
+        at_exit, key = k.at_exit, (k.site, "exit")
+        if isinstance(at_exit, LetOthersIn):
+            if at_exit.is_first and at_exit.first.barrier:
+                self.region_barrier(at_exit.statement, at_exit.first, "exit")
+        elif isinstance(at_exit, LeaveJoin):
             self.store.pop(JOINED, None)
-        elif kind == "nosync":
-            self.store.pop(("nosync", manager[1]), None)
-        elif kind == "call":
-            pending = k.next.data if k.next is not None and k.next.kind == "exit" else ("",)
+        elif isinstance(at_exit, ResumeSync):
+            self.store.pop(("nosync", at_exit.oid), None)
+        elif isinstance(at_exit, CallExit):
             given: Value = const(None)
-            if pending[0] in _RAISED:
-                given = v.obj("builtins.BaseException", self.number("raised", pending[2]))
-            self.call_function(manager[1], [given] * 3, {}, site, (site, "exit"))
-        elif kind == "collective" and (site, "exit") not in self.results:
-            self.collective_at(manager[1], manager[2], site, "exit")
+            if isinstance(k.next, PendingCompletion) and k.next.completion.is_exception:
+                given = v.obj("builtins.BaseException", self.number("raised", k.next.site))
+            self.call_function(at_exit.method, [given] * 3, {}, k.site, key)
+        elif key not in self.results:
+            self.collective_at(at_exit.entry, at_exit.receiver, k.site, "exit")
         self.results = {}
         self.k = k.next
         return None
@@ -376,7 +400,7 @@ class Unwinder(Calls):
     def enter_generator(
         self,
         s: ir.With,
-        k: Continuation,
+        k: RestOfBlock,
         target: v.Func,
         args: list[Value],
         keywords: dict[str, Value],
@@ -386,87 +410,83 @@ class Unwinder(Calls):
         frame = self.activation(target, s.site)
         self.bind_arguments(frame, function, args, keywords)
         self.done(k)
-        back = self.context.continuation("manager", (s, self.frame, self.it), self.frame, self.k)
+        back = BeforeYield(self.frame, self.k, caller=self.frame, it=self.it, statement=s)
         self.frame, self.it = frame, ()
-        self.k = self.push(function.body, 0, back)
+        self.k = self.push(function.body, 0, self.context.continuation(back))
         return None
 
-    def do_yield(self, node: ir.Yield, k: Continuation) -> str | None:
+    def do_yield(self, node: ir.Yield, k: RestOfBlock) -> str | None:
         """``yield`` in the generator after a with statement: the body runs here."""
         below = k.next
-        while below is not None and below.kind not in {"manager", "yielded", "call"}:
+        while below is not None and not isinstance(below, EndOfActivation):
             below = below.next
         if node.value is not None:
             value = self.evaluate(node.value)
         else:
             value = const(None)
-        if below is None or below.kind != "manager":
-            self.done(k)
-            return None
-        statement, caller, it = below.data
         self.done(k)
-        rest_of_generator = self.context.graft(self.k, below.next)
-        generator = self.context.continuation(
-            "generator", (rest_of_generator, self.frame, self.it), caller, below.next
-        )
-        self.frame, self.it = caller, it
+        if not isinstance(below, BeforeYield):
+            return None
+        statement, caller = below.statement, below.caller
+        rest = self.context.graft(self.k, below.next)
+        back = ResumeGenerator(caller, below.next, rest=rest, generator=self.frame, it=self.it)
+        generator = self.context.continuation(back)
+        self.frame, self.it = caller, below.it
         if statement.target is not None:
             self.bind_target(statement.target, value)
         self.k = self.push(statement.body, 0, generator)
         return None
 
-    def end_generator_body(self, k: Continuation) -> str | None:
+    def end_generator_body(self, k: ResumeGenerator) -> str | None:
         """The body of the with has ended: the generator goes on after its yield."""
         return self.enter_generator_rest(k, k.next)
 
-    def enter_generator_rest(self, k: Continuation, after: Continuation | None) -> str | None:
-        generator, frame, it = k.data
-        self.k = self.context.graft(generator, after)
-        self.frame, self.it, self.results = frame, it, {}
+    def enter_generator_rest(self, k: ResumeGenerator, after: Continuation | None) -> str | None:
+        self.k = self.context.graft(k.rest, after)
+        self.frame, self.it, self.results = k.generator, k.it, {}
         return None
 
-    def end_without_yield(self, k: Continuation) -> str | None:
+    def end_without_yield(self, k: BeforeYield) -> str | None:
         """A generator that never yields cannot manage a context: RuntimeError."""
-        return self.unwind("raise", None, 0)
+        return self.unwind(AbruptCompletion.RAISE, None, 0)
 
-    def end_manager(self, k: Continuation) -> str | None:
+    def end_manager(self, k: EndOfGenerator) -> str | None:
         """The generator has run to its end: back to the function with the with statement."""
-        _, caller, it = k.data
-        self.frame, self.it, self.results = caller, it, {}
+        self.frame, self.it, self.results = k.caller, k.it, {}
         self.k = k.next
         return None
 
     # ---- try
 
-    def do_try(self, s: ir.Try, k: Continuation) -> str | None:
+    def do_try(self, s: ir.Try, k: RestOfBlock) -> str | None:
         self.done(k)
         was_risky = self.store.pop(RISKY, None) is not None
         if s.final:
-            self.k = self.context.continuation("final", (s.final,), self.frame, self.k)
+            self.k = self.context.continuation(FinallyBlock(self.frame, self.k, s.final))
         self.k = self.push(s.orelse, 0, self.k)
-        self.k = self.context.continuation("try", (s, self.it, was_risky), self.frame, self.k)
+        body = TryBlock(self.frame, self.k, s, self.it, was_risky)
+        self.k = self.context.continuation(body)
         if ir.is_to_fail(s):
-            return self.unwind("raise", const(""), s.site)
+            return self.unwind(AbruptCompletion.RAISE, const(""), s.site)
         self.k = self.push(s.body, 0, self.k)
         return None
 
-    def end_try(self, k: Continuation) -> str | None:
+    def end_try(self, k: TryBlock) -> str | None:
         """The body of a try has come to its end: or has its last statement failed?"""
         handler = self.swallowing(k)
         if handler is not None and RISKY in self.store and self.failed(k, "end", handler):
             self.handle(k, handler)
             return None
-        if k.data[2]:
+        if k.was_risky:
             self.store[RISKY] = const(True)  # what came before may have failed for a try around
         self.k = k.next
         return None
 
-    def swallowing(self, k: Continuation) -> ir.Handler | None:
+    def swallowing(self, k: TryBlock) -> ir.Handler | None:
         """The handler of a try after which something is still done by a rank that has failed."""
         if self.reading or _is_probe(k.frame):
             return None
-        s: ir.Try = k.data[0]
-        for handler in s.handlers:
+        for handler in k.statement.handlers:
             if self.context.always_aborts(handler.body) and not self.is_stopped(k.next):
                 continue
             if not handler.is_for_all:
@@ -477,13 +497,12 @@ class Unwinder(Calls):
         """The handler that takes an exception raised by the program itself."""
         return next((handler for handler in s.handlers if handler.catches(raised)), None)
 
-    def failed(self, k: Continuation, where: object, handler: ir.Handler) -> bool:
+    def failed(self, k: TryBlock, where: object, handler: ir.Handler) -> bool:
         """Has something in the body of the try at ``k`` raised on this rank alone?"""
-        s: ir.Try = k.data[0]
         frame = k.frame or self.frame
         atom = unknown(
             "exception",
-            s.site,
+            k.statement.site,
             frame.module.key,
             str(where),
             self.frame.scope,
@@ -501,42 +520,44 @@ class Unwinder(Calls):
         """May a rank have failed on the way to this collective, inside a try that swallows it?"""
         return self.fails_on_the_way(self.k, event.site, ())
 
-    def fails_on_the_way(self, k: Continuation | None, site: int, ends: tuple[str, ...]) -> bool:
+    def fails_on_the_way(
+        self, k: Continuation | None, site: int, ends: tuple[type[Continuation], ...]
+    ) -> bool:
         """May a rank have failed before it gets here, inside a try that swallows it?"""
         risky = RISKY in self.store
-        while k is not None and k.kind not in ends and not _begins_processes(k):
-            handler = self.swallowing(k) if k.kind == "try" and risky else None
-            if handler is not None:
-                if not self.failed(k, ("before", site), handler):
-                    return False
-                self.frame = k.frame or self.frame
-                self.handle(k, handler)
-                return True
-            risky = risky or (k.kind == "try" and k.data[2])
+        while k is not None and not isinstance(k, ends) and not _begins_processes(k):
+            if isinstance(k, TryBlock):
+                handler = self.swallowing(k) if risky else None
+                if handler is not None:
+                    if not self.failed(k, ("before", site), handler):
+                        return False
+                    self.frame = k.frame or self.frame
+                    self.handle(k, handler)
+                    return True
+                risky = risky or k.was_risky
             k = k.next
         return False
 
-    def handle(self, k: Continuation, handler: ir.Handler) -> None:
+    def handle(self, k: TryBlock, handler: ir.Handler) -> None:
         """Go on in a handler of the try at ``k``."""
-        statement = k.data[0]
         after = k.next
-        if statement.orelse and after is not None:
+        if k.statement.orelse and after is not None:
             after = after.next  # the else block is skipped
         self.frame = k.frame or self.frame
-        self.it = k.data[1]
+        self.it = k.it
         self.results, self.inner = {}, ()
         if handler.name:
             self.set_name(handler.name, unknown("caught", handler.site, local=True, fresh=True))
         self.k = self.push(handler.body, 0, after)
 
 
-def _is_exit(k: Continuation, block: Continuation) -> bool:
+def _is_exit(k: ReturnToCaller, block: Continuation) -> bool:
     """Is it the call of ``__exit__`` with which a block is left?"""
-    return block.kind == "with" and bool(k.data[3] == (block.data[1], "exit"))
+    return isinstance(block, WithBlock) and k.key == (block.site, "exit")
 
 
 def _begins_processes(k: Continuation) -> bool:
-    return k.kind == "call" and k.data[3][-1] == IN_PROCESSES
+    return isinstance(k, ReturnToCaller) and bool(k.key[-1] == IN_PROCESSES)
 
 
 def _is_probe(frame: Frame | None) -> bool:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from distlint.analyzer.symbolic import values as v
+from distlint.analyzer.symbolic.continuations import Continuation
 from distlint.analyzer.symbolic.state import (
     BranchUndecided,
-    Continuation,
     Frame,
     Iterations,
     Key,
     RankDependent,
+    ResultKey,
     State,
 )
 from distlint.analyzer.symbolic.values import Unknown, Value, unknown
@@ -19,7 +20,8 @@ from distlint.analyzer.symbolic.values import Unknown, Value, unknown
 if TYPE_CHECKING:
     from distlint.analyzer.symbolic.context import ExecutionContext
 
-RETURNED = Continuation("returned", (), None, None)
+RETURNED = Continuation(None, None)
+"""Instead of the call at which a machine stops, when it has returned from it."""
 
 SIDES = ("A", "B")
 """The two ranks that are compared."""
@@ -52,7 +54,7 @@ class View:
         self.frame: Frame
         self.it: Iterations = ()
         self.k: Continuation | None = None
-        self.results: dict[Any, Value] = {}
+        self.results: dict[ResultKey, Value] = {}
         self.store: dict[Key, Value] = {}
         self.inner: tuple[Any, ...] = ()
         self.site = 0
