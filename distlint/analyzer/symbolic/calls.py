@@ -983,10 +983,7 @@ class Calls(Collectives):
         with self.again("text"):
             value = self.call_entry(entry, args, keywords, site, node, receiver)
         atom = unknown("trip", "generate", self.here(site), local=True, fresh=True)
-        outcome = self.decide(atom)
-        if self.log is not None:
-            self.log.append(("decide", self.frame, site, atom, outcome, self.it))
-        if outcome:
+        if self.decide_at(site, atom):
             with self.again("longer"):
                 self.call_entry(entry, args, keywords, site, node, receiver)
         return value if value is not None else unknown("text", self.here(site), local=True)

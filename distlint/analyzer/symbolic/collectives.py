@@ -467,10 +467,7 @@ class Collectives(Builtins):
         """Has a collection of this rank's own one more item than that of another?"""
         weak = getattr(items, "weak", False)
         atom = unknown("trip", items, self.here(site), local=True, weak=weak, fresh=True)
-        outcome = self.decide(atom)
-        if self.log is not None:
-            self.log.append(("decide", self.frame, site, atom, outcome, self.it))
-        return outcome
+        return self.decide_at(site, atom)
 
 
 def _may_differ_in_length(items: Value) -> bool:

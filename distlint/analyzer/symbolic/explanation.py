@@ -14,6 +14,7 @@ from distlint.analyzer.static.names import placed
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.collectives import UNDER, asks_for_strategy
 from distlint.analyzer.symbolic.continuations import (
+    AbruptCompletion,
     Continuation,
     EndOfGenerator,
     LetOthersIn,
@@ -23,12 +24,26 @@ from distlint.analyzer.symbolic.continuations import (
     WithBlock,
 )
 from distlint.analyzer.symbolic.entry_points import Proof
+from distlint.analyzer.symbolic.execution_log import (
+    Assigned,
+    Decided,
+    Exited,
+    Issued,
+    Jumped,
+    LogEntry,
+    decisions_in,
+    first_decision,
+)
 from distlint.analyzer.symbolic.replay import Trace
 from distlint.analyzer.symbolic.state import Event, Frame
 from distlint.analyzer.symbolic.values import Const, Unknown, Value
 from distlint.source.finding import Decision, Place, Step, waiting
 
 CauseKind = Literal["rank", "local", "exception", "loop", "state", "order"]
+ExitKind = Literal["return", "break", "continue", "sys.exit", "should_stop"]
+
+Logs = tuple[list[LogEntry], list[LogEntry]]
+"""What each of the two sides has done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +66,7 @@ class CauseFact:
     kind: CauseKind
     text: str
     place: Place
-    exit: Literal["return", "break", "continue", "sys.exit", "should_stop"] | None = None
+    exit: ExitKind | None = None
     exit_place: Place | None = None
     in_loop: bool = False
     site: int = 0
@@ -113,9 +128,6 @@ def witness_of(proof: Proof, locators: Locators, main: str) -> Witness | None:
     return _Explainer(proof, locators, main).explain()
 
 
-Entry = tuple[Any, ...]
-
-
 class _Explainer:
     def __init__(self, proof: Proof, locators: Locators, main: str) -> None:
         self.proof = proof
@@ -147,11 +159,11 @@ class _Explainer:
         failures = [
             entry
             for log in logs
-            for entry in log
-            if entry[0] == "decide" and entry[4] and _operator(entry[3]) == "exception"
+            for entry in decisions_in(log)
+            if entry.outcome and _operator(entry.value) == "exception"
         ]
-        is_expected = bool(failures) and all(_is_expected(each[1], each[2]) for each in failures)
-        decisions = [entry for log in tails for entry in log if entry[0] == "decide"]
+        is_expected = bool(failures) and all(map(_is_expected, failures))
+        decisions = [entry for log in tails for entry in decisions_in(log)]
         unsure = [event for event in found if event is not None and not event.certain]
         # a group whose members are not known may be just those ranks, unless it is one alone and
         # was given, or is of a mesh: one that an object keeps may reach into another job, such as
@@ -159,13 +171,17 @@ class _Explainer:
         given = all(_is_given(event.group[1]) for event in unsure) or (
             len(unsure) == 2 and unsure[0].group == unsure[1].group
         )
-        ranked = [e for e in decisions if v.is_ranked(e[3]) and not (given and _singles_out(e[3]))]
+        ranked = [
+            each
+            for each in decisions
+            if v.is_ranked(each.value) and not (given and _singles_out(each.value))
+        ]
         if unsure and ranked:
             return None
-        local = [e for e in decisions if e[3].local]
+        local = [each for each in decisions if each.value.local]
         if cause.kind in {"local", "exception", "loop"} and not local:
-            local = [e for e in self.differing() if e[3].local] or [
-                e for e in decisions if isinstance(e[3], Unknown)
+            local = [each for each in self.differing() if each.value.local] or [
+                each for each in decisions if isinstance(each.value, Unknown)
             ]
         region = self.region(found)
         facts = [self.fact(event) if event is not None else None for event in found]
@@ -180,12 +196,13 @@ class _Explainer:
             region=region[0] if region else None,
             region_event=facts[region[1]] if region else None,
             local=bool(local) or cause.kind == "local" or is_expected,
-            weak=bool(local) and (all(_is_weak(e[3]) for e in local) or _share_data(found)),
+            weak=bool(local)
+            and (all(_is_weak(each.value) for each in local) or _share_data(found)),
             call_place=self.call_place(tails),
             failure=not is_expected
             and (
                 bool(failures)
-                or any(_operator(e[3]) == "exception" for e in decisions)
+                or any(_operator(each.value) == "exception" for each in decisions)
                 or cause.kind == "exception"
             ),
             conditional=tuple(
@@ -206,9 +223,9 @@ class _Explainer:
         event = self.proof.divergence.events[side]
         if event is None or event.kind not in {"group_creation", "wrap"}:
             return False
-        decided = [entry for entry in self.traces[side].log if entry[0] == "decide"]
+        decided = list(decisions_in(self.traces[side].log))
         if event.kind == "group_creation":
-            asked = [entry[3] for entry in decided if entry[1] is event.frame]
+            asked = [entry.value for entry in decided if entry.frame is event.frame]
             if asked and _fills_on_first_use(event.frame.function, asked[-1]):
                 return True
         if self.proof.divergence.serial >= len(self.common[side]):
@@ -217,7 +234,8 @@ class _Explainer:
         callers = set(self.callers(side))
         filled = _filled_by(event.frame.function) if event.kind == "group_creation" else set[str]()
         return any(
-            entry[1] in callers and _fills_on_first_use(entry[1].function, entry[3], filled)
+            entry.frame in callers
+            and _fills_on_first_use(entry.frame.function, entry.value, filled)
             for entry in decided
         )
 
@@ -246,7 +264,7 @@ class _Explainer:
 
     # ---- where the paths part
 
-    def logs_since_alignment(self) -> tuple[list[Entry], list[Entry]]:
+    def logs_since_alignment(self) -> Logs:
         """The logs since the two ranks last met at the same place in the same iteration."""
         serial = self.proof.divergence.serial
         starts = [0, 0]
@@ -280,29 +298,28 @@ class _Explainer:
             self.traces[1].log[starts[1] : ends[1]],
         )
 
-    def cause(self, tails: tuple[list[Entry], list[Entry]]) -> CauseFact:
-        heads = [next((e for e in tail if e[0] == "decide"), None) for tail in tails]
+    def cause(self, tails: Logs) -> CauseFact:
+        heads = [first_decision(tail) for tail in tails]
         head = heads[0] or heads[1]
         if head is None and not self.proof.divergence.differs:
             # they had parted before they last met, and met by chance
             head = next(reversed(self.differing()), None)
         if head is None:
             return self.cause_at_event()
-        _, frame, site, value, _, it, *_ = head
+        frame, site, value = head.frame, head.site, head.value
         other = heads[1] if head is heads[0] else None
-        same_place = other is None or (other[1] is frame and other[2] == site)
+        same_place = other is None or other.place == head.place
         locator = self.locators.of(frame.module.key)
-        kind = self.cause_kind(value, other[3] if other is not None and same_place else value)
+        kind = self.cause_kind(value, other.value if other is not None and same_place else value)
         writer = self.writer(head) if kind in {"state", "local"} else None
-        if writer is not None and _operator(writer[3]) == "exception":
-            place = self.locators.of(writer[1].module.key)
-            found = place.place(writer[2])
-            return CauseFact("exception", place.text(writer[2]), found, site=writer[2])
+        if writer is not None and _operator(writer.value) == "exception":
+            text = self.locators.of(writer.frame.module.key).text(writer.site)
+            return CauseFact("exception", text, self.located(writer), site=writer.site)
         if kind == "state":
             deciding = [writer] if writer is not None else self.writing() or self.differing()
-            if deciding and not any(v.is_ranked(entry[3]) for entry in deciding):
+            if deciding and not any(v.is_ranked(entry.value) for entry in deciding):
                 kind = "local"
-        if writer is not None and kind == "state" and writer[3].local:
+        if writer is not None and kind == "state" and writer.value.local:
             kind = "local"
         if kind == "local" and _is_while(frame, site):
             kind = "loop"
@@ -315,7 +332,7 @@ class _Explainer:
             place=locator.place(site),
             exit=leaving[0] if leaving else None,
             exit_place=leaving[1] if leaving else None,
-            in_loop=bool(it),
+            in_loop=bool(head.turns),
             site=site,
             exit_site=leaving[2] if leaving else None,
             written=self.written(head) if kind == "state" else None,
@@ -340,64 +357,74 @@ class _Explainer:
             return "loop" if operator == "trip" else "local"
         return "state" if value is not other else "rank"
 
-    def writer(self, head: Entry) -> Entry | None:
+    def writer(self, head: Decided) -> Decided | None:
         """The decision by which a variable of the condition differs: a rank test if possible."""
-        names = self.names_read(head[1], head[2])
-        assigned = [{(e[1], e[2]) for e in trace.log if e[0] == "assign"} for trace in self.traces]
-        parted = {id(entry) for entry in self.differing()}
-        found: Entry | None = None
+        names = self.names_read(head)
+        assigned = self.assigned()
+        diverged = set(self.differing())
+        found: Decided | None = None
         for side, trace in enumerate(self.traces):
-            last: Entry | None = None
+            last: Decided | None = None
             for entry in trace.log:
-                if entry[0] == "decide" and (id(entry) in parted or self.alone(entry, side)):
-                    last = entry
-                elif entry[0] != "assign" or last is None or _target_name(entry[3]) not in names:
-                    continue
-                elif (entry[1], entry[2]) not in assigned[1 - side]:
-                    if v.is_ranked(last[3]):
-                        return last
-                    found = last
+                if isinstance(entry, Decided):
+                    if entry in diverged or self.alone(entry, side):
+                        last = entry
+                elif last is not None and isinstance(entry, Assigned):
+                    if ir.last_name(entry.target) not in names:
+                        continue
+                    if entry.place not in assigned[1 - side]:
+                        if v.is_ranked(last.value):
+                            return last
+                        found = last
         return found
 
-    def alone(self, entry: Entry, side: int) -> bool:
+    def assigned(self) -> list[set[tuple[Frame, int]]]:
+        """Where each side has assigned something."""
+        return [
+            {entry.place for entry in trace.log if isinstance(entry, Assigned)}
+            for trace in self.traces
+        ]
+
+    def alone(self, entry: Decided, side: int) -> bool:
         """Did the other side come to another answer to this very question?"""
         return any(
-            e[0] == "decide" and e[1:4] == entry[1:4] and e[5] == entry[5] and e[4] != entry[4]
-            for e in self.traces[1 - side].log
+            other.question == entry.question and other.outcome != entry.outcome
+            for other in decisions_in(self.traces[1 - side].log)
         )
 
-    def differing(self) -> list[Entry]:
+    def differing(self) -> list[Decided]:
         """All decisions, from the start on, that the two ranks took differently."""
         first, second = (
-            {(e[1], e[2], e[5], e[3]): e for e in trace.log if e[0] == "decide"}
-            for trace in self.traces
+            {entry.question: entry for entry in decisions_in(trace.log)} for trace in self.traces
         )
-        return [e for key, e in first.items() if key in second and second[key][4] != e[4]]
+        return [
+            entry
+            for question, entry in first.items()
+            if question in second and second[question].outcome != entry.outcome
+        ]
 
-    def writing(self) -> list[Entry]:
+    def writing(self) -> list[Decided]:
         """Those of the decisions taken differently after which one side alone assigns something."""
-        parted = {(e[1], e[2], e[5], e[3]): e for e in self.differing()}
-        assigned = [{(e[1], e[2]) for e in trace.log if e[0] == "assign"} for trace in self.traces]
-        found: dict[int, Entry] = {}
+        diverged = {entry.question: entry for entry in self.differing()}
+        assigned = self.assigned()
+        found: dict[Decided, None] = {}
         for side, trace in enumerate(self.traces):
-            last: Entry | None = None
+            last: Decided | None = None
             for entry in trace.log:
-                if entry[0] == "decide":
-                    last = parted.get((entry[1], entry[2], entry[5], entry[3]))
-                elif entry[0] == "assign" and last is not None:
-                    if (entry[1], entry[2]) not in assigned[1 - side]:
-                        found[id(last)] = last
-        return list(found.values())
+                if isinstance(entry, Decided):
+                    last = diverged.get(entry.question)
+                elif isinstance(entry, Assigned) and last is not None:
+                    if entry.place not in assigned[1 - side]:
+                        found[last] = None
+        return list(found)
 
-    def both_arms(self, head: Entry) -> bool:
+    def both_arms(self, head: Decided) -> bool:
         """Do both sides come to a collective inside the arms of the deciding branch?"""
-        _, frame, site, *_ = head
         found = 0
         for side, event in enumerate(self.proof.divergence.events):
             if event is None:
                 return False
-            k = self.left_to_do(side)
-            if _inside_branch(k, frame, site):
+            if _inside_branch(self.left_to_do(side), head):
                 found += 1
         return found == 2
 
@@ -407,19 +434,17 @@ class _Explainer:
         common = self.common[side]
         return self.traces[side].conts[common[serial]] if serial < len(common) else None
 
-    def subject(
-        self, facts: list[EventFact | None], tails: tuple[list[Entry], list[Entry]]
-    ) -> EventFact | None:
+    def subject(self, facts: list[EventFact | None], tails: Logs) -> EventFact | None:
         """The collective inside the deciding branch, or the one that the other side lacks."""
         first, second = facts
         if first is None or second is None:
             return first or second
-        head = next((e for tail in tails for e in tail if e[0] == "decide"), None)
+        head = first_decision(*tails)
         if head is not None:
             inside = [
                 fact
                 for side, fact in enumerate(facts)
-                if _inside_branch(self.left_to_do(side), head[1], head[2])
+                if _inside_branch(self.left_to_do(side), head)
             ]
             if len(inside) == 1 and not self.leaves_arm(head):
                 return inside[0]
@@ -428,76 +453,78 @@ class _Explainer:
                 return next((fact for fact in facts if fact and fact.kind != "barrier"), first)
         return first
 
-    def leaves_arm(self, head: Entry) -> bool:
+    def leaves_arm(self, head: Decided) -> bool:
         """Does the first arm of the branch end with a jump?"""
-        function = head[1].function
-        blocks = _arms(function.body if function is not None else head[1].module.body, head[2])
+        blocks = _arms(head)
         jumps = (ir.Return, ir.Break, ir.Continue)
         return bool(blocks and blocks[0]) and isinstance(blocks[0][-1], jumps)
 
-    def exit_after(
-        self, tails: tuple[list[Entry], list[Entry]], frame: Frame
-    ) -> tuple[Any, Place, int] | None:
+    def exit_after(self, tails: Logs, frame: Frame) -> tuple[ExitKind, Place, int] | None:
         """The jump with which one side leaves, right after the decision."""
         jumps = []
         below = _sites_below(frame, tails)
         for tail in tails:
-            jump = None
+            jump: tuple[ExitKind, LogEntry] | None = None
             for entry in tail[1:]:
-                if entry[0] == "event":
+                if isinstance(entry, Issued):
                     break
-                if entry[0] == "exit" and entry[3]:
+                if isinstance(entry, Exited) and entry.ok:
                     jump = ("sys.exit", entry)
                 if jump is not None:
                     continue  # another exit on the way out is the one that counts
-                if entry[0] == "assign" and getattr(entry[3], "attr", "") in STOP_FLAGS:
-                    jump = ("should_stop", entry)
-                    break
-                if entry[0] == "jump" and entry[1] is frame:
-                    if not below or entry[2] in below:
-                        jump = (entry[3], entry)
+                if isinstance(entry, Assigned):
+                    if getattr(entry.target, "attr", "") in STOP_FLAGS:
+                        jump = ("should_stop", entry)
+                        break
+                if isinstance(entry, Jumped) and entry.frame is frame:
+                    if not below or entry.site in below:
+                        jump = (_JUMPS[entry.completion], entry)
                     break
             jumps.append(jump)
         left = [jump for jump in jumps if jump is not None]
-        if len(left) == 2 and left[0][1][2] == left[1][1][2]:
+        if len(left) == 2 and left[0][1].site == left[1][1].site:
             return None
-        left.sort(key=lambda jump: jump[1][2])
+        left.sort(key=lambda jump: jump[1].site)
         # an ordinary return at the end of the function is no exit of its own
         for name, entry in left:
             if self.is_early(entry):
-                place = self.locators.of(entry[1].module.key).place(entry[2])
-                return name, place, entry[2]
+                return name, self.located(entry), entry.site
         return None
 
-    def is_early(self, entry: Entry) -> bool:
-        frame: Frame = entry[1]
-        if entry[0] in {"exit", "assign"} or frame.function is None:
+    def is_early(self, entry: LogEntry) -> bool:
+        """Is it no return at the end of a function?"""
+        function = entry.frame.function
+        if isinstance(entry, (Exited, Assigned)) or function is None:
             return True
-        last = frame.function.body[-1] if frame.function.body else None
-        return not (isinstance(last, ir.Return) and last.site == entry[2])
+        last = function.body[-1] if function.body else None
+        return not (isinstance(last, ir.Return) and last.site == entry.site)
 
-    def written(self, head: Entry) -> Place | None:
+    def written(self, head: Decided) -> Place | None:
         """The assignment that only one of the sides made."""
-        _, frame, site, *_ = head
         sites = [
             {
-                (e[1].module.key, e[2])
-                for e in trace.log[: trace.places[-1] if trace.places else None]
-                if e[0] == "assign"
+                (entry.frame.module.key, entry.site)
+                for entry in trace.log[: trace.places[-1] if trace.places else None]
+                if isinstance(entry, Assigned)
             }
             for trace in self.traces
         ]
         alone = sites[0] ^ sites[1]
-        names = self.names_read(frame, site)
+        names = self.names_read(head)
         for trace in self.traces:
             for entry in reversed(trace.log):
-                if entry[0] == "assign" and (entry[1].module.key, entry[2]) in alone:
-                    if _target_name(entry[3]) in names:
-                        return self.locators.of(entry[1].module.key).place(entry[2])
+                if isinstance(entry, Assigned) and (entry.frame.module.key, entry.site) in alone:
+                    if ir.last_name(entry.target) in names:
+                        return self.located(entry)
         return None
 
-    def names_read(self, frame: Frame, site: int) -> frozenset[str]:
-        text = self.locators.of(frame.module.key).text(site)
+    def located(self, entry: LogEntry) -> Place:
+        """Where in its file an entry belongs."""
+        return self.locators.of(entry.frame.module.key).place(entry.site)
+
+    def names_read(self, head: Decided) -> frozenset[str]:
+        """The names in the text of a condition."""
+        text = self.locators.of(head.frame.module.key).text(head.site)
         return frozenset("".join(c if c.isalnum() or c == "_" else " " for c in text).split())
 
     # ---- words
@@ -522,15 +549,15 @@ class _Explainer:
         text = f"{event.op}: {_short(locator.text(event.site))}"
         return Step(text, locator.place(event.site), is_collective=True)
 
-    def steps(self, tail: list[Entry], event: Event | None, side: int) -> tuple[Step, ...]:
+    def steps(self, tail: list[LogEntry], event: Event | None, side: int) -> tuple[Step, ...]:
         """What one side does from the decision on; how callees return is no news."""
         found = []
         for entry in tail:
-            is_outer = entry[0] == "exit" or entry[1].depth <= tail[0][1].depth
-            if entry[0] in {"jump", "exit"} and is_outer and self.is_early(entry):
-                place = self.locators.of(entry[1].module.key).place(entry[2])
-                verb = entry[3] if entry[0] == "jump" else "exit"
-                found.append(Step(_VERBS.get(verb, verb), place))
+            if isinstance(entry, Exited):
+                found.append(Step("exits", self.located(entry)))
+            elif isinstance(entry, Jumped) and entry.frame.depth <= tail[0].frame.depth:
+                if self.is_early(entry):
+                    found.append(Step(_VERBS[entry.completion], self.located(entry)))
         del found[2:]
         if event is not None:
             found.append(self.step_of(event))
@@ -538,25 +565,24 @@ class _Explainer:
             found.append(Step("reaches the end"))
         return tuple(found)
 
-    def decisions(self, logs: tuple[list[Entry], list[Entry]]) -> tuple[Decision, ...]:
-        found: dict[Any, Entry] = {}
+    def decisions(self, logs: Logs) -> tuple[Decision, ...]:
+        found: dict[Any, Decided] = {}
         table: dict[Any, list[bool | None]] = {}
         for side, log in enumerate(logs):
-            for entry in log:
-                if entry[0] == "decide" and _operator(entry[3]) != "under":
-                    key = (entry[1].module.key, entry[2], entry[5], entry[3])
+            for entry in decisions_in(log):
+                if _operator(entry.value) != "under":
+                    key = (entry.frame.module.key, entry.site, entry.turns, entry.value)
                     row = table.setdefault(key, [None, None])
                     if row[side] is None:
-                        row[side] = entry[4]
+                        row[side] = entry.outcome
                         found.setdefault(key, entry)
         telling = []
         for key, row in table.items():
-            _, frame, site, value, *_ = found[key]
-            kind = _decision_kind(value, row)
-            locator = self.locators.of(frame.module.key)
-            telling.append(
-                Decision(locator.text(site), self.outcome(row, value), kind, locator.place(site))
-            )
+            entry = found[key]
+            text = self.locators.of(entry.frame.module.key).text(entry.site)
+            kind = _decision_kind(entry.value, row)
+            outcome = self.outcome(row, entry.value)
+            telling.append(Decision(text, outcome, kind, self.located(entry)))
         notable = [d for d in telling if d.kind != "assumed"] or telling
         return tuple(dict.fromkeys(notable))[-5:]
 
@@ -574,12 +600,12 @@ class _Explainer:
         first, second = self.proof.divergence.ranks
         return f"rank {first}", f"rank {second}"
 
-    def rank_names(self, tails: tuple[list[Entry], list[Entry]]) -> tuple[str, str]:
+    def rank_names(self, tails: Logs) -> tuple[str, str]:
         for tail in tails:
-            for entry in tail:
-                if entry[0] == "decide" and isinstance(entry[3], v.PerRank):
-                    return self.named_classes(entry[3])
-        if any(e[0] == "decide" and e[3].local for tail in tails for e in tail):
+            for entry in decisions_in(tail):
+                if isinstance(entry.value, v.PerRank):
+                    return self.named_classes(entry.value)
+        if any(entry.value.local for tail in tails for entry in decisions_in(tail)):
             return "one rank", "another rank"
         return self.side_names
 
@@ -607,10 +633,10 @@ class _Explainer:
                 return (name, other) if mask[first] else (other, name)
         return self.side_names
 
-    def call_place(self, tails: tuple[list[Entry], list[Entry]]) -> Place | None:
+    def call_place(self, tails: Logs) -> Place | None:
         """Where the module that is checked calls into the one in which the ranks part."""
-        head = next((e for tail in tails for e in tail if e[0] == "decide"), None)
-        if head is None or head[1].module.key == self.main:
+        head = first_decision(*tails)
+        if head is None or head.frame.module.key == self.main:
             return None
         for side in (0, 1):
             k = self.left_to_do(side)
@@ -643,18 +669,23 @@ class _Explainer:
         return None
 
 
+_JUMPS: dict[AbruptCompletion, ExitKind] = {
+    AbruptCompletion.RETURN: "return",
+    AbruptCompletion.BREAK: "break",
+    AbruptCompletion.CONTINUE: "continue",
+}
 _VERBS = {
-    "return": "returns",
-    "break": "breaks out of the loop",
-    "continue": "goes on to the next iteration",
-    "exit": "exits",
+    AbruptCompletion.RETURN: "returns",
+    AbruptCompletion.BREAK: "breaks out of the loop",
+    AbruptCompletion.CONTINUE: "goes on to the next iteration",
 }
 
 
-def _is_expected(frame: Frame, site: int) -> bool:
-    """Is the handler at a site there for what does happen on one rank: it runs out of memory?"""
+def _is_expected(failure: Decided) -> bool:
+    """Is the handler there for what does happen on one rank: it runs out of memory?"""
     return any(
-        isinstance(node, ir.Handler) and node.is_for_memory for node in _nodes_at(frame, site)
+        isinstance(node, ir.Handler) and node.is_for_memory
+        for node in _nodes_at(failure.frame, failure.site)
     )
 
 
@@ -664,7 +695,7 @@ def _same_place(found: tuple[Event | None, Event | None]) -> bool:
     return first is not None and second is not None and first.site == second.site
 
 
-def _split(first: list[Entry], second: list[Entry]) -> tuple[int, int]:
+def _split(first: list[LogEntry], second: list[LogEntry]) -> tuple[int, int]:
     """Where two logs part for good: the last decision that differs before they lose each other.
 
     Branches that rejoin with nothing but local work in them are skipped: the logs meet again there.
@@ -674,8 +705,9 @@ def _split(first: list[Entry], second: list[Entry]) -> tuple[int, int]:
     last: tuple[int, int] | None = None
     while i < len(left) and j < len(right):
         if left[i] == right[j]:
-            if first[i][0] == "decide" and first[i][4] != second[j][4]:
-                last = (i, j)
+            one, other = first[i], second[j]
+            if isinstance(one, Decided) and isinstance(other, Decided):
+                last = (i, j) if one.outcome != other.outcome else last
             i, j = i + 1, j + 1
             continue
         again = _meeting(left, right, i, j)
@@ -685,14 +717,14 @@ def _split(first: list[Entry], second: list[Entry]) -> tuple[int, int]:
     return last if last is not None else (i, j)
 
 
-def _keys(log: list[Entry]) -> list[tuple[Any, ...]]:
+def _keys(log: list[LogEntry]) -> list[tuple[Any, ...]]:
     """What identifies an entry: kind, activation, site, iteration, collectives so far."""
     serial = 0
     found = []
     for entry in log:
-        serial += entry[0] == "event"
-        turn = entry[5] if entry[0] == "decide" else entry[3] if entry[0] == "event" else ()
-        found.append((entry[0], entry[1], entry[2], turn, serial))
+        serial += isinstance(entry, Issued)
+        turns = entry.turns if isinstance(entry, (Decided, Issued)) else ()
+        found.append((type(entry), entry.frame, entry.site, turns, serial))
     return found
 
 
@@ -707,11 +739,9 @@ def _meeting(left: list[Any], right: list[Any], i: int, j: int) -> tuple[int, in
     return best
 
 
-def _inside_branch(k: Continuation | None, frame: Frame, site: int) -> bool:
-    """Is a continuation inside an arm of the branch at ``site``?"""
-    function = frame.function
-    body = function.body if function is not None else frame.module.body
-    blocks = _arms(body, site)
+def _inside_branch(k: Continuation | None, head: Decided) -> bool:
+    """Is a continuation inside an arm of the branch that was decided?"""
+    blocks = _arms(head)
     while k is not None:
         if isinstance(k, RestOfBlock) and any(k.block is block for block in blocks):
             return True
@@ -719,18 +749,17 @@ def _inside_branch(k: Continuation | None, frame: Frame, site: int) -> bool:
     return False
 
 
-def _sites_below(frame: Frame, tails: tuple[list[Entry], list[Entry]]) -> frozenset[int]:
+def _sites_below(frame: Frame, tails: Logs) -> frozenset[int]:
     """Sites of the statements inside the branch that was decided first; none if it is no branch."""
-    head = next((e for tail in tails for e in tail if e[0] == "decide"), None)
-    if head is None or head[1] is not frame:
+    head = first_decision(*tails)
+    if head is None or head.frame is not frame:
         return frozenset()
-    body = frame.function.body if frame.function is not None else frame.module.body
     last: ir.If | None = None
-    stack: list[Any] = list(body)
+    stack: list[Any] = list(_body_of(frame))
     while stack:
         node = stack.pop()
         # sites count up: the condition belongs to the last statement that begins before it
-        if isinstance(node, ir.If) and node.site <= head[2]:
+        if isinstance(node, ir.If) and node.site <= head.site:
             last = node if last is None or node.site > last.site else last
         if isinstance(node, (ir.Stmt, ir.Handler)):
             stack.extend(c for c in ir.children(node) if isinstance(c, (ir.Stmt, ir.Handler)))
@@ -742,12 +771,13 @@ def _sites_below(frame: Frame, tails: tuple[list[Entry], list[Entry]]) -> frozen
         for statement in block
     }
     # the condition of another kind of statement further down is not this branch's
-    return frozenset(below) if not below or head[2] < min(below) else frozenset()
+    return frozenset(below) if not below or head.site < min(below) else frozenset()
 
 
-def _arms(body: ir.Block, site: int) -> list[ir.Block]:
-    """The blocks below a branch, nested ones included."""
-    stack: list[Any] = list(body)
+def _arms(head: Decided) -> list[ir.Block]:
+    """The blocks below the branch that was decided, nested ones included."""
+    site = head.site
+    stack: list[Any] = list(_body_of(head.frame))
     while stack:
         node = stack.pop()
         if isinstance(node, (ir.If, ir.For, ir.While)) and node.site == site:
@@ -757,6 +787,11 @@ def _arms(body: ir.Block, site: int) -> list[ir.Block]:
         if isinstance(node, (ir.Stmt, ir.Handler)):
             stack.extend(c for c in ir.children(node) if isinstance(c, (ir.Stmt, ir.Handler)))
     return []
+
+
+def _body_of(frame: Frame) -> ir.Block:
+    """The body of the function, or of the module, that runs in a frame."""
+    return frame.function.body if frame.function is not None else frame.module.body
 
 
 def _blocks_below(block: ir.Block) -> list[ir.Block]:
@@ -778,7 +813,7 @@ def _is_while(frame: Frame, site: int) -> bool:
 
 def _nodes_at(frame: Frame, site: int) -> Iterator[ir.Stmt | ir.Handler]:
     """The statements and handlers of a function, or of a module, that have a site."""
-    stack: list[Any] = list(frame.function.body if frame.function else frame.module.body)
+    stack: list[Any] = list(_body_of(frame))
     while stack:
         node = stack.pop()
         if isinstance(node, (ir.Stmt, ir.Handler)):
@@ -881,10 +916,6 @@ def _decision_kind(value: Value, row: list[bool | None]) -> Any:
 
 def _truth(value: bool | None) -> str:
     return "" if value is None else "true" if value else "false"
-
-
-def _target_name(target: ir.Expr) -> str:
-    return ir.last_name(target)
 
 
 def _short(text: str) -> str:

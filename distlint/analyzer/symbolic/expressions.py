@@ -567,10 +567,7 @@ class Expressions(NameResolver):
     def trip(self, iterable: Value, index: int, site: int) -> bool:
         """Does an iteration with this index take place?"""
         atom = self.trip_atom(iterable, index)
-        outcome = self.decide(atom)
-        if self.log is not None:
-            self.log.append(("decide", self.frame, site, atom, outcome, self.it))
-        return outcome
+        return self.decide_at(site, atom)
 
     def trip_atom(self, iterable: Value, index: int) -> Unknown:
         """The unknown that says whether there is an item with this index."""

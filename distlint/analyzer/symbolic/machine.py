@@ -24,6 +24,7 @@ from distlint.analyzer.symbolic.continuations import (
     TryBlock,
     WithBlock,
 )
+from distlint.analyzer.symbolic.execution_log import Assigned, Decided
 from distlint.analyzer.symbolic.expressions import LOOP_BOUND
 from distlint.analyzer.symbolic.state import (
     BranchUndecided,
@@ -244,7 +245,7 @@ class Machine(Unwinder):
                 where = self.frame.function or self.frame.module.key
                 self.lengths[where, statement.site, outer] = len(exact)
                 if isinstance(iterable, v.PerRank):
-                    self.log.append(("decide", self.frame, statement.site, iterable, more, self.it))
+                    self.log.append(Decided(self.frame, statement.site, iterable, more, self.it))
         else:
             most = LOOP_BOUND + self.counts_on(statement, outer)
             more = index < most and self.has_turn(statement, index, iterable, outer)
@@ -374,7 +375,7 @@ class Machine(Unwinder):
         value = self.evaluate(s.value)
         if self.log is not None:
             for target in s.targets:
-                self.log.append(("assign", self.frame, s.site, target, value))
+                self.log.append(Assigned(self.frame, s.site, target, value))
         for target in s.targets:
             self.bind_target(target, value)
         self.done(k)
@@ -412,7 +413,7 @@ class Machine(Unwinder):
     def do_augmented(self, s: ir.AugAssign, k: RestOfBlock) -> str | None:
         value = v.binary(s.op, self.evaluate(s.target), self.evaluate(s.value), self.cluster)
         if self.log is not None:
-            self.log.append(("assign", self.frame, s.site, s.target, value))
+            self.log.append(Assigned(self.frame, s.site, s.target, value))
         self.bind_target(s.target, value)
         self.done(k)
         return None

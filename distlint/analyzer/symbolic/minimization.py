@@ -9,6 +9,7 @@ from typing import Any
 
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.context import ExecutionContext
+from distlint.analyzer.symbolic.execution_log import Decided, LogEntry, decisions_in
 from distlint.analyzer.symbolic.machine import END
 from distlint.analyzer.symbolic.product import Divergence, difference
 from distlint.analyzer.symbolic.replay import Trace, replay
@@ -21,7 +22,6 @@ MAX_CANDIDATES = 12
 
 DecisionPoint = tuple[str, int]
 """The module and the site of a test of the rank."""
-Entry = tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,21 +31,20 @@ class Irrelevant:
     atoms: frozenset[Unknown] = frozenset()
     spots: frozenset[DecisionPoint] = frozenset()
 
-    def covers(self, entry: Entry) -> bool:
+    def covers(self, entry: LogEntry) -> bool:
         """Is an entry of a log such a decision?"""
-        if entry[0] != "decide":
+        if not isinstance(entry, Decided):
             return False
-        _, frame, site, value, *_ = entry
-        if v.is_ranked(value):
-            return (frame.module.key, site) in self.spots
-        atoms = set(_local_atoms(value))
+        if v.is_ranked(entry.value):
+            return _spot(entry) in self.spots
+        atoms = set(_local_atoms(entry.value))
         return bool(atoms) and atoms <= self.atoms
 
     def without(self, trace: Trace) -> Trace:
         """A trace that does not mention them."""
         if not (self.atoms or self.spots):
             return trace
-        kept = list[Entry]()
+        kept = list[LogEntry]()
         before = [0]
         for entry in trace.log:
             if not self.covers(entry):
@@ -187,11 +186,10 @@ def _mirrored(assumed: dict[Any, bool]) -> dict[Any, bool]:
 def _obey(traces: list[Trace], spot: DecisionPoint, outcome: bool) -> bool:
     """Have all tests of the rank at a place come out like this?"""
     return all(
-        entry[4] is outcome
+        entry.outcome is outcome
         for trace in traces
-        for entry in trace.log
-        if entry[0] == "decide" and isinstance(entry[3], v.PerRank)
-        if (entry[1].module.key, entry[2]) == spot
+        for entry in decisions_in(trace.log)
+        if isinstance(entry.value, v.PerRank) and _spot(entry) == spot
     )
 
 
@@ -237,9 +235,9 @@ def _own_decisions(found: Deadlock) -> Iterator[tuple[Unknown, tuple[bool | None
     """What the two ranks have decided for themselves, and how each did."""
     answers: dict[Unknown, list[bool | None]] = {}
     for side, rank in enumerate(found.divergence.ranks):
-        for entry in found.traces[rank].log:
-            if entry[0] == "decide" and not v.is_ranked(entry[3]):
-                value, outcome = entry[3], entry[4]
+        for entry in decisions_in(found.traces[rank].log):
+            if not v.is_ranked(entry.value):
+                value, outcome = entry.value, entry.outcome
                 while isinstance(value, Unknown) and value.op == "not":
                     value, outcome = value.args[0], not outcome
                 for atom in _local_atoms(value):
@@ -275,12 +273,15 @@ def _rank_tests(found: Deadlock) -> list[DecisionPoint]:
     """Where the two ranks have tested which rank they are, and differ."""
     seen: list[dict[DecisionPoint, set[bool]]] = [{}, {}]
     for side, rank in enumerate(found.divergence.ranks):
-        for entry in found.traces[rank].log:
-            if entry[0] == "decide" and isinstance(entry[3], v.PerRank):
-                spot = (entry[1].module.key, entry[2])
-                seen[side].setdefault(spot, set()).add(entry[4])
+        for entry in decisions_in(found.traces[rank].log):
+            if isinstance(entry.value, v.PerRank):
+                seen[side].setdefault(_spot(entry), set()).add(entry.outcome)
     spots = dict.fromkeys((*seen[0], *seen[1]))
     return [s for s in spots if seen[0].get(s) != seen[1].get(s)][:MAX_CANDIDATES]
+
+
+def _spot(entry: Decided) -> DecisionPoint:
+    return (entry.frame.module.key, entry.site)
 
 
 def _local_atoms(value: Value) -> Iterator[Unknown]:

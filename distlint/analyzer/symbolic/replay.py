@@ -12,6 +12,7 @@ from distlint.analyzer.symbolic import strides
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.context import ExecutionContext
 from distlint.analyzer.symbolic.continuations import Continuation, LoopHead, RestOfBlock
+from distlint.analyzer.symbolic.execution_log import Issued, LogEntry, decisions_in
 from distlint.analyzer.symbolic.joined_values import as_less, is_joined, outcomes, tests_in
 from distlint.analyzer.symbolic.machine import ABORT, END, Machine, Place
 from distlint.analyzer.symbolic.product import Divergence, alone, difference, resume
@@ -44,7 +45,7 @@ class Trace:
     conts: list[Continuation | None] = field(default_factory=list)
     """What was left to do at each event."""
     ended: str = "end"
-    log: list[tuple[Any, ...]] = field(default_factory=list)
+    log: list[LogEntry] = field(default_factory=list)
     is_cut: bool = False
     """Were there too many collectives, or too many questions?"""
     asked: bool = False
@@ -151,10 +152,10 @@ DecisionPoint = tuple[Any, ...]
 
 def _decisions(trace: Trace, since: int = 0) -> Iterator[tuple[DecisionPoint, Unknown, bool]]:
     """What a rank has decided where, and by which unknown."""
-    for entry in trace.log[since:]:
-        if entry[0] == "decide" and isinstance(entry[3], Unknown):
-            _, frame, site, value, outcome, turns = entry
-            yield _spot(frame, site, turns, value), value, outcome
+    for entry in decisions_in(trace.log[since:]):
+        value = entry.value
+        if isinstance(value, Unknown):
+            yield _spot(entry.frame, entry.site, entry.turns, value), value, entry.outcome
 
 
 def _answers(trace: Trace, since: int = 0) -> Iterator[tuple[DecisionPoint, Unknown, bool]]:
@@ -381,7 +382,7 @@ class RankExecution:
         trace.places.append(len(trace.log))
         trace.turns.append(machine.it)
         trace.conts.append(machine.k)
-        trace.log.append(("event", event.frame, event.site, machine.it))
+        trace.log.append(Issued(event.frame, event.site, machine.it))
         self.common += self.partner in event.members
         return event
 

@@ -26,6 +26,7 @@ from distlint.analyzer.symbolic.continuations import (
     TryBlock,
     WithBlock,
 )
+from distlint.analyzer.symbolic.execution_log import Decided, Exited, Jumped
 from distlint.analyzer.symbolic.state import CollectiveReached, Event, Exit, Frame
 from distlint.analyzer.symbolic.values import Const, Unknown, Value, const, unknown
 from distlint.analyzer.symbolic.view import IN_PROCESSES, JOINED, RETURNED, RISKY
@@ -85,7 +86,7 @@ class Unwinder(Calls):
         if self.fails_on_the_way(k, s.site, (ReturnToCaller,)):
             return None
         if self.log is not None:
-            self.log.append(("jump", self.frame, s.site, "return"))
+            self.log.append(Jumped(self.frame, s.site, AbruptCompletion.RETURN))
         self.results = {}
         self.k = k.next
         return self.unwind(AbruptCompletion.RETURN, value, s.site)
@@ -94,7 +95,7 @@ class Unwinder(Calls):
         if self.fails_on_the_way(k, s.site, (ReturnToCaller, LoopHead)):
             return None
         if self.log is not None:
-            self.log.append(("jump", self.frame, s.site, "break"))
+            self.log.append(Jumped(self.frame, s.site, AbruptCompletion.BREAK))
         self.k = k.next
         return self.unwind(AbruptCompletion.BREAK, None, s.site)
 
@@ -102,7 +103,7 @@ class Unwinder(Calls):
         if self.fails_on_the_way(k, s.site, (ReturnToCaller, LoopHead)):
             return None
         if self.log is not None:
-            self.log.append(("jump", self.frame, s.site, "continue"))
+            self.log.append(Jumped(self.frame, s.site, AbruptCompletion.CONTINUE))
         self.k = k.next
         return self.unwind(AbruptCompletion.CONTINUE, None, s.site)
 
@@ -131,7 +132,7 @@ class Unwinder(Calls):
     def leave_process(self, exit_: Exit) -> str | None:
         """End at once, or leave all blocks next."""
         if self.log is not None:
-            self.log.append(("exit", self.frame, exit_.site, exit_.ok))
+            self.log.append(Exited(self.frame, exit_.site, exit_.ok))
         if exit_.at_once:
             return END if exit_.ok else ABORT
         self.results = {}
@@ -513,7 +514,7 @@ class Unwinder(Calls):
         outcome = self.decide(atom)
         self.store.pop(RISKY, None)
         if self.log is not None:
-            self.log.append(("decide", frame, handler.site, atom, outcome, self.it))
+            self.log.append(Decided(frame, handler.site, atom, outcome, self.it))
         return outcome
 
     def fails_before(self, event: Event) -> bool:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.continuations import Continuation
+from distlint.analyzer.symbolic.execution_log import Decided, LogEntry
 from distlint.analyzer.symbolic.state import (
     BranchUndecided,
     Frame,
@@ -58,7 +59,7 @@ class View:
         self.store: dict[Key, Value] = {}
         self.inner: tuple[Any, ...] = ()
         self.site = 0
-        self.log: list[tuple[Any, ...]] | None = None
+        self.log: list[LogEntry] | None = None
         self.lengths: dict[tuple[Any, ...], int] = {}
         """How long the known collections were over which loops have gone, while there is a log."""
         self.mark = 0
@@ -136,6 +137,13 @@ class View:
             raise BranchUndecided(atom, self.key(atom))
         return outcome
 
+    def decide_at(self, site: int, atom: Unknown) -> bool:
+        """The truth of an unknown that is asked for at a site, which the log keeps."""
+        outcome = self.decide(atom)
+        if self.log is not None:
+            self.log.append(Decided(self.frame, site, atom, outcome, self.it))
+        return outcome
+
     def implied(self, atom: Unknown) -> bool | None:
         """What other bounds of a number tell: where ``3 < n`` has been assumed, ``1 < n`` is so."""
         if v.is_surely_true(atom):
@@ -189,7 +197,7 @@ class View:
         if self.forced and isinstance(value, v.PerRank):
             outcome = self.forced.get((self.frame.module.key, site), outcome)
         if self.log is not None:
-            self.log.append(("decide", self.frame, site, value, outcome, self.it))
+            self.log.append(Decided(self.frame, site, value, outcome, self.it))
         return outcome
 
     def _truth(self, value: Value) -> bool:
