@@ -9,7 +9,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.static.slicing import HARMLESS
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.expressions import EXACT_BOUND, Expressions, is_of_outputs
-from distlint.analyzer.symbolic.state import Exit, Frame
+from distlint.analyzer.symbolic.state import Exit, Frame, ResultKey
 from distlint.analyzer.symbolic.values import UNEVEN, Const, Unknown, Value, const, unknown
 
 SHORT_RANGE = 8
@@ -164,10 +164,10 @@ class Builtins(Expressions):
             return v.seq(v.CUT, [const(item) for item in made[: 2 + length % 3]])
         return v.seq("list", [const(item) for item in made])
 
-    def b_range(self, args: list[Value], *_: Any) -> Value:
+    def b_range(self, args: list[Value], *_: object) -> Value:
         return self.make_range(args)
 
-    def b_len(self, args: list[Value], *_: Any) -> Value | None:
+    def b_len(self, args: list[Value], *_: object) -> Value | None:
         if not args:
             return None
         value = self.resolve(args[0])
@@ -203,19 +203,19 @@ class Builtins(Expressions):
         except (ValueError, TypeError):
             return unknown(function.__name__, *items)
 
-    def b_min(self, args: list[Value], *_: Any) -> Value:
+    def b_min(self, args: list[Value], *_: object) -> Value:
         return self.b_extreme(min, args)
 
-    def b_max(self, args: list[Value], *_: Any) -> Value:
+    def b_max(self, args: list[Value], *_: object) -> Value:
         return self.b_extreme(max, args)
 
-    def b_sum(self, args: list[Value], *_: Any) -> Value:
+    def b_sum(self, args: list[Value], *_: object) -> Value:
         return self.b_extreme(sum, args[:1])
 
-    def b_any(self, args: list[Value], *_: Any) -> Value:
+    def b_any(self, args: list[Value], *_: object) -> Value:
         return self.junction(args, True)
 
-    def b_all(self, args: list[Value], *_: Any) -> Value:
+    def b_all(self, args: list[Value], *_: object) -> Value:
         return self.junction(args, False)
 
     def junction(self, args: list[Value], stop: bool) -> Value:
@@ -250,24 +250,26 @@ class Builtins(Expressions):
             return unknown("set", value, UNEVEN)
         return value
 
-    def b_list(self, args: list[Value], *_: Any) -> Value:
+    def b_list(self, args: list[Value], *_: object) -> Value:
         return self.collection("list", args)
 
-    def b_tuple(self, args: list[Value], *_: Any) -> Value:
+    def b_tuple(self, args: list[Value], *_: object) -> Value:
         return self.collection("tuple", args)
 
-    def b_set(self, args: list[Value], *_: Any) -> Value:
+    def b_set(self, args: list[Value], *_: object) -> Value:
         return self.collection("set", args)
 
-    def b_sorted(self, args: list[Value], *_: Any) -> Value:
+    def b_sorted(self, args: list[Value], *_: object) -> Value:
         return self.collection("list", args)
 
-    def b_dict(self, args: list[Value], keywords: dict[str, Value], *_: Any) -> Value | None:
+    def b_dict(self, args: list[Value], keywords: dict[str, Value], *_: object) -> Value | None:
         if args or "**" in keywords:
             return None
         return v.mapping([(const(name), value) for name, value in keywords.items()])
 
-    def b_enumerate(self, args: list[Value], keywords: dict[str, Value], *_: Any) -> Value | None:
+    def b_enumerate(
+        self, args: list[Value], keywords: dict[str, Value], *_: object
+    ) -> Value | None:
         if not args:
             return None
         start = args[1] if len(args) > 1 else keywords.get("start", const(0))
@@ -280,14 +282,14 @@ class Builtins(Expressions):
             return v.seq("list", [v.seq("tuple", pair) for pair in pairs])
         return unknown("enumerate", args[0], start, clean=True)
 
-    def b_zip(self, args: list[Value], *_: Any) -> Value:
+    def b_zip(self, args: list[Value], *_: object) -> Value:
         rows = [self.exact_items(self.resolve(arg)) for arg in args]
         if rows and all(row is not None for row in rows):
             known = [row for row in rows if row is not None]
             return v.seq("list", [v.seq("tuple", row) for row in zip(*known, strict=False)])
         return unknown("zip", *args, clean=True)
 
-    def b_islice(self, args: list[Value], _keywords: Any, site: int, *_: Any) -> Value | None:
+    def b_islice(self, args: list[Value], _keywords: object, site: int, *_: object) -> Value | None:
         """The first so many items: as many on each rank, unless there are not enough."""
         if len(args) != 2:
             return None
@@ -299,7 +301,7 @@ class Builtins(Expressions):
         )
 
     def b_next(
-        self, args: list[Value], _keywords: Any, site: int, node: ir.Call | None
+        self, args: list[Value], _keywords: object, site: int, node: ir.Call | None
     ) -> Value | None:
         if not args:
             return None
@@ -309,7 +311,7 @@ class Builtins(Expressions):
 
     # ---- introspection
 
-    def b_isinstance(self, args: list[Value], *_: Any) -> Value | None:
+    def b_isinstance(self, args: list[Value], *_: object) -> Value | None:
         if len(args) != 2:
             return None
         value = self.resolve(args[0])
@@ -338,12 +340,14 @@ class Builtins(Expressions):
                     return True
         return None
 
-    def b_getattr(self, args: list[Value], _keywords: Any, site: int, *_: Any) -> Value | None:
+    def b_getattr(
+        self, args: list[Value], _keywords: object, site: int, *_: object
+    ) -> Value | None:
         if len(args) < 2 or not isinstance(args[1], Const) or not isinstance(args[1].value, str):
             return None
         return self.attribute(self.resolve(args[0]), args[1].value, site)
 
-    def b_hasattr(self, args: list[Value], *_: Any) -> Value | None:
+    def b_hasattr(self, args: list[Value], *_: object) -> Value | None:
         if len(args) != 2 or not isinstance(args[1], Const):
             return None
         value, name = self.resolve(args[0]), str(args[1].value)
@@ -356,18 +360,18 @@ class Builtins(Expressions):
             return const(True)
         return unknown("hasattr", value, name, local=False, clean=True)
 
-    def b_setattr(self, args: list[Value], *_: Any) -> Value:
+    def b_setattr(self, args: list[Value], *_: object) -> Value:
         if len(args) == 3 and isinstance(args[1], Const):
             self.set_attribute(self.resolve(args[0]), str(args[1].value), args[2])
         return const(None)
 
-    def b_type(self, args: list[Value], *_: Any) -> Value | None:
+    def b_type(self, args: list[Value], *_: object) -> Value | None:
         value = self.resolve(args[0]) if len(args) == 1 else None
         if isinstance(value, Unknown) and value.local:
             return unknown("type", value, local=False, clean=True)
         return v.cls_value(value.cls) if isinstance(value, v.Instance) else None
 
-    def b_is_tensor(self, args: list[Value], *_: Any) -> Value | None:
+    def b_is_tensor(self, args: list[Value], *_: object) -> Value | None:
         value = self.resolve(args[0]) if len(args) == 1 else None
         if isinstance(value, (v.Seq, v.Map, Const)):
             return const(False)
@@ -375,24 +379,24 @@ class Builtins(Expressions):
             return None
         return unknown("isinstance", value, "torch.Tensor", local=False, clean=True)
 
-    def b_dtype_test(self, args: list[Value], *_: Any) -> Value | None:
+    def b_dtype_test(self, args: list[Value], *_: object) -> Value | None:
         value = self.resolve(args[0]) if len(args) == 1 else None
         if not isinstance(value, Unknown):
             return None
         return unknown("dtype", value, self.site, local=False, clean=True)
 
-    def b_silent(self, *_: Any) -> Value:
+    def b_silent(self, *_: object) -> Value:
         return const(None)
 
     # ---- standard library
 
-    def b_partial(self, args: list[Value], keywords: dict[str, Value], *_: Any) -> Value | None:
+    def b_partial(self, args: list[Value], keywords: dict[str, Value], *_: object) -> Value | None:
         if not args or "*" in keywords or "**" in keywords:
             return None
         return v.partial(args[0], tuple(args[1:]), tuple(keywords.items()))
 
     def b_namespace(
-        self, args: list[Value], keywords: dict[str, Value], site: int, *_: Any
+        self, args: list[Value], keywords: dict[str, Value], site: int, *_: object
     ) -> Value | None:
         """An object that holds what is assigned to it, as that of a class without methods does."""
         if args or "**" in keywords:
@@ -402,19 +406,21 @@ class Builtins(Expressions):
             self.store[(made.oid, name)] = value
         return made
 
-    def b_getenv(self, args: list[Value], keywords: dict[str, Value], *_: Any) -> Value | None:
+    def b_getenv(self, args: list[Value], keywords: dict[str, Value], *_: object) -> Value | None:
         if not args:
             return None
         default = args[1] if len(args) > 1 else keywords.get("default")
         return self.environment(args[0], default)
 
-    def b_setenv(self, args: list[Value], *_: Any) -> Value:
+    def b_setenv(self, args: list[Value], *_: object) -> Value:
         return args[1] if len(args) > 1 else const(None)
 
-    def b_floor(self, args: list[Value], *_: Any) -> Value | None:
+    def b_floor(self, args: list[Value], *_: object) -> Value | None:
         return self.convert(int, args[0]) if args else None
 
-    def b_spawn(self, args: list[Value], keywords: dict[str, Value], site: int, *_: Any) -> Value:
+    def b_spawn(
+        self, args: list[Value], keywords: dict[str, Value], site: int, *_: object
+    ) -> Value:
         """``mp.spawn(fn, args=(...))``: one process per local rank runs ``fn(rank, ...)``."""
         target = args[0] if args else keywords.get("fn")
         rest = keywords.get("args", args[1] if len(args) > 1 else v.seq("tuple", []))
@@ -425,7 +431,7 @@ class Builtins(Expressions):
         rank = v.ranked(self.cluster.coordinates(self.spawned_scope(target)))
         return self.run_processes(target, [rank, *extra], {"*": rest} if wide else {}, site)
 
-    def b_fork(self, args: list[Value], keywords: dict[str, Value], site: int, *_: Any) -> Value:
+    def b_fork(self, args: list[Value], keywords: dict[str, Value], site: int, *_: object) -> Value:
         """``notebook_launcher(fn, args, num_processes=n)``: each process runs ``fn(*args)``."""
         target = args[0] if args else keywords.get("function")
         rest = keywords.get("args", args[1] if len(args) > 1 else v.seq("tuple", []))
@@ -459,7 +465,9 @@ class Builtins(Expressions):
                 stack.extend(ir.children(item))
         return "global"
 
-    def b_process(self, args: list[Value], keywords: dict[str, Value], site: int, *_: Any) -> Value:
+    def b_process(
+        self, args: list[Value], keywords: dict[str, Value], site: int, *_: object
+    ) -> Value:
         """``Process(target=fn, args=(rank, ...))`` in a loop over ranks: an entry point."""
         target = keywords.get("target")
         rest = keywords.get("args")
@@ -486,7 +494,7 @@ class Builtins(Expressions):
             target, [v.ranked(self.cluster.coordinates("global")), *others], {}, site, key
         )
 
-    def b_add_argument(self, *_: Any) -> Value:
+    def b_add_argument(self, *_: object) -> Value:
         return const(None)
 
     # ---- methods of plain data
@@ -787,7 +795,12 @@ class Builtins(Expressions):
         raise NotImplementedError
 
     def call_function(
-        self, target: v.Func, args: list[Value], keywords: dict[str, Value], site: int, key: Any
+        self,
+        target: v.Func,
+        args: list[Value],
+        keywords: dict[str, Value],
+        site: int,
+        key: ResultKey,
     ) -> Value:
         raise NotImplementedError
 

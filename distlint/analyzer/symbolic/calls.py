@@ -6,6 +6,7 @@ from itertools import chain, islice, repeat
 from typing import Any
 
 from distlint.analyzer import ir
+from distlint.analyzer.project.project import Module
 from distlint.analyzer.static import hooks
 from distlint.analyzer.static.batches import is_agreement
 from distlint.analyzer.static.slicing import fails_alone
@@ -25,6 +26,7 @@ from distlint.analyzer.symbolic.state import (
     CallRequested,
     Disagreement,
     Frame,
+    ResultKey,
 )
 from distlint.analyzer.symbolic.values import (
     SAME,
@@ -37,7 +39,7 @@ from distlint.analyzer.symbolic.values import (
     unknown,
 )
 from distlint.analyzer.symbolic.view import IN_PROCESSES, RISKY
-from distlint.catalogue.entries import Agreement, Argument
+from distlint.catalogue.entries import Agreement, Argument, Entry, Guard, Returns, Seed
 from distlint.source.incomplete import Reason
 
 SHARDED = "torch.utils.data.DistributedSampler"
@@ -199,7 +201,7 @@ class Calls(Collectives):
         args: list[Value],
         keywords: dict[str, Value],
         site: int,
-        key: Any,
+        key: ResultKey,
     ) -> Value:
         done = self.results.get(key)
         function = target.function
@@ -272,7 +274,7 @@ class Calls(Collectives):
         return frame
 
     def pass_over(
-        self, function: ir.Function, label: tuple[Any, ...], value: Value, key: Any
+        self, function: ir.Function, label: tuple[str, int, str], value: Value, key: ResultKey
     ) -> Value:
         """A call that is not followed: where it may communicate, all ranks have to make it."""
         if not self.context.may_communicate(function):
@@ -431,7 +433,7 @@ class Calls(Collectives):
         args: list[Value],
         keywords: dict[str, Value],
         site: int,
-        key: Any,
+        key: ResultKey,
     ) -> Value | None:
         """Handle the decorators of a function that is called; None if they change nothing."""
         raw = v.func(target.function, target.scope, target.bound, ())
@@ -457,7 +459,7 @@ class Calls(Collectives):
         return None
 
     def guarded(
-        self, numbers: Value, function: ir.Function, module: Any, index: int, site: int
+        self, numbers: Value, function: ir.Function, module: Module, index: int, site: int
     ) -> bool:
         """Does a decorator let this rank into the function?
 
@@ -474,7 +476,7 @@ class Calls(Collectives):
         finally:
             self.frame = caller
 
-    def decorator_value(self, module: Any, target: v.Func, node: ir.Expr) -> Value:
+    def decorator_value(self, module: Module, target: v.Func, node: ir.Expr) -> Value:
         outer = self.context.frames.get(target.scope)
         if outer is not None and outer.function is not None:
             value = self.quietly(outer, lambda: self.evaluate(node))
@@ -485,7 +487,7 @@ class Calls(Collectives):
         self,
         found: v.Func,
         decorator: ir.Expr,
-        module: Any,
+        module: Module,
         current: Value,
         site: int,
         index: int,
@@ -511,7 +513,7 @@ class Calls(Collectives):
                 return result
         return current
 
-    def guard_of(self, value: Value) -> Any:
+    def guard_of(self, value: Value) -> Guard | None:
         """The catalogue's word on a decorator that runs a function on some ranks only."""
         entry = None
         if isinstance(value, v.External):
@@ -520,10 +522,10 @@ class Calls(Collectives):
             entry = self.catalogue.member(value.receiver.kind, value.name)
         return entry.guard if entry is not None else None
 
-    def guard_ranks(self, guard: Any, decorator: ir.Expr) -> Value:
+    def guard_ranks(self, guard: Guard, decorator: ir.Expr) -> Value:
         scope = "local" if guard.runs_on.startswith("local") else "global"
         numbers = self.cluster.coordinates(scope)
-        wanted: Any = 0
+        wanted: object = 0
         if guard.runs_on.endswith("last"):
             wanted = max(numbers)
         elif guard.runs_on == "process":
@@ -631,7 +633,7 @@ class Calls(Collectives):
 
     def call_entry(
         self,
-        entry: Any,
+        entry: Entry,
         args: list[Value],
         keywords: dict[str, Value],
         site: int,
@@ -660,7 +662,7 @@ class Calls(Collectives):
         elif entry.returns is not None:
             value = self.returned(entry.returns, args, keywords, site, receiver)
             if entry.returns.in_place and value is not None:
-                place = self.argument_node(entry.returns, entry.returns.in_place, node)
+                place = self.argument_node(entry.returns.params, entry.returns.in_place, node)
                 if place is not None:
                     self.assign_place(place, value)
         elif entry.cls is not None:
@@ -697,22 +699,23 @@ class Calls(Collectives):
 
     def local_value(
         self,
-        entry: Any,
+        entry: Entry,
         args: list[Value],
         keywords: dict[str, Value],
         site: int,
         node: ir.Call | None,
     ) -> Value:
         source = entry.local
+        assert source is not None
         arguments = self.named(source.params, args, keywords)
         kinds = [value for value in keywords.values() if isinstance(value, v.External)]
         if source.form == "handler":
-            self.note_handler(arguments.get(source.handler))
+            self.note_handler(arguments.get(source.handler) if source.handler else None)
             return unknown("call", entry.name, *args)
         if source.stream and ("seeded", source.stream) in self.store:
             return unknown("call", entry.name, self.here(site), *kinds, fresh=True)
         if source.in_place:
-            place = self.argument_node(source, source.in_place, node)
+            place = self.argument_node(source.params, source.in_place, node)
             if place is not None:
                 old = arguments.get(source.in_place, const(None))
                 self.assign_place(
@@ -755,7 +758,7 @@ class Calls(Collectives):
                 self.set_name(node.func.value.id, flag)
             stack.extend(ir.children(node))
 
-    def note_seed(self, seed: Any, args: list[Value], keywords: dict[str, Value]) -> None:
+    def note_seed(self, seed: Seed, args: list[Value], keywords: dict[str, Value]) -> None:
         arguments = self.named(seed.params, args, keywords)
         value = arguments.get(seed.seed, args[0] if args else const(0))
         if not value.local and not v.is_ranked(value) and not _mentions_rank(value):
@@ -763,9 +766,10 @@ class Calls(Collectives):
                 self.store[("seeded", stream)] = const(True)
 
     def constructed(
-        self, entry: Any, args: list[Value], keywords: dict[str, Value], site: int
+        self, entry: Entry, args: list[Value], keywords: dict[str, Value], site: int
     ) -> Value:
         info = entry.cls
+        assert info is not None
         arguments = self.named(info.params, args, keywords)
         inner = arguments.get(info.wraps) if info.wraps else None
         marks = {
@@ -805,7 +809,7 @@ class Calls(Collectives):
 
     def returned(
         self,
-        returns: Any,
+        returns: Returns,
         args: list[Value],
         keywords: dict[str, Value],
         site: int,
@@ -845,7 +849,7 @@ class Calls(Collectives):
         return made[0] if len(made) == 1 else v.seq("tuple", made)
 
     def converted(
-        self, value: Value, returns: Any, index: int, site: int, receiver: Value | None
+        self, value: Value, returns: Returns, index: int, site: int, receiver: Value | None
     ) -> Value:
         """What ``prepare`` makes of one of its arguments."""
         kind = self.kind_of(value)
@@ -972,7 +976,7 @@ class Calls(Collectives):
 
     def generated(
         self,
-        entry: Any,
+        entry: Entry,
         args: list[Value],
         keywords: dict[str, Value],
         site: int,

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
 
 from distlint.analyzer import ir
 from distlint.analyzer.static import hooks
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.builtins import Builtins, is_group
-from distlint.analyzer.symbolic.state import CollectiveReached, Event, PathPruned
+from distlint.analyzer.symbolic.state import (
+    CollectiveReached,
+    Event,
+    GroupKey,
+    PathPruned,
+    ResultKey,
+)
 from distlint.analyzer.symbolic.tensors import dtype_of, shape_of
 from distlint.analyzer.symbolic.values import Const, Unknown, Value, const, unknown
-from distlint.catalogue.entries import AMBIENT_TAGS
+from distlint.catalogue.entries import AMBIENT_TAGS, Argument, Collective, Entry, GroupSource
 from distlint.catalogue.entries import position as position_of
 
 UNDER = "under"
@@ -22,7 +27,7 @@ UNDER = "under"
 BUILT_WITH_GROUP = "[group]"
 """Where an object keeps the process group that its constructor was given."""
 
-Membership = tuple["frozenset[int] | None", Any, str, bool]
+Membership = tuple[frozenset[int] | None, GroupKey, str, bool]
 """The ranks that take part (None: all), a key, a text, and whether the ranks are certain."""
 WORLD: Membership = (None, "world", "", True)
 MAX_RANK = 1_000_000
@@ -39,7 +44,7 @@ class Collectives(Builtins):
 
     def collective(
         self,
-        entry: Any,
+        entry: Entry,
         args: list[Value],
         keywords: dict[str, Value],
         node: ir.Call | None,
@@ -48,6 +53,7 @@ class Collectives(Builtins):
         value: Value | None = None,
     ) -> Value:
         row = entry.collective
+        assert row is not None
         if row.kind in {"init", "destroy"}:
             # who takes part is told by the arguments, or by whoever starts the processes
             return value if value is not None else const(None)
@@ -96,8 +102,8 @@ class Collectives(Builtins):
                 if self.context.is_entered_late:
                     raise PathPruned  # only members call what makes a group of members alone
                 return const(None)
-        payload = self.argument_node(row, row.payload, node)
-        target = self.argument_node(row, row.result_param, node)
+        payload = self.argument_node(row.params, row.payload, node)
+        target = self.argument_node(row.params, row.result_param, node)
         raise CollectiveReached(
             Event(
                 name=entry.name,
@@ -131,13 +137,15 @@ class Collectives(Builtins):
             )
         )
 
-    def is_posted(self, row: Any, arguments: dict[str, Value]) -> bool:
+    def is_posted(self, row: Collective, arguments: dict[str, Value]) -> bool:
         given = arguments.get(row.async_) if row.async_ else None
         return isinstance(given, Const) and given.value is True
 
-    def concrete_arguments(self, row: Any, arguments: dict[str, Value]) -> tuple[Any, ...]:
+    def concrete_arguments(
+        self, row: Collective, arguments: dict[str, Value]
+    ) -> tuple[object, ...]:
         """The root and the agreeing arguments as this rank passes them, None where not known."""
-        found: list[Any] = []
+        found: list[object] = []
         for value in (
             self.root_of(row, arguments),
             *(pair[1] for pair in self.agreeing(row, arguments)),
@@ -164,7 +172,9 @@ class Collectives(Builtins):
             for item in made
         )
 
-    def communicates(self, row: Any, arguments: dict[str, Value], receiver: Value | None) -> bool:
+    def communicates(
+        self, row: Collective, arguments: dict[str, Value], receiver: Value | None
+    ) -> bool:
         if any(self.argument_is(arguments, argument) for argument in row.not_with):
             return False
         if any(self.built_with(receiver, argument) for argument in row.not_built_with):
@@ -179,14 +189,14 @@ class Collectives(Builtins):
             for argument in row.only_with
         )
 
-    def argument_is(self, arguments: dict[str, Value], wanted: Any) -> bool:
+    def argument_is(self, arguments: dict[str, Value], wanted: Argument) -> bool:
         value = arguments.get(wanted.param)
         return isinstance(value, Const) and value.value == wanted.value
 
-    def built_with(self, receiver: Value | None, wanted: Any) -> bool:
+    def built_with(self, receiver: Value | None, wanted: Argument) -> bool:
         return isinstance(receiver, v.Obj) and f"{wanted.param}={wanted.value!r}" in receiver.marks
 
-    def open_tags(self, row: Any, receiver: Value | None) -> tuple[str, ...] | None:
+    def open_tags(self, row: Collective, receiver: Value | None) -> tuple[str, ...] | None:
         """Strategies of which one must be in use for the call to communicate; None: none can be.
 
         An empty tuple means that it always does, as far as the object tells.
@@ -250,7 +260,9 @@ class Collectives(Builtins):
                 return False
         return self.decide(unknown(UNDER, *tags))
 
-    def group_of(self, row: Any, arguments: dict[str, Value], receiver: Value | None) -> Membership:
+    def group_of(
+        self, row: Collective, arguments: dict[str, Value], receiver: Value | None
+    ) -> Membership:
         """Who takes part in a collective."""
         if row.group is not None and row.group in arguments:
             return self.members_of(self.resolve(arguments[row.group]))
@@ -308,7 +320,9 @@ class Collectives(Builtins):
             return None
         return found if all(abs(rank) <= MAX_RANK for rank in found) else None
 
-    def group_from(self, source: Any, arguments: dict[str, Value], receiver: Value | None) -> Value:
+    def group_from(
+        self, source: GroupSource, arguments: dict[str, Value], receiver: Value | None
+    ) -> Value:
         """The process group that a call or attribute yields."""
         if source.axis is not None:
             return v.group("world") if source.axis == "world" else v.group("axis", source.axis)
@@ -333,7 +347,7 @@ class Collectives(Builtins):
             return v.group("axis", ("mesh", receiver, key))
         return v.group("unknown", unknown("group", source.name))
 
-    def root_of(self, row: Any, arguments: dict[str, Value]) -> Value | None:
+    def root_of(self, row: Collective, arguments: dict[str, Value]) -> Value | None:
         if row.root is None:
             return None
         value = arguments.get(row.root)
@@ -341,7 +355,9 @@ class Collectives(Builtins):
             return const(row.root_default) if row.root_default is not None else None
         return value
 
-    def agreeing(self, row: Any, arguments: dict[str, Value]) -> tuple[tuple[str, Value], ...]:
+    def agreeing(
+        self, row: Collective, arguments: dict[str, Value]
+    ) -> tuple[tuple[str, Value], ...]:
         found = [(name, arguments[name]) for name in row.agree if name in arguments]
         if (
             "op" in row.agree
@@ -374,11 +390,13 @@ class Collectives(Builtins):
             return False
         return all(isinstance(members, (list, tuple)) and len(members) == 1 for members in named)
 
-    def argument_node(self, row: Any, param: str | None, node: ir.Call | None) -> ir.Expr | None:
+    def argument_node(
+        self, params: tuple[str, ...], param: str | None, node: ir.Call | None
+    ) -> ir.Expr | None:
         """The source of an argument, so that its variable can be given the result."""
         if param is None or node is None:
             return None
-        position = position_of(row.params, param)
+        position = position_of(params, param)
         for index, argument in enumerate(node.args):
             if argument.keyword == param:
                 return argument.value
@@ -393,7 +411,7 @@ class Collectives(Builtins):
         name: str,
         match: tuple[str, ...],
         site: int,
-        key: Any,
+        key: ResultKey,
         *,
         certain: bool = True,
         value: Value | None = None,

@@ -27,6 +27,7 @@ from distlint.analyzer.symbolic.state_abstraction import StateAbstraction
 from distlint.analyzer.symbolic.values import Value
 from distlint.catalogue import shipped
 from distlint.catalogue.catalogue import IMPLIED_TAGS
+from distlint.catalogue.entries import Argument
 from distlint.source.incomplete import Reason
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ class ExecutionContext:
         self.static: dict[Hashable, Value] = {}
         self.frames: dict[int, Frame] = {}
         self.entered: set[ir.Function] = set()
-        self.classes: set[tuple[Any, ...]] = {tuple([0] * cluster.size)}
+        self.classes: set[tuple[object, ...]] = {tuple([0] * cluster.size)}
         self.steps = 0
         self.depth = 9
         self.budget = STEP_BUDGET
@@ -100,7 +101,7 @@ class ExecutionContext:
         """Does the root begin in the middle of a program, and not where that begins?"""
         self._numbers: dict[Hashable, int] = {}
         self._continuations: dict[tuple[object, ...], Any] = {}
-        self._assignments: dict[ir.Class, dict[str, list[tuple[Any, ...]]]] = {}
+        self._assignments: dict[ir.Class, dict[str, list[GlobalAssignment]]] = {}
         self._global_assignments: dict[str, dict[str, list[GlobalAssignment]]] = {}
         self._bindings: dict[ir.Function, dict[str, list[object]]] = {}
         self._mro: dict[ir.Class, tuple[ir.Class | str, ...]] = {}
@@ -277,7 +278,7 @@ class ExecutionContext:
     def unmergeable(self, statement: ir.If | ir.For) -> None:
         self._mergeable[statement] = False
 
-    def refine(self, outcome: tuple[Any, ...]) -> None:
+    def refine(self, outcome: tuple[object, ...]) -> None:
         """Note how a rank predicate splits the ranks: only ranks told apart need comparing."""
         self.classes.add(outcome)
 
@@ -372,7 +373,7 @@ class ExecutionContext:
                 found.update((tag, *IMPLIED_TAGS.get(tag, ())))
         return frozenset(found)
 
-    def alone_with(self, kind: str) -> list[Any]:
+    def alone_with(self, kind: str) -> list[Argument]:
         """Constructor arguments with which an object keeps to itself."""
         return [argument for info in self.catalogue.classes(kind) for argument in info.alone_with]
 

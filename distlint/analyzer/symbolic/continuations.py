@@ -16,7 +16,7 @@ from distlint.analyzer.symbolic.values import Value
 from distlint.catalogue.entries import Entry, First
 
 if TYPE_CHECKING:
-    from distlint.analyzer.symbolic.state import Frame, Iterations, ResultKey
+    from distlint.analyzer.symbolic.state import Frame, Inner, Iterations, ResultKey
 
 
 class AbruptCompletion(Enum):
@@ -169,7 +169,7 @@ class ReturnToCaller(EndOfActivation):
     """Where the result of this one is kept."""
     value: Value | None
     """What replaces the returned value."""
-    inner: tuple[object, ...]
+    inner: Inner
 
     @property
     def identity(self) -> tuple[object, ...]:

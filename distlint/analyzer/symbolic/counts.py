@@ -8,25 +8,22 @@ replay, which asks the same questions about it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.values import CARRIED, Value
 
 if TYPE_CHECKING:
-    from distlint.analyzer.symbolic.state import Key
+    from distlint.analyzer.symbolic.state import Key, LoopPlace
     from distlint.analyzer.symbolic.view import View
 
 Variables = dict["Key", Value]
-Where = tuple[Any, ...]
-"""A loop: its site, the scope, and the iterations of the loops around it."""
-
 Part = Value | None
 """The key of an item of a dict, or None for the value itself."""
 
 
 def widened(
-    view: View, where: Where, begun: Sequence[Variables], *, alike: bool
+    view: View, where: LoopPlace, begun: Sequence[Variables], *, alike: bool
 ) -> Iterator[tuple[Key, Value]]:
     """The variables with the counts that become symbols when the second iteration begins.
 
@@ -49,7 +46,7 @@ def widened(
             yield key, new
 
 
-def assumed(view: View, where: Where) -> Iterator[tuple[Key, Value]]:
+def assumed(view: View, where: LoopPlace) -> Iterator[tuple[Key, Value]]:
     """Those about which something is assumed for the rank at hand."""
     found: Variables = {}
     for question in view.known:

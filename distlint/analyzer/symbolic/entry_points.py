@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain, islice
-from typing import Any
 
 from distlint.analyzer import ir
 from distlint.analyzer.project.project import Module, Project
@@ -248,8 +247,8 @@ class EntryPointAnalysis:
             OverBudget: when walking takes too many steps, or what proves nothing does.
         """
         start = self.start(context, function)
-        trials: Counter[Any] = Counter()
-        unconfirmed: set[Any] = set()
+        trials: Counter[object] = Counter()
+        unconfirmed: set[object] = set()
         refuted = 0
         walk = ProductExploration(context, start)
         for first, second in _pairs(context):
@@ -353,7 +352,7 @@ class EntryPointAnalysis:
         start: State,
         divergence: Divergence,
         root: ir.Function | None,
-        trials: Counter[Any],
+        trials: Counter[object],
     ) -> bool:
         """Replay a divergence at a call that was too deep to be compared, which one way is not."""
         tried = trials["open", divergence.kind]
@@ -454,7 +453,11 @@ def _is_sure(traces: list[Trace], divergence: Divergence) -> bool:
 
     Members of a group are told by such numbers as well.
     """
-    tried = [key for key, truth in divergence.assumed.items() if truth and _is_tried(key)]
+    tried = [
+        key
+        for key, truth in divergence.assumed.items()
+        if truth and isinstance(key, v.Unknown) and key.op == v.TRIED
+    ]
     if not tried:
         return True
     events = [event for event in divergence.events if event is not None]
@@ -462,10 +465,6 @@ def _is_sure(traces: list[Trace], divergence: Divergence) -> bool:
         return all(event.kind == "group_creation" for event in events)
     everyone = {trace.rank for trace in traces}
     return all(event.certain and event.members == everyone for event in events)
-
-
-def _is_tried(key: Any) -> bool:
-    return isinstance(key, v.Unknown) and key.op == v.TRIED
 
 
 def _own_tokens(body: ir.Block) -> frozenset[str]:

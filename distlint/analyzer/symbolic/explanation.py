@@ -35,7 +35,7 @@ from distlint.analyzer.symbolic.execution_log import (
     first_decision,
 )
 from distlint.analyzer.symbolic.replay import Trace
-from distlint.analyzer.symbolic.state import Event, Frame
+from distlint.analyzer.symbolic.state import Event, Frame, Iterations
 from distlint.analyzer.symbolic.values import Const, Unknown, Value
 from distlint.source.finding import Decision, Place, Step, waiting
 
@@ -44,6 +44,8 @@ ExitKind = Literal["return", "break", "continue", "sys.exit", "should_stop"]
 
 Logs = tuple[list[LogEntry], list[LogEntry]]
 """What each of the two sides has done."""
+
+DecisionKind = Literal["rank predicate", "rank-local value", "failure path", "assumed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -566,8 +568,8 @@ class _Explainer:
         return tuple(found)
 
     def decisions(self, logs: Logs) -> tuple[Decision, ...]:
-        found: dict[Any, Decided] = {}
-        table: dict[Any, list[bool | None]] = {}
+        found: dict[tuple[str, int, Iterations, Value], Decided] = {}
+        table: dict[tuple[str, int, Iterations, Value], list[bool | None]] = {}
         for side, log in enumerate(logs):
             for entry in decisions_in(log):
                 if _operator(entry.value) != "under":
@@ -717,8 +719,12 @@ def _split(first: list[LogEntry], second: list[LogEntry]) -> tuple[int, int]:
     return last if last is not None else (i, j)
 
 
-def _keys(log: list[LogEntry]) -> list[tuple[Any, ...]]:
-    """What identifies an entry: kind, activation, site, iteration, collectives so far."""
+_EntryKey = tuple[type[LogEntry], Frame, int, Iterations, int]
+"""What identifies an entry: kind, activation, site, iteration, collectives so far."""
+
+
+def _keys(log: list[LogEntry]) -> list[_EntryKey]:
+    """What identifies each entry of a log."""
     serial = 0
     found = []
     for entry in log:
@@ -728,7 +734,9 @@ def _keys(log: list[LogEntry]) -> list[tuple[Any, ...]]:
     return found
 
 
-def _meeting(left: list[Any], right: list[Any], i: int, j: int) -> tuple[int, int] | None:
+def _meeting(
+    left: list[_EntryKey], right: list[_EntryKey], i: int, j: int
+) -> tuple[int, int] | None:
     """The nearest positions from which two logs say the same."""
     places = {key: index for index, key in reversed(list(enumerate(right[j:], j)))}
     best = None
@@ -904,7 +912,7 @@ def _group_words(event: Event) -> str:
     return " ".join((event.group_text, *sorted(getattr(source, "tokens", ()))))
 
 
-def _decision_kind(value: Value, row: list[bool | None]) -> Any:
+def _decision_kind(value: Value, row: list[bool | None]) -> DecisionKind:
     if v.is_ranked(value):
         return "rank predicate"
     if _operator(value) == "exception":

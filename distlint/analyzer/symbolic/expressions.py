@@ -588,7 +588,7 @@ class Expressions(NameResolver):
             return bool(parts) and all(map(self.is_uneven, parts))
         return UNEVEN in getattr(iterable, "tokens", ())
 
-    def loop_item(self, iterable: Value, index: int, turn: tuple[Any, ...]) -> Value:
+    def loop_item(self, iterable: Value, index: int, turn: tuple[object, ...]) -> Value:
         """The item of an iteration over something unknown; ``turn`` tells it from others."""
         if isinstance(iterable, Unknown) and iterable.op == "enumerate":
             inner, start = iterable.args
@@ -654,7 +654,7 @@ def _start_of(iterable: Value) -> Value | None:
     return start if v.are_uniform(start, *step) else None
 
 
-def _number_of(iterable: Value, start: Value, index: int, turn: tuple[Any, ...]) -> Value:
+def _number_of(iterable: Value, start: Value, index: int, turn: tuple[object, ...]) -> Value:
     """The number of a turn: the first is known, the second stands for all that follow."""
     if index == 0:
         return start
@@ -687,7 +687,7 @@ def _is_cut_for_all(value: Value) -> bool:
     )
 
 
-def _holds_world(factors: tuple[Any, ...]) -> bool:
+def _holds_world(factors: tuple[object, ...]) -> bool:
     return any(
         isinstance(factor, v.WorldSizeExpr)
         or (isinstance(factor, Unknown) and any(map(_says_world_size, factor.args)))
@@ -695,7 +695,7 @@ def _holds_world(factors: tuple[Any, ...]) -> bool:
     )
 
 
-def _says_world_size(part: Any) -> bool:
+def _says_world_size(part: object) -> bool:
     return isinstance(part, str) and "world_size" in part
 
 
@@ -704,7 +704,7 @@ def is_seldom_uneven(value: Value) -> bool:
     return SELDOM_UNEVEN in {*getattr(value, "marks", ()), *getattr(value, "tokens", ())}
 
 
-def _lift(items: Iterable[Any]) -> Value:
+def _lift(items: Iterable[object]) -> Value:
     return v.seq("tuple", [const(item) for item in items])
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
-from typing import Any
 
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.values import Unknown
@@ -14,14 +13,14 @@ MAX_CASES = 64
 """Pairs of values that are compared to tell how a comparison of joined ones can come out."""
 
 
-def is_joined(term: Any) -> bool:
+def is_joined(term: object) -> bool:
     """Does it hold what is left of values of several ways?"""
     if isinstance(term, v.Phi) or getattr(term, "op", "") in {v.EITHER, v.LOST}:
         return True
     return isinstance(term, Unknown) and any(map(is_joined, term.args))
 
 
-def tests_in(term: Any) -> Iterator[Unknown]:
+def tests_in(term: object) -> Iterator[Unknown]:
     """The questions that tell apart the values that a term was joined of."""
     if isinstance(term, v.Phi):
         yield term.test
@@ -34,12 +33,12 @@ def tests_in(term: Any) -> Iterator[Unknown]:
             yield from tests_in(arg)
 
 
-def as_less(term: Any) -> tuple[Any, bool]:
+def as_less(term: Unknown) -> tuple[Unknown, bool]:
     """A comparison in the form that joined values have it in, and whether it is not negated.
 
     A count is compared as it is written, and as ``not <`` once it has been joined.
     """
-    if not isinstance(term, Unknown) or term.op not in _ORDERED:
+    if term.op not in _ORDERED:
         return term, True
     is_swapped, is_positive = _ORDERED[term.op]
     left, right = term.args
@@ -50,7 +49,7 @@ def as_less(term: Any) -> tuple[Any, bool]:
 _ORDERED = {">=": (False, False), ">": (True, True), "<=": (True, False)}
 
 
-def outcomes(term: Any, test: Unknown, answer: bool) -> frozenset[bool]:
+def outcomes(term: object, test: Unknown, answer: bool) -> frozenset[bool]:
     """How a question about joined values can come out where one of their tests has an answer."""
     if term is test:
         return frozenset({answer})
@@ -69,10 +68,10 @@ def outcomes(term: Any, test: Unknown, answer: bool) -> frozenset[bool]:
     return frozenset({bool(term.value)}) if isinstance(term, v.Const) else _BOTH
 
 
-def _cases(term: Any, test: Unknown, answer: bool) -> Iterator[Any]:
+def _cases(term: object, test: Unknown, answer: bool) -> Iterator[object]:
     """The values that a term can be."""
     if isinstance(term, v.Phi):
-        ways: tuple[Any, ...] = (term.then, term.orelse)
+        ways: tuple[object, ...] = (term.then, term.orelse)
         decided = term.test
     elif isinstance(term, Unknown) and term.op == v.EITHER:
         decided, *rest = term.args
@@ -86,7 +85,7 @@ def _cases(term: Any, test: Unknown, answer: bool) -> Iterator[Any]:
         yield from _cases(way, test, answer)
 
 
-def _compared(op: str, left: Any, right: Any) -> frozenset[bool]:
+def _compared(op: str, left: object, right: object) -> frozenset[bool]:
     numbers = [
         each.value
         for each in (left, right)

@@ -53,8 +53,8 @@ class LiveVariables:
         self._scopes: dict[Continuation, dict[int, Names]] = {}
         self._before: dict[Continuation, Names] = {}
         self._jumps: dict[Continuation, Jumps] = {}
-        self._tables: dict[Any, list[Names]] = {}
-        self._captured: dict[Any, Names] = {}
+        self._tables: dict[tuple[int, Names, Jumps], list[Names]] = {}
+        self._captured: dict[ir.Function | str, Names] = {}
         self._sets: dict[Names, Names] = {}
 
     def scopes(self, k: Continuation | None) -> dict[int, Names]:

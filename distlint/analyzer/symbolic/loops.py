@@ -9,12 +9,12 @@ which something that the loop reads was decided in a turn where they were known.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.continuations import LoopHead
-from distlint.analyzer.symbolic.state import Frame, Iterations, Key, State
+from distlint.analyzer.symbolic.state import Frame, Iterations, Key, LoopPlace, State
 from distlint.analyzer.symbolic.values import Const, Unknown, Value
 
 if TYPE_CHECKING:
@@ -33,9 +33,9 @@ class Loops:
 
     def __init__(self, context: ExecutionContext) -> None:
         self.context = context
-        self.heads: dict[Any, dict[Live, dict[Key, Value]]] = {}
-        self.counted: set[Any] = set()
-        """Loops, by site, scope and the iterations around, in which ranks count for themselves."""
+        self.heads: dict[tuple[str | None, LoopPlace], dict[Live, dict[Key, Value]]] = {}
+        self.counted: set[LoopPlace] = set()
+        """Loops in which ranks count for themselves."""
         self.tested: Bits = 0
         """Names in conditions of which the outcome was known."""
         self._noted: set[int] = set()
@@ -61,29 +61,29 @@ class Loops:
             self.tested |= self.context.abstraction.names(ir.tokens_of(node))
 
     def begins(
-        self, side: Any, loop: Loop, frame: Frame, outer: Iterations, store: dict[Key, Value]
+        self, side: str | None, loop: Loop, frame: Frame, outer: Iterations, store: dict[Key, Value]
     ) -> None:
         """Note how the first turn begins."""
-        heads = self.heads.setdefault((side, loop.site, frame.scope, outer), {})
+        heads = self.heads.setdefault((side, (loop.site, frame.scope, outer)), {})
         if len(heads) < MOST_HEADS:
             live = self._live(loop, frame, outer, store)
             heads.setdefault(live, dict(live))
 
     def begun(
-        self, side: Any, loop: Loop, frame: Frame, outer: Iterations
+        self, side: str | None, loop: Loop, frame: Frame, outer: Iterations
     ) -> list[dict[Key, Value]]:
         """What was live where first iterations began: of one side, or of both as one (None)."""
-        return list(self.heads.get((side, loop.site, frame.scope, outer), {}).values())
+        return list(self.heads.get((side, (loop.site, frame.scope, outer)), {}).values())
 
     def repeats(
-        self, side: Any, loop: Loop, frame: Frame, outer: Iterations, store: dict[Key, Value]
+        self, side: str | None, loop: Loop, frame: Frame, outer: Iterations, store: dict[Key, Value]
     ) -> dict[Key, Value] | None:
         """What is another than in a first turn like which the next one is; None if in none."""
         if self._counts(loop):
             return None
         live = self._live(loop, frame, outer, store)
         for owner in dict.fromkeys((side, None)):
-            for head in self.heads.get((owner, loop.site, frame.scope, outer), {}).values():
+            for head in self.heads.get((owner, (loop.site, frame.scope, outer)), {}).values():
                 if all(self._covers(loop, key, head.get(key), now) for key, now in live):
                     return {key: now for key, now in live if head.get(key) is not now}
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -35,9 +35,12 @@ from distlint.analyzer.symbolic.state import (
     Frame,
     Journal,
     Key,
+    Known,
     OverBudget,
     PathPruned,
+    Place,
     RankDependent,
+    ResultKey,
     State,
 )
 from distlint.analyzer.symbolic.unwinding import ABORT, END, Unwinder
@@ -47,7 +50,6 @@ from distlint.analyzer.symbolic.view import RETURNED
 JOIN = "join"
 """The function has returned in which a machine for all ranks was started: ways may join here."""
 
-Place = tuple[Any, ...]
 Variables = dict[Key, "Value | None"]
 
 QUIET_STEPS = 400
@@ -203,7 +205,7 @@ class Machine(Unwinder):
         finally:
             self.frame, self.it = frame, it
 
-    def replace(self, replacement: dict[Any, Any]) -> None:
+    def replace(self, replacement: Mapping[Value, Value]) -> None:
         """What the source of a broadcast sent is now known to all under a new name."""
         telling: dict[Value, Value] = {
             old: new
@@ -464,7 +466,7 @@ class Machine(Unwinder):
                 self.assumptions.append((key, needed))
         return True
 
-    def ways(self, value: Value, outcome: bool, given: dict[Any, bool]) -> list[dict[Any, bool]]:
+    def ways(self, value: Value, outcome: bool, given: Known) -> list[Known]:
         """What may be assumed, beside what is known and given, to make a condition come out so."""
         if isinstance(value, Unknown):
             if value.op == "not":
@@ -685,7 +687,7 @@ class Machine(Unwinder):
             return None
         return enter.value or result
 
-    def run_until_empty(self, want_value: Any) -> Value | None:
+    def run_until_empty(self, want_value: ResultKey) -> Value | None:
         for _ in range(QUIET_STEPS):
             k = self.k
             if k is None:

@@ -13,7 +13,7 @@ from distlint.analyzer.symbolic.execution_log import Decided, LogEntry, decision
 from distlint.analyzer.symbolic.machine import END
 from distlint.analyzer.symbolic.product import Divergence, difference
 from distlint.analyzer.symbolic.replay import Trace, replay
-from distlint.analyzer.symbolic.state import Event, OverBudget, State
+from distlint.analyzer.symbolic.state import Event, Known, OverBudget, State
 from distlint.analyzer.symbolic.values import Unknown, Value
 from distlint.analyzer.symbolic.view import SIDES
 
@@ -101,7 +101,7 @@ class Minimizer:
     def changes(self, atom: Unknown, answers: tuple[bool | None, bool | None]) -> bool:
         """Do the ranks get stuck at the same place when a decision comes out otherwise?"""
         for outcome in _alternatives(atom, answers):
-            own = {(side, atom): outcome for side in SIDES}
+            own: Known = {(side, atom): outcome for side in SIDES}
             divergence = self.found.divergence
             divergence = replace(divergence, assumed={**divergence.assumed, **own})
             traces = self.stuck(divergence)
@@ -173,13 +173,13 @@ class Minimizer:
         return traces if is_stuck else None
 
 
-def _mirrored(assumed: dict[Any, bool]) -> dict[Any, bool]:
+def _mirrored(assumed: Known) -> Known:
     """Assumptions that answer for both ranks what one of them was asked alone.
 
     A rank that is led elsewhere is not to part from the other by something else.
     """
     own = {key: outcome for key, outcome in assumed.items() if isinstance(key, tuple)}
-    both = {(side, key[1]): outcome for key, outcome in own.items() for side in SIDES}
+    both: Known = {(side, key[1]): outcome for key, outcome in own.items() for side in SIDES}
     return {**both, **assumed}
 
 

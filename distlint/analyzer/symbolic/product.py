@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 from distlint.analyzer import ir
 from distlint.analyzer.symbolic import strides
@@ -19,7 +19,7 @@ from distlint.analyzer.symbolic.continuations import (
     RestOfBlock,
     ReturnToCaller,
 )
-from distlint.analyzer.symbolic.machine import ABORT, END, JOIN, Machine, Place
+from distlint.analyzer.symbolic.machine import ABORT, END, JOIN, Machine
 from distlint.analyzer.symbolic.state import (
     OPAQUE,
     BranchUndecided,
@@ -27,20 +27,30 @@ from distlint.analyzer.symbolic.state import (
     CollectiveReached,
     Event,
     Frame,
+    Iterations,
     Key,
+    Known,
     PathPruned,
+    Place,
+    Question,
     RankDependent,
+    ResultKey,
     State,
 )
-from distlint.analyzer.symbolic.state_abstraction import FACTS, Live
+from distlint.analyzer.symbolic.state_abstraction import FACTS, Identity, Live
 from distlint.analyzer.symbolic.values import LOST, Unknown, Value, unknown
 from distlint.analyzer.symbolic.view import SIDES
 
-Known = dict[Any, bool]
-"""What is assumed about unknowns; for rank-local ones the key is a side and the unknown."""
-
-Asked = frozenset[tuple[Any, "Continuation | None"]]
+Asked = frozenset[tuple[Question, Continuation | None]]
 """What a statement in hand has asked, and asks again when the functions that it calls return."""
+
+Places = tuple[tuple[Continuation | None, Iterations, tuple[ResultKey, ...]], ...]
+"""What each rank has still to do, in which iterations, and the calls that have returned."""
+
+Meeting = tuple[Places, frozenset[tuple[Question, bool]]]
+"""Where states can be joined: at the same places, with the same answers at hand."""
+
+Slot = TypeVar("Slot", bound=tuple[Any, ...])
 
 Position = tuple[float, ...]
 _LAST = float("inf")
@@ -72,25 +82,25 @@ class PathHistory:
     """
 
     before: PathHistory | None = None
-    decided: tuple[tuple[Any, bool], ...] = ()
+    decided: tuple[tuple[Question, bool], ...] = ()
     met: int | None = None
     """Site of a common collective."""
     renamed: tuple[Place, Place] | None = None
     """A collective that the second rank has met elsewhere than the first."""
-    split: Any = None
+    split: Question | None = None
     otherwise: PathHistory | None = None
     """The way on which ``split`` is false."""
     length: int = 0
     """How many decisions it takes, at least."""
 
-    def assume(self, decided: Iterable[tuple[Any, bool]]) -> PathHistory:
+    def assume(self, decided: Iterable[tuple[Question, bool]]) -> PathHistory:
         decided = tuple(decided)
         return PathHistory(self, decided, length=self.length + len(decided)) if decided else self
 
     def meet(self, site: int, renamed: tuple[Place, Place] | None = None) -> PathHistory:
         return PathHistory(self, met=site, renamed=renamed, length=self.length)
 
-    def join(self, split: Any, otherwise: PathHistory) -> PathHistory:
+    def join(self, split: Question, otherwise: PathHistory) -> PathHistory:
         """This way where an unknown is true, and another one where it is false."""
         length = min(self.length, otherwise.length)
         return PathHistory(self, split=split, otherwise=otherwise, length=length)
@@ -124,7 +134,7 @@ class PathHistory:
         self, found: Known, length: int, choices: list[tuple[PathHistory, int, Known]]
     ) -> PathHistory | None:
         """What was before; where two ways were joined and either will do, the other is noted."""
-        if self.before is None or self.otherwise is None:
+        if self.before is None or self.otherwise is None or self.split is None:
             return self.before
         outcome = found.get(self.split)
         if outcome is None:
@@ -139,7 +149,7 @@ class Divergence:
 
     ranks: tuple[int, int]
     events: tuple[Event | None, Event | None]
-    assumed: dict[Any, bool]
+    assumed: Known
     serial: int
     differs: str = ""
     common: int = -1
@@ -176,7 +186,7 @@ class Divergence:
         return any(event is not None and event.kind == OPAQUE for event in self.events)
 
     @property
-    def kind(self) -> tuple[Any, ...]:
+    def kind(self) -> tuple[object, ...]:
         """What makes two divergences alike: the last common collective, and where the ranks are.
 
         One that rests on what ranks have counted is no more refuted by others than they by it.
@@ -187,7 +197,7 @@ class Divergence:
         return (*sites, self.differs, self.common, counted)
 
     @property
-    def settings(self) -> frozenset[tuple[Any, bool]]:
+    def settings(self) -> frozenset[tuple[Question, bool]]:
         """What was decided for all ranks, but for the turns of loops."""
         return frozenset(
             (key, outcome)
@@ -205,7 +215,8 @@ class _ProductState:
     asked: Asked
     past: PathHistory
     lives: tuple[Live, ...] = ()
-    meeting: Any = None
+    meeting: Meeting = ((), frozenset())
+    """Where it can be joined with others."""
     weight: int = 0
     """How much there is in what was joined: the unknowns of the values that differed."""
     gone: bool = False
@@ -223,7 +234,7 @@ class _ProductState:
 class _Step:
     """What ranks in the same state come to next: ``apart`` is where they have to be told apart."""
 
-    decided: tuple[tuple[Any, bool], ...]
+    decided: tuple[tuple[Question, bool], ...]
     met: int | None
     state: State
     known: Known
@@ -246,7 +257,7 @@ class ProductExploration:
         self.all = Machine(context, None)
         self.is_complete = True
         """Has every way been walked that was come to?"""
-        self.next: dict[Any, tuple[_Step, ...]] = {}
+        self.next: dict[Identity, tuple[_Step, ...]] = {}
 
     def divergences(self, first: int, second: int) -> Iterator[Divergence]:
         """Every way (within the bounds) in which two ranks come to different collectives.
@@ -257,7 +268,7 @@ class ProductExploration:
         machines = (Machine(self.context, first, "A"), Machine(self.context, second, "B"))
         worklist = _Worklist(self.context)
         worklist.add(_ProductState((self.start,), {}, frozenset(), PathHistory()))
-        seen: set[Any] = set()
+        seen: set[Identity] = set()
         while (item := worklist.pop()) is not None:
             self.is_complete = self.is_complete and worklist.is_complete
             identity = self.abstraction.identity(item.states, item.lives, item.known)
@@ -277,7 +288,7 @@ class ProductExploration:
 
     # ---- ranks that do the same
 
-    def following(self, item: _ProductState, identity: Any) -> tuple[_Step, ...]:
+    def following(self, item: _ProductState, identity: Identity) -> tuple[_Step, ...]:
         """What follows for ranks in one state; found once for all pairs of ranks."""
         steps = self.next.get(identity)
         if steps is None:
@@ -337,7 +348,7 @@ class ProductExploration:
         known = dict(item.known)
         level = _level(item.states)
         found: list[Event | str | None] = []
-        needs: list[tuple[Position, Any, Continuation | None]] = []
+        needs: list[tuple[Position, Question, Continuation | None]] = []
         for machine, state, other in zip(machines, item.states, reversed(machines), strict=True):
             machine.load(state)
             machine.known, machine.assumptions = known, []
@@ -422,8 +433,8 @@ class _Worklist:
         self.context = context
         self.abstraction = context.abstraction
         self.heap: list[tuple[Position, int, _ProductState]] = []
-        self.waiting: dict[Any, list[_ProductState]] = {}
-        self.crowds: Counter[Any] = Counter()
+        self.waiting: dict[Meeting, list[_ProductState]] = {}
+        self.crowds: Counter[Places] = Counter()
         self.count = 0
         self.is_complete = True
 
@@ -495,7 +506,7 @@ def _join(one: _ProductState, two: _ProductState, crowd: int | None) -> _Product
         return None
     if crowd is not None and any(isinstance(key, tuple) for key in differs):
         return None  # what one rank knows of itself is what proofs are made of
-    split: Any = splits[0] if splits else None
+    split: Question | None = splits[0] if splits else None
     if split is None and not _same(one, two, range(len(one.states))):
         if crowd is None:
             return None
@@ -578,13 +589,13 @@ def _innermost_call(state: State) -> Continuation | None:
 
 def _joined(
     atom: Unknown,
-    then: Iterable[tuple[Any, Value]],
-    orelse: Iterable[tuple[Any, Value]],
+    then: Iterable[tuple[Slot, Value]],
+    orelse: Iterable[tuple[Slot, Value]],
     crowd: int | None,
-    order: Iterable[Any],
-) -> dict[Any, Value] | None:
+    order: Iterable[Slot],
+) -> dict[Slot, Value] | None:
     """What two ways have left in the variables that differ; None if it cannot be told."""
-    found: dict[Any, Value] = {}
+    found: dict[Slot, Value] = {}
     left, right = dict(then), dict(orelse)
     differ = left.keys() | right.keys()
     several = len(differ) > 1  # states are told apart by the order, too, of what they hold
@@ -623,7 +634,7 @@ def _blurred(one: Value, two: Value, crowd: int, name: str) -> Value | None:
     return value
 
 
-def _is_way(key: Any) -> bool:
+def _is_way(key: Question) -> bool:
     atom = key[1] if isinstance(key, tuple) else key
     return isinstance(atom, Unknown) and atom.op == WAY
 
@@ -663,7 +674,7 @@ def _reduced(value: Value, known: Known) -> Value:
     return value
 
 
-def _answers(key: Any, known: Known, machines: tuple[Machine, Machine]) -> tuple[bool, ...]:
+def _answers(key: Question, known: Known, machines: tuple[Machine, Machine]) -> tuple[bool, ...]:
     """The answers that a question may have, given what the other rank has answered."""
     if not isinstance(key, tuple):
         return (True, False)
@@ -673,7 +684,7 @@ def _answers(key: Any, known: Known, machines: tuple[Machine, Machine]) -> tuple
     return (True, False) if given is None else (given,)
 
 
-def _is_turn_of_no_use(key: Any, machines: tuple[Machine, Machine]) -> bool:
+def _is_turn_of_no_use(key: Question, machines: tuple[Machine, Machine]) -> bool:
     """Are both ranks before a turn of one loop that can do nothing new, and the same on both?"""
     if not isinstance(key, Unknown) or key.op != "trip" or not key.args[1]:
         return False

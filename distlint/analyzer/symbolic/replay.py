@@ -14,14 +14,19 @@ from distlint.analyzer.symbolic.context import ExecutionContext
 from distlint.analyzer.symbolic.continuations import Continuation, LoopHead, RestOfBlock
 from distlint.analyzer.symbolic.execution_log import Issued, LogEntry, decisions_in
 from distlint.analyzer.symbolic.joined_values import as_less, is_joined, outcomes, tests_in
-from distlint.analyzer.symbolic.machine import ABORT, END, Machine, Place
+from distlint.analyzer.symbolic.machine import ABORT, END, Machine
 from distlint.analyzer.symbolic.product import Divergence, alone, difference, resume
 from distlint.analyzer.symbolic.state import (
     OPAQUE,
     BranchUndecided,
     Event,
     Frame,
+    GroupKey,
+    Iterations,
+    Known,
+    LoopIn,
     PathPruned,
+    Place,
     State,
 )
 from distlint.analyzer.symbolic.values import Unknown, unknown
@@ -40,7 +45,7 @@ class Trace:
     events: list[Event] = field(default_factory=list)
     places: list[int] = field(default_factory=list)
     """Length of the log at each event."""
-    turns: list[tuple[int, ...]] = field(default_factory=list)
+    turns: list[Iterations] = field(default_factory=list)
     """Iterations of the enclosing loops at each event."""
     conts: list[Continuation | None] = field(default_factory=list)
     """What was left to do at each event."""
@@ -117,7 +122,7 @@ def probe(
         OverBudget: when it takes too many steps.
     """
     guide = DecisionOracle(())
-    assumed: list[dict[Any, bool]] = [{}]
+    assumed: list[Known] = [{}]
     for number, assumption in enumerate(assumed):
         divergence = Divergence((0, 1), (None, None), assumption, 0)
         executions = _executions(context, start, divergence, "B", default, guide)
@@ -136,9 +141,9 @@ def probe(
             yield found
 
 
-def _own_questions(trace: Trace) -> list[dict[Any, bool]]:
+def _own_questions(trace: Trace) -> list[Known]:
     """Each question that a rank has answered for itself, with the other answer."""
-    found: dict[Any, dict[Any, bool]] = {}
+    found: dict[tuple[object, ...], Known] = {}
     for spot, atom, outcome in _answers(trace):
         if atom.local:
             question = (atom.op == "exception", *spot[:2])
@@ -146,7 +151,7 @@ def _own_questions(trace: Trace) -> list[dict[Any, bool]]:
     return [found[each] for each in sorted(found, key=lambda each: bool(each[0]))]
 
 
-DecisionPoint = tuple[Any, ...]
+DecisionPoint = tuple[ir.Function | str, int, Iterations, Any]
 """A function, a site in it, the turns of the loops, and that of the loop in question."""
 
 
@@ -214,7 +219,7 @@ def _executions(
     default: bool,
     guide: DecisionOracle | None,
 ) -> list[RankExecution]:
-    once, agreed = guide is not None, dict[Any, bool]()
+    once, agreed = guide is not None, Known()
     return [
         RankExecution(context, start, rank, divergence, others, default, agreed, once, guide)
         for rank in range(context.cluster.size)
@@ -258,7 +263,7 @@ def _staying(statement: ir.Stmt) -> bool | None:
     return ir.is_left(statement.orelse) != isinstance(statement.test, ir.Not)
 
 
-def _spot(frame: Frame, site: int, turns: tuple[int, ...], atom: Unknown) -> DecisionPoint:
+def _spot(frame: Frame, site: int, turns: Iterations, atom: Unknown) -> DecisionPoint:
     turn = atom.args[1] if atom.op == "trip" else None
     return (frame.function or frame.module.key, site, turns, turn)
 
@@ -316,7 +321,7 @@ class RankExecution:
         divergence: Divergence,
         others: str,
         default: bool,
-        agreed: dict[Any, bool],
+        agreed: Known,
         once: bool = False,
         guide: DecisionOracle | None = None,
     ) -> None:
@@ -488,7 +493,7 @@ class RankExecution:
         return None
 
 
-def resembles(joined: Any, value: Any) -> bool:
+def resembles(joined: object, value: object) -> bool:
     """Is a value what a joined one stands for on one of the ways?"""
     if joined is value:
         return True
@@ -518,7 +523,7 @@ def resembles(joined: Any, value: Any) -> bool:
     return not isinstance(joined, v.Value) and bool(joined == value)
 
 
-def _try_of(failure: Unknown) -> Any:
+def _try_of(failure: Unknown) -> tuple[object, ...] | None:
     """The statement, the function and the turn of a failure; None if it is none."""
     if failure.op != "exception":
         return None
@@ -598,7 +603,7 @@ def _said(heads: Mapping[int, Event], place: Place) -> tuple[Unknown, int | floa
     return None
 
 
-def _as_told(value: Any, atom: Unknown, number: int | float | bool) -> Any:
+def _as_told(value: object, atom: Unknown, number: int | float | bool) -> int | float | bool | None:
     """What a term comes to when one part of it is a number; None if that does not settle it."""
     if value is atom:
         return number
@@ -709,7 +714,7 @@ def _uniform_answers(execution: RankExecution) -> Answers:
 
 
 def _may_be_as_long(
-    answers: Answers, others: Answers, own: dict[Any, int], known: dict[Any, int]
+    answers: Answers, others: Answers, own: dict[LoopIn, int], known: dict[LoopIn, int]
 ) -> bool:
     """Is a collection of unknown length taken for shorter or longer than one that has items?
 
@@ -730,7 +735,7 @@ def _may_be_as_long(
     return none and any(length == 0 and known.get(place) for place, length in own.items())
 
 
-def _are_peers(one: Any, other: Any) -> bool:
+def _are_peers(one: object, other: object) -> bool:
     """Are two terms the same, or is neither known where they differ?"""
     if one is other:
         return True
@@ -749,7 +754,7 @@ def _are_peers(one: Any, other: Any) -> bool:
     return all(map(_are_peers, one.args, other.args))
 
 
-def _is_collection(value: Any) -> bool:
+def _is_collection(value: object) -> bool:
     """Is it a collection of which nothing but its name is known?"""
     return isinstance(value, Unknown) and value.op in {"comprehension", "method", "call", "param"}
 
@@ -788,7 +793,7 @@ def go_on(queues: Sequence[Sequence[Event]], issues: Sequence[Callable[[], bool]
     return any(moved)
 
 
-def _front(queue: Sequence[Event], group: Any) -> Event | None:
+def _front(queue: Sequence[Event], group: GroupKey) -> Event | None:
     found = next((event for event in queue if event.group == group), None)
     return found if found is None or found.is_posted or found is queue[0] else None
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import Any
 
 from distlint.analyzer import ir
 from distlint.analyzer.project.project import Definition, Imported, Module
@@ -20,6 +19,7 @@ from distlint.analyzer.symbolic.state import (
 )
 from distlint.analyzer.symbolic.values import UNEVEN, Const, Unknown, Value, const, unknown
 from distlint.analyzer.symbolic.view import View
+from distlint.catalogue.entries import Entry, GroupSource, RankSource
 from distlint.source.incomplete import Reason
 
 _KINDS = frozenset(
@@ -68,7 +68,7 @@ class NameResolver(View):
         return value
 
     @contextmanager
-    def apart(self, key: Any) -> Iterator[None]:
+    def apart(self, key: Hashable) -> Iterator[None]:
         """Evaluate what is remembered for good, without what this path has assumed."""
         saved = (self.store, self.known, self.joins)
         self.store, self.known, self.joins = {}, {}, True  # what any machine comes to
@@ -226,7 +226,7 @@ class NameResolver(View):
                 return self.uniform_value(size.value, otherwise)
         return otherwise
 
-    def rank_value(self, source: Any, group: Value | None) -> Value:
+    def rank_value(self, source: RankSource, group: Value | None) -> Value:
         """The rank number or main-process test of a catalogue entry on each rank."""
         numbers = self.coordinates(source.scope, source.axis, group)
         if numbers is None:
@@ -311,7 +311,7 @@ class NameResolver(View):
                 return value
         return v.external(name)
 
-    def property_value(self, entry: Any, receiver: Value | None, site: int) -> Value | None:
+    def property_value(self, entry: Entry, receiver: Value | None, site: int) -> Value | None:
         """The value of an attribute that the catalogue describes; None if it is a method."""
         if entry.rank is not None and entry.rank.form in {"property", "name"}:
             return self.rank_value(entry.rank, None)
@@ -622,7 +622,7 @@ class NameResolver(View):
 
     def collective(
         self,
-        entry: Any,
+        entry: Entry,
         args: list[Value],
         keywords: dict[str, Value],
         node: ir.Call | None,
@@ -631,7 +631,9 @@ class NameResolver(View):
     ) -> Value:
         raise NotImplementedError
 
-    def group_from(self, source: Any, arguments: dict[str, Value], receiver: Value | None) -> Value:
+    def group_from(
+        self, source: GroupSource, arguments: dict[str, Value], receiver: Value | None
+    ) -> Value:
         raise NotImplementedError
 
 

@@ -19,8 +19,29 @@ Key = tuple[Any, Any]
 
 Iterations = tuple[int, ...]
 
+LoopPlace = tuple[int, int, Iterations]
+"""A loop that is being run: its site, the scope, and the iterations of the loops around it."""
+
+Inner = tuple[str | tuple[int, int, int], ...]
+"""Where in the statement at hand: turns of comprehensions (site, level, index), repeated calls."""
+
 ResultKey = tuple[Any, ...]
 """A call or a collective of the statement at hand: its site, and what tells it from others."""
+
+LoopIn = tuple[ir.Function | str, int, Iterations]
+"""A loop on any rank: the function or the key of the module, the site, the iterations around."""
+
+Place = tuple[ResultKey, str, int, Iterations]
+"""A collective on the path of a rank: its key, the module, the scope and the iterations."""
+
+GroupKey = str | tuple[Any, ...]
+"""A group of ranks, the same on all of its members."""
+
+Question = Unknown | tuple[str | None, Unknown]
+"""An unknown that may be assumed true or false; for rank-local ones, with the side."""
+
+Known = dict[Question, bool]
+"""What is assumed about unknowns."""
 
 
 class Journal(dict[Key, Value]):
@@ -102,7 +123,7 @@ class Event:
     match: tuple[str, ...]
     """What has to be the same on all members, beside the group."""
     members: frozenset[int]
-    group: Any
+    group: GroupKey
     """Key of the group, the same on all members."""
     group_text: str
     certain: bool
@@ -123,10 +144,10 @@ class Event:
     is_posted: bool = False
     """Does the rank go on without waiting for the others?"""
 
-    arguments: tuple[Any, ...] = ()
+    arguments: tuple[object, ...] = ()
     """What this rank passes for the root and for what has to agree, where that is concrete."""
 
-    once: Any = None
+    once: Key | None = None
     """Variable that says that the result is cached until a method of ``once_until`` is called."""
     once_until: tuple[str, ...] = ()
 
@@ -152,7 +173,7 @@ class Disagreement:
 class BranchUndecided(Exception):
     """A condition that has to be decided before the projection can go on."""
 
-    def __init__(self, atom: Unknown, key: Any) -> None:
+    def __init__(self, atom: Unknown, key: Question) -> None:
         self.atom = atom
         self.key = key
 

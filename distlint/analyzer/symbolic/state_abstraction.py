@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import reduce
 from itertools import compress
 from operator import or_
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.project.project import Module
@@ -23,7 +23,7 @@ from distlint.analyzer.symbolic.continuations import (
     WithBlock,
 )
 from distlint.analyzer.symbolic.live_variables import LiveVariables
-from distlint.analyzer.symbolic.state import Key, State
+from distlint.analyzer.symbolic.state import Key, Known, Question, State
 from distlint.analyzer.symbolic.values import Phi, Unknown, Value, own_names
 from distlint.analyzer.symbolic.view import RISKY
 
@@ -36,6 +36,9 @@ FACTS = frozenset({"seeded", "nosync", "joined", "once", "risky"})
 """First parts of variables that no name in the source stands for."""
 
 Live = frozenset[tuple[Key, Value]]
+
+Identity = tuple[object, ...]
+"""What tells states from others."""
 
 
 class StateAbstraction:
@@ -58,8 +61,8 @@ class StateAbstraction:
         self.tables.clear()
 
     def identity(
-        self, states: tuple[State, ...], lives: tuple[Live, ...], known: dict[Any, bool]
-    ) -> tuple[Any, ...]:
+        self, states: tuple[State, ...], lives: tuple[Live, ...], known: Known
+    ) -> Identity:
         """What tells one state or two from others."""
         sides = [
             (state.k, state.frame, state.it, live, tuple(state.results.items()))
@@ -68,8 +71,11 @@ class StateAbstraction:
         return (*sides, frozenset(known.items()))
 
     def matters(
-        self, states: tuple[State, ...], known: dict[Any, bool], asked: Iterable[tuple[Any, Any]]
-    ) -> tuple[tuple[Live, ...], dict[Any, bool]]:
+        self,
+        states: tuple[State, ...],
+        known: Known,
+        asked: Iterable[tuple[Question, Continuation | None]],
+    ) -> tuple[tuple[Live, ...], Known]:
         """The variables that still matter, and what of the known does."""
         lives = tuple(map(self.live, states))
         if not known:
@@ -127,8 +133,8 @@ class StateAbstraction:
 
     # ---- what may be asked again
 
-    def can_be_asked(self, key: Any, reads: Bits, atoms: frozenset[Unknown]) -> bool:
-        atom: Unknown = key[1] if isinstance(key, tuple) else key
+    def can_be_asked(self, key: Question, reads: Bits, atoms: frozenset[Unknown]) -> bool:
+        atom = key[1] if isinstance(key, tuple) else key
         return self.is_strategic(atom) or self.can_be_made(atom, reads, atoms)
 
     def can_be_made(self, value: Value, reads: Bits, atoms: frozenset[Unknown]) -> bool:

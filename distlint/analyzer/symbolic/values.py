@@ -484,7 +484,7 @@ class Func(_Plain):
     function: ir.Function
     scope: int
     bound: Value | None
-    guards: tuple[Any, ...] | None
+    guards: tuple[()] | None
     """None until the decorators have been looked at."""
 
 
@@ -492,7 +492,7 @@ def func(
     function: ir.Function,
     scope: int,
     bound: Value | None = None,
-    guards: tuple[Any, ...] | None = None,
+    guards: tuple[()] | None = None,
 ) -> Func:
     return _make(Func, function, scope, bound, guards)
 
@@ -1029,7 +1029,7 @@ def _compare_unknown(op: str, left: Value, right: Value) -> Value:
     return unknown(op, left, right)
 
 
-def _is_loader(value: Any) -> bool:
+def _is_loader(value: object) -> bool:
     return isinstance(value, Unknown) and value.op == LOADER
 
 

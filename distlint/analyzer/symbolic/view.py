@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
 from distlint.analyzer.symbolic import values as v
@@ -10,8 +11,13 @@ from distlint.analyzer.symbolic.execution_log import Decided, LogEntry
 from distlint.analyzer.symbolic.state import (
     BranchUndecided,
     Frame,
+    Inner,
     Iterations,
     Key,
+    Known,
+    LoopIn,
+    LoopPlace,
+    Question,
     RankDependent,
     ResultKey,
     State,
@@ -40,7 +46,9 @@ JOINED = ("joined", "")
 class View:
     """The state of a machine, and what it has decided."""
 
-    def __init__(self, context: ExecutionContext, rank: int | None, side: Any = None) -> None:
+    def __init__(
+        self, context: ExecutionContext, rank: int | None, side: str | None = None
+    ) -> None:
         self.context = context
         self.one = rank
         """The rank; None for a machine that stands for all ranks as long as they do the same."""
@@ -49,24 +57,24 @@ class View:
         self.catalogue = context.catalogue
         self.evaluated = 0
         """Expressions since the last statement was counted."""
-        self.known: dict[Any, bool] = {}
-        self.assumptions: list[tuple[Any, bool]] = []
+        self.known: Known = {}
+        self.assumptions: list[tuple[Question, bool]] = []
         """What has been assumed without asking, because the job is aborted elsewhere."""
         self.frame: Frame
         self.it: Iterations = ()
         self.k: Continuation | None = None
         self.results: dict[ResultKey, Value] = {}
         self.store: dict[Key, Value] = {}
-        self.inner: tuple[Any, ...] = ()
+        self.inner: Inner = ()
         self.site = 0
         self.log: list[LogEntry] | None = None
-        self.lengths: dict[tuple[Any, ...], int] = {}
+        self.lengths: dict[LoopIn, int] = {}
         """How long the known collections were over which loops have gone, while there is a log."""
         self.mark = 0
         """Length of the log when the statement in hand was begun."""
         self.forced: dict[tuple[str, int], bool] = {}
         """How tests of the rank come out on all ranks, where a replay tries that."""
-        self.begun: dict[tuple[Any, ...], dict[Key, Value]] = {}
+        self.begun: dict[LoopPlace, dict[Key, Value]] = {}
         """The variables at the begin of each loop, while there is a log."""
         self.level: tuple[dict[Key, Value], dict[Key, Value]] | None = None
         """The variables of both ranks of a pair where they were last at the same place."""
@@ -104,11 +112,11 @@ class View:
     def save(self) -> State:
         return State(self.k, self.frame, self.it, self.results, self.store)
 
-    def number(self, *key: Any) -> int:
+    def number(self, *key: Hashable) -> int:
         """A number for an allocation, a scope or an object: equal on all ranks at equal places."""
         return self.context.number(key)
 
-    def here(self, site: int) -> tuple[Any, ...]:
+    def here(self, site: int) -> tuple[int, str, int, Iterations, Inner]:
         """A key for what happens at a site in this activation and iteration."""
         return (site, self.frame.module.key, self.frame.scope, self.it, self.inner)
 
@@ -166,14 +174,15 @@ class View:
                 return outcome
         return None
 
-    def bound(self, value: Any) -> Any:
+    def bound(self, value: object) -> int | float | None:
         """The number, if it is one on this rank."""
         if isinstance(value, v.PerRank) and self.one is not None:
             value = v.const(value.values[self.rank])
-        is_number = isinstance(value, v.Const) and isinstance(value.value, (int, float))
-        return value.value if is_number else None
+        if isinstance(value, v.Const) and isinstance(value.value, (int, float)):
+            return value.value
+        return None
 
-    def key(self, atom: Unknown) -> Any:
+    def key(self, atom: Unknown) -> Question:
         """Under which an assumption is kept: a rank-local one is this side's own."""
         if not atom.local:
             return atom
