@@ -35,7 +35,7 @@ from distlint.analyzer.symbolic.execution_log import (
     first_decision,
 )
 from distlint.analyzer.symbolic.replay import Trace
-from distlint.analyzer.symbolic.state import Event, Frame, Iterations
+from distlint.analyzer.symbolic.state import Event, Frame, Iterations, Stop
 from distlint.analyzer.symbolic.values import Const, Unknown, Value
 from distlint.source.finding import Decision, Place, Step, waiting
 
@@ -563,7 +563,7 @@ class _Explainer:
         del found[2:]
         if event is not None:
             found.append(self.step_of(event))
-        elif self.traces[side].ended == "end":
+        elif self.traces[side].ended is Stop.END:
             found.append(Step("reaches the end"))
         return tuple(found)
 

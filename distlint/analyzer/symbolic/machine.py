@@ -36,19 +36,16 @@ from distlint.analyzer.symbolic.state import (
     Journal,
     Key,
     Known,
-    OverBudget,
     PathPruned,
     Place,
     RankDependent,
     ResultKey,
     State,
+    Stop,
 )
-from distlint.analyzer.symbolic.unwinding import ABORT, END, Unwinder
+from distlint.analyzer.symbolic.unwinding import Unwinder
 from distlint.analyzer.symbolic.values import Unknown, Value, const, unknown
 from distlint.analyzer.symbolic.view import RETURNED
-
-JOIN = "join"
-"""The function has returned in which a machine for all ranks was started: ways may join here."""
 
 Variables = dict[Key, "Value | None"]
 
@@ -66,7 +63,7 @@ class Machine(Unwinder):
         self.k = self.push(body, 0, None)
         return self.save()
 
-    def advance(self) -> Event | str:
+    def advance(self) -> Event | Stop:
         """Run to the next collective that this rank takes part in, or to the end.
 
         Raises:
@@ -76,7 +73,7 @@ class Machine(Unwinder):
             k = self.k
             if k is None:
                 self.context.ends = True
-                return END
+                return Stop.END
             self.context.evaluate(self.evaluated)
             self.evaluated = 0
             self.context.step()
@@ -102,7 +99,7 @@ class Machine(Unwinder):
             if outcome is not None:
                 return outcome
             if self.rejoin is RETURNED:
-                return JOIN
+                return Stop.JOIN
 
     def enter(self, enter: CallRequested) -> None:
         results = tuple(self.results.items())
@@ -219,7 +216,7 @@ class Machine(Unwinder):
 
     # ---- continuations
 
-    def run_statement(self, k: RestOfBlock) -> str | None:
+    def run_statement(self, k: RestOfBlock) -> Stop | None:
         statement = k.statement
         verdict = self.context.slicer.of(self.frame.module, statement)
         if verdict is not RUN:
@@ -234,7 +231,7 @@ class Machine(Unwinder):
         self.done(k)
         self.k = self.push(block, 0, self.k)
 
-    def continue_loop(self, k: LoopHead) -> str | None:
+    def continue_loop(self, k: LoopHead) -> Stop | None:
         statement, index, iterable, outer = k.statement, k.index, k.iterable, k.outer
         if isinstance(statement, ir.While):
             return self.continue_while(k, statement)
@@ -329,7 +326,7 @@ class Machine(Unwinder):
         own = (k.statement, k.index + 1, k.iterable, k.outer)
         return self.context.continuation(LoopHead(k.frame, k.next, *own))
 
-    def continue_while(self, k: LoopHead, statement: ir.While) -> str | None:
+    def continue_while(self, k: LoopHead, statement: ir.While) -> Stop | None:
         index, outer = k.index, k.outer
         self.it = (*outer, index)
         if not self.test(statement.test, statement.site):
@@ -366,14 +363,14 @@ class Machine(Unwinder):
 
     # ---- statements
 
-    def do_evaluate(self, s: ir.Evaluate, k: RestOfBlock) -> str | None:
+    def do_evaluate(self, s: ir.Evaluate, k: RestOfBlock) -> Stop | None:
         if isinstance(s.value, ir.Yield):
             return self.do_yield(s.value, k)
         self.evaluate(s.value)
         self.done(k)
         return None
 
-    def do_assign(self, s: ir.Assign, k: RestOfBlock) -> str | None:
+    def do_assign(self, s: ir.Assign, k: RestOfBlock) -> Stop | None:
         value = self.evaluate(s.value)
         if self.log is not None:
             for target in s.targets:
@@ -412,7 +409,7 @@ class Machine(Unwinder):
                 found = self.item(value, len(value.items) - (len(target.items) - index))
             self.bind_target(item, found)
 
-    def do_augmented(self, s: ir.AugAssign, k: RestOfBlock) -> str | None:
+    def do_augmented(self, s: ir.AugAssign, k: RestOfBlock) -> Stop | None:
         value = v.binary(s.op, self.evaluate(s.target), self.evaluate(s.value), self.cluster)
         if self.log is not None:
             self.log.append(Assigned(self.frame, s.site, s.target, value))
@@ -420,7 +417,7 @@ class Machine(Unwinder):
         self.done(k)
         return None
 
-    def do_if(self, s: ir.If, k: RestOfBlock) -> str | None:
+    def do_if(self, s: ir.If, k: RestOfBlock) -> Stop | None:
         test = s.test
         if not isinstance(test, (ir.BoolOp, ir.Not)):
             value = self.evaluate(test)
@@ -574,7 +571,7 @@ class Machine(Unwinder):
             return v.joined(test, then, orelse)
         return then if self._truth(test) else orelse
 
-    def do_for(self, s: ir.For, k: RestOfBlock) -> str | None:
+    def do_for(self, s: ir.For, k: RestOfBlock) -> Stop | None:
         iterable = self.resolve(self.evaluate(s.iterable))
         if isinstance(iterable, v.Obj):
             entry = self.catalogue.member(iterable.kind, "__iter__")
@@ -627,12 +624,12 @@ class Machine(Unwinder):
         self.then(k, s.orelse)
         return True
 
-    def do_while(self, s: ir.While, k: RestOfBlock) -> str | None:
+    def do_while(self, s: ir.While, k: RestOfBlock) -> Stop | None:
         self.done(k)
         self.k = self.context.continuation(LoopHead(self.frame, self.k, s, 0, None, self.it))
         return None
 
-    def do_assert(self, s: ir.Assert, k: RestOfBlock) -> str | None:
+    def do_assert(self, s: ir.Assert, k: RestOfBlock) -> Stop | None:
         value = self.evaluate(s.test)
         undecided = isinstance(value, (Unknown, v.Phi))
         implied = self.implied(value) if isinstance(value, Unknown) else None
@@ -647,18 +644,18 @@ class Machine(Unwinder):
         self.done(k)
         return None
 
-    def do_define(self, s: ir.Define, k: RestOfBlock) -> str | None:
+    def do_define(self, s: ir.Define, k: RestOfBlock) -> Stop | None:
         self.context.frames[self.frame.scope] = self.frame
         self.set_name(s.function.name, v.func(s.function, self.frame.scope))
         self.done(k)
         return None
 
-    def do_class(self, s: ir.DefineClass, k: RestOfBlock) -> str | None:
+    def do_class(self, s: ir.DefineClass, k: RestOfBlock) -> Stop | None:
         self.set_name(s.cls.name, v.cls_value(s.cls))
         self.done(k)
         return None
 
-    def do_import(self, s: ir.Import, k: RestOfBlock) -> str | None:
+    def do_import(self, s: ir.Import, k: RestOfBlock) -> Stop | None:
         module = self.frame.module
         for name, dotted, attr in s.bindings:
             if name == "*":
@@ -668,7 +665,7 @@ class Machine(Unwinder):
         self.done(k)
         return None
 
-    def do_delete(self, s: ir.Delete, k: RestOfBlock) -> str | None:
+    def do_delete(self, s: ir.Delete, k: RestOfBlock) -> Stop | None:
         self.done(k)
         return None
 
@@ -778,7 +775,7 @@ def _argument_for(
     return None
 
 
-_CONTINUE: dict[type[Continuation], Callable[[Machine, Any], str | None]] = {
+_CONTINUE: dict[type[Continuation], Callable[[Machine, Any], Stop | None]] = {
     RestOfBlock: Machine.run_statement,
     ReturnToCaller: Machine.end_call,
     LoopHead: Machine.continue_loop,
@@ -790,7 +787,7 @@ _CONTINUE: dict[type[Continuation], Callable[[Machine, Any], str | None]] = {
     BeforeYield: Machine.end_without_yield,
     AfterYield: Machine.end_manager,
 }
-_EXECUTE: dict[type[ir.Stmt], Callable[[Machine, Any, RestOfBlock], str | None]] = {
+_EXECUTE: dict[type[ir.Stmt], Callable[[Machine, Any, RestOfBlock], Stop | None]] = {
     ir.Evaluate: Machine.do_evaluate,
     ir.Assign: Machine.do_assign,
     ir.AugAssign: Machine.do_augmented,
@@ -809,4 +806,3 @@ _EXECUTE: dict[type[ir.Stmt], Callable[[Machine, Any, RestOfBlock], str | None]]
     ir.Import: Machine.do_import,
     ir.Delete: Machine.do_delete,
 }
-__all__ = ["ABORT", "END", "JOIN", "Machine", "OverBudget"]

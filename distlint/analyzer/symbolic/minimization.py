@@ -10,10 +10,9 @@ from typing import Any
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.context import ExecutionContext
 from distlint.analyzer.symbolic.execution_log import Decided, LogEntry, decisions_in
-from distlint.analyzer.symbolic.machine import END
 from distlint.analyzer.symbolic.product import Divergence, difference
 from distlint.analyzer.symbolic.replay import Trace, replay
-from distlint.analyzer.symbolic.state import Event, Known, OverBudget, State
+from distlint.analyzer.symbolic.state import Event, Known, OverBudget, State, Stop
 from distlint.analyzer.symbolic.values import Unknown, Value
 from distlint.analyzer.symbolic.view import SIDES
 
@@ -209,7 +208,9 @@ def diverges(context: ExecutionContext, divergence: Divergence, traces: list[Tra
     first, second = _events(divergence, traces)
     if first is None and second is None:
         return False
-    return difference(context, (first or END, second or END), divergence.ranks) is not None
+    return (
+        difference(context, (first or Stop.END, second or Stop.END), divergence.ranks) is not None
+    )
 
 
 def _events(divergence: Divergence, traces: list[Trace]) -> tuple[Event | None, Event | None]:

@@ -19,7 +19,7 @@ from distlint.analyzer.symbolic.continuations import (
     RestOfBlock,
     ReturnToCaller,
 )
-from distlint.analyzer.symbolic.machine import ABORT, END, JOIN, Machine
+from distlint.analyzer.symbolic.machine import Machine
 from distlint.analyzer.symbolic.state import (
     OPAQUE,
     BranchUndecided,
@@ -36,6 +36,7 @@ from distlint.analyzer.symbolic.state import (
     RankDependent,
     ResultKey,
     State,
+    Stop,
 )
 from distlint.analyzer.symbolic.state_abstraction import FACTS, Identity, Live
 from distlint.analyzer.symbolic.values import LOST, Unknown, Value, unknown
@@ -335,7 +336,7 @@ class ProductExploration:
                     state, met = machine.save(), event.site
                 except RankDependent:
                     is_apart = True
-            elif event != JOIN:
+            elif event is not Stop.JOIN:
                 return
         asked = _still_asked(item.asked, (state,))
         yield _Step(tuple(machine.assumptions), met, state, machine.known, asked, is_apart)
@@ -347,7 +348,7 @@ class ProductExploration:
     ) -> Iterator[Divergence]:
         known = dict(item.known)
         level = _level(item.states)
-        found: list[Event | str | None] = []
+        found: list[Event | Stop | None] = []
         needs: list[tuple[Position, Question, Continuation | None]] = []
         for machine, state, other in zip(machines, item.states, reversed(machines), strict=True):
             machine.load(state)
@@ -360,7 +361,7 @@ class ProductExploration:
                 found.append(None)
             except PathPruned:
                 return
-            if found[-1] == ABORT:
+            if found[-1] is Stop.ABORT:
                 return
         past = item.past.assume(pair for machine in machines for pair in machine.assumptions)
         states = (machines[0].save(), machines[1].save())
@@ -385,7 +386,7 @@ class ProductExploration:
         first, second = found
         assert first is not None
         assert second is not None
-        if first == second == END:
+        if first is second is Stop.END:
             return
         ranks = (machines[0].rank, machines[1].rank)
         differs = difference(self.context, (first, second), ranks)
@@ -711,11 +712,11 @@ def resume(machine: Machine, event: Event, place: Place) -> None:
         machine.results[event.result_key] = unknown("sync", place, fresh=True)
 
 
-def _event(found: Event | str) -> Event | None:
+def _event(found: Event | Stop) -> Event | None:
     return found if isinstance(found, Event) else None
 
 
-def next_common(machine: Machine, other: int) -> Event | str:
+def next_common(machine: Machine, other: int) -> Event | Stop:
     """The next collective in which both this rank and ``other`` take part."""
     while True:
         event = machine.advance()
@@ -738,7 +739,7 @@ def alone(machine: Machine, event: Event) -> None:
 
 
 def difference(
-    context: ExecutionContext, events: tuple[Event | str, Event | str], ranks: tuple[int, int]
+    context: ExecutionContext, events: tuple[Event | Stop, Event | Stop], ranks: tuple[int, int]
 ) -> str | None:
     """Why two next collectives do not match: ``""`` or the argument that differs; else None."""
     first, second = events

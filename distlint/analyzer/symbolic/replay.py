@@ -14,7 +14,7 @@ from distlint.analyzer.symbolic.context import ExecutionContext
 from distlint.analyzer.symbolic.continuations import Continuation, LoopHead, RestOfBlock
 from distlint.analyzer.symbolic.execution_log import Issued, LogEntry, decisions_in
 from distlint.analyzer.symbolic.joined_values import as_less, is_joined, outcomes, tests_in
-from distlint.analyzer.symbolic.machine import ABORT, END, Machine
+from distlint.analyzer.symbolic.machine import Machine
 from distlint.analyzer.symbolic.product import Divergence, alone, difference, resume
 from distlint.analyzer.symbolic.state import (
     OPAQUE,
@@ -28,6 +28,7 @@ from distlint.analyzer.symbolic.state import (
     PathPruned,
     Place,
     State,
+    Stop,
 )
 from distlint.analyzer.symbolic.values import Unknown, unknown
 from distlint.analyzer.symbolic.view import SIDES
@@ -49,7 +50,7 @@ class Trace:
     """Iterations of the enclosing loops at each event."""
     conts: list[Continuation | None] = field(default_factory=list)
     """What was left to do at each event."""
-    ended: str = "end"
+    ended: Stop = Stop.END
     log: list[LogEntry] = field(default_factory=list)
     is_cut: bool = False
     """Were there too many collectives, or too many questions?"""
@@ -177,7 +178,7 @@ def _at_odds(context: ExecutionContext, heads: list[Event | None]) -> tuple[int,
     for first, second in combinations(range(len(heads)), 2):
         one, two = heads[first], heads[second]
         if (one, two) != (None, None) and _meet_each_other(one, two, (first, second)):
-            if difference(context, (one or END, two or END), (first, second)) is not None:
+            if difference(context, (one or Stop.END, two or Stop.END), (first, second)) is not None:
                 return first, second
     return None
 
@@ -204,7 +205,7 @@ def _divergence_of(
         return None
     if not _meet_each_other(*events, divergence.ranks):
         return None
-    differs = difference(context, (events[0] or END, events[1] or END), divergence.ranks)
+    differs = difference(context, (events[0] or Stop.END, events[1] or Stop.END), divergence.ranks)
     if differs is None:
         return None
     traces = [execution.trace for execution in executions]
@@ -399,7 +400,7 @@ class RankExecution:
         else:
             alone(self.machine, event)
 
-    def advance(self) -> Event | str:
+    def advance(self) -> Event | Stop:
         """Advance, answering open questions with the default."""
         machine = self.machine
         machine.known.update(self.agreed)
@@ -412,11 +413,11 @@ class RankExecution:
                 machine.known[need.key] = answer = self.answer(need)
                 machine.assumptions.append((need.key, answer))
             except PathPruned:
-                return ABORT
+                return Stop.ABORT
             finally:
                 self.tell()
         self.trace.is_cut = True
-        return ABORT
+        return Stop.ABORT
 
     def answer(self, need: BranchUndecided) -> bool:
         """What is assumed, or was decided at this place, or else the default."""
@@ -570,7 +571,7 @@ class _Issuer:
     def is_cut(self) -> bool:
         """Is nothing known of how it goes on?"""
         execution = self.execution
-        return execution.trace.ended == ABORT or not (self.queue or execution.at_end)
+        return execution.trace.ended is Stop.ABORT or not (self.queue or execution.at_end)
 
     @property
     def waits(self) -> bool:

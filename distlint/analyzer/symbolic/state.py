@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from distlint.analyzer import ir
@@ -42,6 +43,17 @@ Question = Unknown | tuple[str | None, Unknown]
 
 Known = dict[Question, bool]
 """What is assumed about unknowns."""
+
+
+class Stop(Enum):
+    """Why a machine stops, if it is not at a collective."""
+
+    END = "end"
+    """The rank has ended as it should."""
+    ABORT = "abort"
+    """The rank has failed, and so has the job."""
+    JOIN = "join"
+    """The function has returned in which a machine for all ranks was started."""
 
 
 class Journal(dict[Key, Value]):

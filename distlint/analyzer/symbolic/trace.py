@@ -13,7 +13,7 @@ from distlint.analyzer.symbolic.explanation import Witness, witness_of
 from distlint.analyzer.symbolic.product import Divergence
 from distlint.analyzer.symbolic.replay import Trace as RankTrace
 from distlint.analyzer.symbolic.replay import go_on, met, run
-from distlint.analyzer.symbolic.state import Event, OverBudget
+from distlint.analyzer.symbolic.state import Event, OverBudget, Stop
 from distlint.source.document import Document
 from distlint.source.finding import Step
 from distlint.source.incomplete import Reason, ordered
@@ -175,7 +175,7 @@ class _Tracer:
     def waiting(self, queue: Sequence[Event], trace: RankTrace) -> Step:
         if queue:
             return self.step(queue[0]) or Step("?")
-        return Step("ends" if trace.ended == "end" else "fails")
+        return Step("ends" if trace.ended is Stop.END else "fails")
 
     def step(self, event: Event | None) -> Step | None:
         if event is None:

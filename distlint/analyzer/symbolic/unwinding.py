@@ -27,13 +27,10 @@ from distlint.analyzer.symbolic.continuations import (
     WithBlock,
 )
 from distlint.analyzer.symbolic.execution_log import Decided, Exited, Jumped
-from distlint.analyzer.symbolic.state import CollectiveReached, Event, Exit, Frame
+from distlint.analyzer.symbolic.state import CollectiveReached, Event, Exit, Frame, Stop
 from distlint.analyzer.symbolic.values import Const, Unknown, Value, const, unknown
 from distlint.analyzer.symbolic.view import IN_PROCESSES, JOINED, RETURNED, RISKY
 from distlint.catalogue.entries import Entry, First
-
-END = "end"
-ABORT = "abort"
 
 
 class Unwinder(Calls):
@@ -58,7 +55,7 @@ class Unwinder(Calls):
 
     # ---- calls
 
-    def end_call(self, k: ReturnToCaller, value: Value | None = None) -> str | None:
+    def end_call(self, k: ReturnToCaller, value: Value | None = None) -> Stop | None:
         """A function has run to its end."""
         function = self.frame.function
         if k is self.rejoin:
@@ -81,7 +78,7 @@ class Unwinder(Calls):
 
     # ---- jumps and exits
 
-    def do_return(self, s: ir.Return, k: RestOfBlock) -> str | None:
+    def do_return(self, s: ir.Return, k: RestOfBlock) -> Stop | None:
         value = self.evaluate(s.value) if s.value is not None else const(None)
         if self.fails_on_the_way(k, s.site, (ReturnToCaller,)):
             return None
@@ -91,7 +88,7 @@ class Unwinder(Calls):
         self.k = k.next
         return self.unwind(AbruptCompletion.RETURN, value, s.site)
 
-    def do_break(self, s: ir.Break, k: RestOfBlock) -> str | None:
+    def do_break(self, s: ir.Break, k: RestOfBlock) -> Stop | None:
         if self.fails_on_the_way(k, s.site, (ReturnToCaller, LoopHead)):
             return None
         if self.log is not None:
@@ -99,7 +96,7 @@ class Unwinder(Calls):
         self.k = k.next
         return self.unwind(AbruptCompletion.BREAK, None, s.site)
 
-    def do_continue(self, s: ir.Continue, k: RestOfBlock) -> str | None:
+    def do_continue(self, s: ir.Continue, k: RestOfBlock) -> Stop | None:
         if self.fails_on_the_way(k, s.site, (ReturnToCaller, LoopHead)):
             return None
         if self.log is not None:
@@ -107,7 +104,7 @@ class Unwinder(Calls):
         self.k = k.next
         return self.unwind(AbruptCompletion.CONTINUE, None, s.site)
 
-    def do_raise(self, s: ir.Raise | ir.Assert, k: RestOfBlock) -> str | None:
+    def do_raise(self, s: ir.Raise | ir.Assert, k: RestOfBlock) -> Stop | None:
         if not self.is_stopped(k, s.raised) and self.fails_on_the_way(k, s.site, ()):
             return None
         self.results = {}
@@ -129,18 +126,18 @@ class Unwinder(Calls):
             k = k.rest if isinstance(k, ResumeGenerator) else k.next
         return False
 
-    def leave_process(self, exit_: Exit) -> str | None:
+    def leave_process(self, exit_: Exit) -> Stop | None:
         """End at once, or leave all blocks next."""
         if self.log is not None:
             self.log.append(Exited(self.frame, exit_.site, exit_.ok))
         if exit_.at_once:
-            return END if exit_.ok else ABORT
+            return Stop.END if exit_.ok else Stop.ABORT
         self.results = {}
         way = (AbruptCompletion.EXIT, const(exit_.ok), exit_.site)
         self.k = self.context.continuation(PendingCompletion(self.frame, self.k, *way))
         return None
 
-    def unwind(self, completion: AbruptCompletion, value: Value | None, site: int) -> str | None:
+    def unwind(self, completion: AbruptCompletion, value: Value | None, site: int) -> Stop | None:
         """Leave blocks until the target of a return, break, continue, raise or exit is found."""
         k = self.k
         while k is not None:
@@ -202,9 +199,9 @@ class Unwinder(Calls):
         if completion is AbruptCompletion.RAISE or (
             completion is AbruptCompletion.EXIT and value == const(False)
         ):
-            return ABORT
+            return Stop.ABORT
         self.k = None
-        return END
+        return Stop.END
 
     def pending(
         self, k: Continuation, completion: AbruptCompletion, value: Value | None, site: int
@@ -214,19 +211,19 @@ class Unwinder(Calls):
             PendingCompletion(k.frame, k.next, completion, value, site)
         )
 
-    def complete(self, k: PendingCompletion) -> str | None:
+    def complete(self, k: PendingCompletion) -> Stop | None:
         """What had to run on the way out has ended."""
         self.k = k.next
         return self.unwind(k.completion, k.value, k.site)
 
-    def end_block(self, k: FinallyBlock) -> str | None:
+    def end_block(self, k: FinallyBlock) -> Stop | None:
         """A ``finally`` is due on the way out of a try that ended well."""
         self.k = self.push(k.block, 0, k.next)
         return None
 
     # ---- with
 
-    def do_with(self, s: ir.With, k: RestOfBlock) -> str | None:
+    def do_with(self, s: ir.With, k: RestOfBlock) -> Stop | None:
         if ir.is_to_fail(s):
             self.done(k)
             return None
@@ -257,7 +254,7 @@ class Unwinder(Calls):
                 entry = self.catalogue.lookup(target.name)
         return entry.first if entry is not None else None
 
-    def enter_first(self, s: ir.With, k: RestOfBlock, first: First) -> str | None:
+    def enter_first(self, s: ir.With, k: RestOfBlock, first: First) -> Stop | None:
         scope = "local" if first.who.startswith("local") else "global"
         if first.barrier and not self.is_stopped(k) and self.context.is_alike(self.frame, s.body):
             # it comes to the same when they wait for each other and go in together
@@ -282,7 +279,7 @@ class Unwinder(Calls):
             return
         raise self.for_all(first.name, ("barrier",), s.site, key, note=when)
 
-    def enter_manager(self, s: ir.With, k: RestOfBlock, value: Value) -> str | None:
+    def enter_manager(self, s: ir.With, k: RestOfBlock, value: Value) -> Stop | None:
         at_exit: AtExit | None = None
         bound = value
         if isinstance(value, v.Instance):
@@ -349,7 +346,7 @@ class Unwinder(Calls):
             emit.event.result_key = (site, when)
             raise
 
-    def leave_with(self, k: WithBlock) -> str | None:
+    def leave_with(self, k: WithBlock) -> Stop | None:
         """The body of a with has ended; the manager's exit runs."""
         at_exit, key = k.at_exit, (k.site, "exit")
         if isinstance(at_exit, LetOthersIn):
@@ -405,7 +402,7 @@ class Unwinder(Calls):
         target: v.Func,
         args: list[Value],
         keywords: dict[str, Value],
-    ) -> str | None:
+    ) -> Stop | None:
         function = target.function
         self.context.enter(function)
         frame = self.activation(target, s.site)
@@ -416,7 +413,7 @@ class Unwinder(Calls):
         self.k = self.push(function.body, 0, self.context.continuation(back))
         return None
 
-    def do_yield(self, node: ir.Yield, k: RestOfBlock) -> str | None:
+    def do_yield(self, node: ir.Yield, k: RestOfBlock) -> Stop | None:
         """``yield`` in the generator after a with statement: the body runs here."""
         below = k.next
         while below is not None and not isinstance(below, EndOfActivation):
@@ -438,20 +435,20 @@ class Unwinder(Calls):
         self.k = self.push(statement.body, 0, generator)
         return None
 
-    def end_generator_body(self, k: ResumeGenerator) -> str | None:
+    def end_generator_body(self, k: ResumeGenerator) -> Stop | None:
         """The body of the with has ended: the generator goes on after its yield."""
         return self.enter_generator_rest(k, k.next)
 
-    def enter_generator_rest(self, k: ResumeGenerator, after: Continuation | None) -> str | None:
+    def enter_generator_rest(self, k: ResumeGenerator, after: Continuation | None) -> Stop | None:
         self.k = self.context.graft(k.rest, after)
         self.frame, self.it, self.results = k.generator, k.it, {}
         return None
 
-    def end_without_yield(self, k: BeforeYield) -> str | None:
+    def end_without_yield(self, k: BeforeYield) -> Stop | None:
         """A generator that never yields cannot manage a context: RuntimeError."""
         return self.unwind(AbruptCompletion.RAISE, None, 0)
 
-    def end_manager(self, k: EndOfGenerator) -> str | None:
+    def end_manager(self, k: EndOfGenerator) -> Stop | None:
         """The generator has run to its end: back to the function with the with statement."""
         self.frame, self.it, self.results = k.caller, k.it, {}
         self.k = k.next
@@ -459,7 +456,7 @@ class Unwinder(Calls):
 
     # ---- try
 
-    def do_try(self, s: ir.Try, k: RestOfBlock) -> str | None:
+    def do_try(self, s: ir.Try, k: RestOfBlock) -> Stop | None:
         self.done(k)
         was_risky = self.store.pop(RISKY, None) is not None
         if s.final:
@@ -472,7 +469,7 @@ class Unwinder(Calls):
         self.k = self.push(s.body, 0, self.k)
         return None
 
-    def end_try(self, k: TryBlock) -> str | None:
+    def end_try(self, k: TryBlock) -> Stop | None:
         """The body of a try has come to its end: or has its last statement failed?"""
         handler = self.swallowing(k)
         if handler is not None and RISKY in self.store and self.failed(k, "end", handler):
