@@ -238,7 +238,7 @@ STILL_NAMED = {
     "analyzer/symbolic/expressions.py",
     "analyzer/static/guards.py",
     "analyzer/static/hooks.py",
-    "analyzer/symbolic/unwinding.py",
+    "analyzer/symbolic/context_managers.py",
     "analyzer/symbolic/state_abstraction.py",
     "analyzer/symbolic/resolution.py",
     "analyzer/static/effects.py",

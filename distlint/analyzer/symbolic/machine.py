@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Callable
 from typing import Any
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.slicing import PASS_RISKY, RUN
 from distlint.analyzer.symbolic import counts
 from distlint.analyzer.symbolic import values as v
-from distlint.analyzer.symbolic.builtins import items_with
 from distlint.analyzer.symbolic.continuations import (
     AfterYield,
     BeforeYield,
@@ -26,6 +24,7 @@ from distlint.analyzer.symbolic.continuations import (
 )
 from distlint.analyzer.symbolic.execution_log import Assigned, Decided
 from distlint.analyzer.symbolic.expressions import LOOP_BOUND
+from distlint.analyzer.symbolic.merging import Merging
 from distlint.analyzer.symbolic.state import (
     BranchUndecided,
     CallRequested,
@@ -33,27 +32,21 @@ from distlint.analyzer.symbolic.state import (
     Event,
     Exit,
     Frame,
-    Journal,
     Key,
-    Known,
     PathPruned,
-    Place,
     RankDependent,
     ResultKey,
     State,
     Stop,
 )
-from distlint.analyzer.symbolic.unwinding import Unwinder
 from distlint.analyzer.symbolic.values import Unknown, Value, const, unknown
 from distlint.analyzer.symbolic.view import RETURNED
-
-Variables = dict[Key, "Value | None"]
 
 QUIET_STEPS = 400
 """Statements that a branch without collectives may take when both arms are run to be merged."""
 
 
-class Machine(Unwinder):
+class Machine(Merging):
     """The part of a machine that drives it through the statements."""
 
     # ---- driving
@@ -117,103 +110,6 @@ class Machine(Unwinder):
         self.frame, self.it, self.results, self.inner = enter.frame, (), {}, ()
         self.k = self.push(enter.body, 0, self.k)
 
-    def place(self, event: Event) -> Place:
-        """What tells this collective from all others on the path of a rank."""
-        return (event.result_key, event.module, event.frame.scope, self.it)
-
-    def resume(self, event: Event, place: Place) -> None:
-        """Go on after a collective has been matched; ``place`` names it on all ranks."""
-        value = event.value if event.value is not None else const(None)
-        if event.result == "uniform":
-            value = unknown("sync", place, fresh=True)
-            self.note_told(event, value)
-        elif event.result == "uniform_in_place" and event.result_target is not None:
-            self.synchronise(event, place)
-        elif event.result == "root_only":
-            value = unknown("partial", place, local=True, fresh=True)
-            if event.result_target is not None and not self.is_none(event.result_target):
-                self.assign_place(event.result_target, value)
-        elif event.result == "local" and event.value is None:
-            value = unknown("result", place, local=True, fresh=True)
-        elif isinstance(value, v.Group) and value.kind == "ranks":
-            # one group, from wherever each rank has made it
-            value = v.group("ranks", value.detail, self.number("group", place))
-        self.results[event.result_key] = value
-        if event.kind == "forward":
-            self.may_fail(event.site)
-        if event.once is not None:
-            self.store[event.once] = const(event.once_until)
-
-    def is_none(self, target: ir.Expr) -> bool:
-        """Has a rank that gets nothing given no list to be filled?"""
-        return isinstance(target, ir.Name) and self.evaluate(target) == const(None)
-
-    def synchronise(self, event: Event, place: Place) -> None:
-        """The buffer of the collective holds the same on all ranks from here on."""
-        assert event.result_target is not None
-        payload = event.payload_value
-        fresh: Value = unknown("sync", place, fresh=True)
-        if isinstance(payload, (Unknown, v.Phi)) and payload.local:
-            # every name of the buffer, in this function and in its callers
-            self.replace({payload: fresh})
-        for owner in _whose_buffer(payload):
-            self.synchronise_buffers(owner, place)
-        if isinstance(payload, v.Seq) and event.payload is event.result_target:
-            items = [
-                unknown("sync", place, index, fresh=True) for index in range(len(payload.items))
-            ]
-            fresh = v.seq(payload.kind, items)
-            if event.kind == "broadcast":
-                self.replace(dict(zip(payload.items, items, strict=True)))
-        self.note_told(event, fresh)
-        self.assign_place(event.result_target, fresh)
-        self.assign_in_callers(event.result_target, fresh)
-
-    def synchronise_buffers(self, owner: v.Instance, place: Place) -> None:
-        """One of ``self.buffers()`` is the same on all ranks: a loop passes over all of them."""
-        for name in self.context.buffers_of(owner.cls):
-            value = self.store.get((owner.oid, name))
-            if value is not None and value.local:
-                self.store[owner.oid, name] = unknown("sync", place, name, fresh=True)
-
-    def note_told(self, event: Event, value: Value) -> None:
-        """Note who has sent what all ranks hold from here on."""
-        if event.kind == "broadcast" and event.root is not None:
-            for atom in value.atoms:
-                self.context.told[atom] = (event.root, event.members)
-
-    def assign_in_callers(self, target: ir.Expr, value: Value) -> None:
-        """A buffer that came in as an argument is the caller's variable, too."""
-        for item, each in items_with(target, value):
-            self.assign_in_callers(item, each)
-        frame, it, k = self.frame, self.it, self.k
-        try:
-            while isinstance(target, ir.Name) and self.frame.function is not None:
-                while k is not None and not isinstance(k, ReturnToCaller):
-                    k = k.next
-                if k is None or not isinstance(k.next, RestOfBlock):
-                    return
-                argument = _argument_for(self.frame.function, target.id, k.next.statement, k.site)
-                if argument is None:
-                    return
-                self.frame, self.it = k.caller, k.it
-                self.assign_place(argument, value)
-                target, k = argument, k.next
-        finally:
-            self.frame, self.it = frame, it
-
-    def replace(self, replacement: Mapping[Value, Value]) -> None:
-        """What the source of a broadcast sent is now known to all under a new name."""
-        telling: dict[Value, Value] = {
-            old: new
-            for old, new in replacement.items()
-            if isinstance(old, (Unknown, v.Phi)) and old.local
-        }
-        for key, value in list(self.store.items()):
-            new = telling.get(value)
-            if new is not None:
-                self.store[key] = new
-
     # ---- continuations
 
     def run_statement(self, k: RestOfBlock) -> Stop | None:
@@ -225,11 +121,6 @@ class Machine(Unwinder):
             self.done(k)
             return None
         return _EXECUTE[type(statement)](self, statement, k)
-
-    def then(self, k: RestOfBlock, block: ir.Block) -> None:
-        """Run a block in place of the statement at ``k``."""
-        self.done(k)
-        self.k = self.push(block, 0, self.k)
 
     def continue_loop(self, k: LoopHead) -> Stop | None:
         statement, index, iterable, outer = k.statement, k.index, k.iterable, k.outer
@@ -438,139 +329,6 @@ class Machine(Unwinder):
         self.then(k, s.body if outcome else s.orelse)
         return None
 
-    def drops_arm(self, s: ir.If, value: Value, k: RestOfBlock) -> bool:
-        """An undecided branch into an abort matches anything: only the other arm is of interest."""
-        for arm, other, outcome in ((s.body, s.orelse, False), (s.orelse, s.body, True)):
-            if not self.context.is_left_by_error_alone(arm):
-                continue
-            if self.is_stopped(k, _raised_by(arm)):
-                continue
-            if self.context.meets(self.frame, arm):
-                continue
-            if self.assume(value, outcome):
-                self.then(k, other)
-                return True
-        return False
-
-    def assume(self, value: Value, outcome: bool) -> bool:
-        """Go on with what holds wherever the job has not been aborted; False if nothing can."""
-        ways = self.ways(value, outcome, {})
-        if not ways:
-            return False
-        for key, needed in ways[0].items():
-            if all(way.get(key) is needed for way in ways[1:]):
-                self.known[key] = needed
-                self.assumptions.append((key, needed))
-        return True
-
-    def ways(self, value: Value, outcome: bool, given: Known) -> list[Known]:
-        """What may be assumed, beside what is known and given, to make a condition come out so."""
-        if isinstance(value, Unknown):
-            if value.op == "not":
-                return self.ways(value.args[0], not outcome, given)
-            key = self.key(value)
-            known = self.known.get(key, given.get(key))
-            if known is None:
-                return [{**given, key: outcome}]
-            return [given] if known is outcome else []
-        if isinstance(value, v.Phi):
-            return [
-                way
-                for taken, arm in ((True, value.then), (False, value.orelse))
-                for before in self.ways(value.test, taken, given)
-                for way in self.ways(arm, outcome, before)
-            ]
-        return [given] if self._truth(value) is outcome else []
-
-    def merge(self, s: ir.If, value: Value, k: RestOfBlock) -> bool:
-        """Run both arms of an undecided branch and join what they leave, if they only assign."""
-        if not (self.joins and self.context.mergeable(s)):
-            return False
-        value = self.reduced(value)
-        if not isinstance(value, (Unknown, v.Phi)):
-            return False
-        then = self.store_where(value, True, s.body)
-        orelse = self.store_where(value, False, s.orelse)
-        if then is None or orelse is None:
-            self.context.unmergeable(s)
-            return False
-        written = {**then.written, **orelse.written}
-        self.write(self.joined(value, _those(then, written), _those(orelse, written)))
-        self.done(k)
-        return True
-
-    def reduced(self, value: Value) -> Value:
-        """A condition with what is already assumed put in; nothing new is decided."""
-        while isinstance(value, v.Phi):
-            test = value.test
-            outcome = self.assumed(test)
-            if outcome is None:
-                return value
-            value = value.then if outcome else value.orelse
-        if isinstance(value, Unknown):
-            negated = value.op == "not"
-            atom = value.args[0] if negated else value
-            outcome = self.assumed(atom)
-            if outcome is not None:
-                return const(outcome is not negated)
-        return value
-
-    def store_where(self, test: Value, outcome: bool, block: ir.Block) -> Journal | None:
-        """The variables after an arm of a branch; None also if the arm aborts unless more holds.
-
-        What is assumed for the sake of one arm does not hold where the other one is taken.
-        """
-        known, assumptions = self.known, self.assumptions
-        self.known, self.assumptions = dict(known), []
-        try:
-            with suppress(RankDependent):
-                self.assume(test, outcome)
-            self.assumptions.clear()
-            journal = self.store_after(block)
-            return None if self.assumptions else journal
-        finally:
-            self.known, self.assumptions = known, assumptions
-
-    def store_after(self, block: ir.Block) -> Journal | None:
-        """The variables after a block of plain statements; None if it does more than assign."""
-        before = self.store
-        self.store = journal = Journal(before)
-        self.context.spend(len(before))
-        try:
-            return journal if self.run_block_quietly(block) else None
-        finally:
-            self.store = before
-
-    def joined(self, test: Value, then: Variables, orelse: Variables) -> Variables:
-        """What a branch leaves in the variables that its arms have written; None is deleted."""
-        merged: Variables = {}
-        for key, left in then.items():
-            right = orelse[key]
-            if left is not right:
-                unset = self.store.get(key) or unknown(v.UNSET, str(key[1]))
-                left = self.select(test, left or unset, right or unset)
-            merged[key] = left
-        return merged
-
-    def write(self, variables: Variables) -> None:
-        for key, value in variables.items():
-            if value is None:
-                self.store.pop(key, None)
-            else:
-                self.store[key] = value
-
-    def select(self, test: Value, then: Value, orelse: Value) -> Value:
-        """``then`` where the condition holds, else ``orelse``."""
-        if isinstance(test, v.Phi):
-            thens, orelses = v.where(test.test, then, then), v.where(test.test, orelse, orelse)
-            ways = map(self.select, (test.then, test.orelse), thens, orelses)
-            return v.phi(test.test, *ways)
-        if isinstance(test, Unknown):
-            if test.op == "not":
-                return v.joined(test.args[0], orelse, then)
-            return v.joined(test, then, orelse)
-        return then if self._truth(test) else orelse
-
     def do_for(self, s: ir.For, k: RestOfBlock) -> Stop | None:
         iterable = self.resolve(self.evaluate(s.iterable))
         if isinstance(iterable, v.Obj):
@@ -589,40 +347,6 @@ class Machine(Unwinder):
         self.done(k)
         self.k = self.context.continuation(LoopHead(self.frame, self.k, s, 0, iterable, self.it))
         return None
-
-    def merge_turns(self, s: ir.For, iterable: Value, k: RestOfBlock) -> bool:
-        """Run a loop of unknown length that only assigns, and join what each count leaves."""
-        if not (self.joins and self.context.mergeable(s)):
-            return False
-        if self.exact_items(iterable) is not None:
-            return False
-        atoms = [self.trip_atom(iterable, index) for index in range(LOOP_BOUND)]
-        if any(self.assumed(atom) is not None for atom in atoms):
-            return False
-        before = self.store
-        outer = self.it
-        after: list[dict[Key, Value]] = [before]
-        written: dict[Key, None] = {}
-        try:
-            for index in range(LOOP_BOUND):
-                self.it = (*outer, index)
-                self.store = turn = Journal(after[-1])
-                self.bind_target(s.target, self.loop_item(iterable, index, self.turns()))
-                store = self.store_after(s.body)
-                if store is None:
-                    self.context.unmergeable(s)
-                    return False
-                after.append(store)
-                written |= {**turn.written, **store.written}
-        finally:
-            self.it, self.store = outer, before
-        *earlier, last = (_those(turned, written) for turned in after)
-        joined = last
-        for atom, fewer in zip(reversed(atoms), reversed(earlier), strict=True):
-            joined = self.joined(atom, joined, fewer)
-        self.write(joined)
-        self.then(k, s.orelse)
-        return True
 
     def do_while(self, s: ir.While, k: RestOfBlock) -> Stop | None:
         self.done(k)
@@ -732,47 +456,6 @@ class Machine(Unwinder):
             self.quiet -= 1
             self.log = log
             self.frame, self.it, self.results, self.inner, self.k, self.site = saved
-
-
-def _raised_by(arm: ir.Block) -> str:
-    """What a branch into an abort raises."""
-    last = arm[-1]
-    return last.raised if isinstance(last, ir.Raise) else "SystemExit"
-
-
-def _those(store: dict[Key, Value], keys: Iterable[Key]) -> Variables:
-    """Some variables of a store; None where they are unset."""
-    return {key: store.get(key) for key in keys}
-
-
-def _whose_buffer(payload: Value | None) -> Iterator[v.Instance]:
-    """The modules of which a value is one of the buffers: ``for each in self.buffers()``."""
-    for atom in payload.atoms if isinstance(payload, Unknown) else ():
-        if atom.op == "call" and isinstance(atom.args[0], Unknown):
-            owner, *name = atom.args[0].args
-            if name == ["buffers"] and isinstance(owner, v.Instance):
-                yield owner
-
-
-def _argument_for(
-    function: ir.Function, name: str, statement: ir.Stmt, site: int
-) -> ir.Expr | None:
-    """What the call at a site in a statement passes for a parameter."""
-    names = [param.name for param in function.params]
-    if name not in names:
-        return None
-    stack: list[Any] = [statement]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, ir.Call) and node.site == site:
-            # ``self`` is not among the arguments
-            position = names.index(name) - (len(names) > 0 and bool(function.owner))
-            for place, argument in enumerate(node.args):
-                if argument.keyword == name or (place == position and not argument.keyword):
-                    return None if argument.star else argument.value
-            return None
-        stack.extend(ir.children(node))
-    return None
 
 
 _CONTINUE: dict[type[Continuation], Callable[[Machine, Any], Stop | None]] = {
