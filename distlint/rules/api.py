@@ -20,7 +20,7 @@ from distlint.analyzer.ir.positions import Locator, Locators
 from distlint.analyzer.project.project import Module
 from distlint.analyzer.static.guards import guards_of
 from distlint.analyzer.static.objects import CallSite, Objects, objects_of
-from distlint.analyzer.symbolic.explanation import Witness
+from distlint.analyzer.symbolic.witness import Witness
 from distlint.catalogue.catalogue import Catalogue, Collective
 from distlint.fixers import calls
 from distlint.fixers.draft import Applicability, CannotFix, Draft

@@ -11,8 +11,9 @@ from distlint.analyzer.project.project import Project
 from distlint.analyzer.static.guards import guards_of
 from distlint.analyzer.static.objects import objects_of
 from distlint.analyzer.symbolic.entry_points import EntryPointAnalysis, Proof
-from distlint.analyzer.symbolic.explanation import Witness, witness_of
+from distlint.analyzer.symbolic.explanation import witness_of
 from distlint.analyzer.symbolic.incomplete import incomplete
+from distlint.analyzer.symbolic.witness import Witness
 from distlint.fixers import draft as drafts
 from distlint.fixers.draft import Draft
 from distlint.rules.base import AgreementRule, Rule, SourceRule, WitnessRule, composed

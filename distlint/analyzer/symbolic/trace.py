@@ -9,11 +9,12 @@ from distlint.analyzer import ir
 from distlint.analyzer.ir.positions import Locators
 from distlint.analyzer.project.project import Module, Project
 from distlint.analyzer.symbolic.entry_points import EntryPointAnalysis, Proof
-from distlint.analyzer.symbolic.explanation import Witness, witness_of
+from distlint.analyzer.symbolic.explanation import witness_of
 from distlint.analyzer.symbolic.product import Divergence
 from distlint.analyzer.symbolic.replay import Trace as RankTrace
 from distlint.analyzer.symbolic.replay import go_on, met, run
 from distlint.analyzer.symbolic.state import Event, OverBudget, Stop
+from distlint.analyzer.symbolic.witness import Witness
 from distlint.source.document import Document
 from distlint.source.finding import Step
 from distlint.source.incomplete import Reason, ordered

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.project import Module
-    from distlint.analyzer.symbolic.explanation import Witness
+    from distlint.analyzer.symbolic.witness import Witness
     from distlint.catalogue.catalogue import Catalogue
     from distlint.fixers.draft import Draft
     from distlint.source.document import Document

@@ -11,7 +11,7 @@ from distlint.fixers import agree, calls, hoist, imports, names, ranks
 from distlint.fixers.draft import CannotFix
 
 if TYPE_CHECKING:
-    from distlint.analyzer.symbolic.explanation import EventFact, Witness
+    from distlint.analyzer.symbolic.witness import EventFact, Witness
     from distlint.fixers.draft import Draft
     from distlint.source.finding import Fix
 

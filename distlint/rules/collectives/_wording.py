@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from distlint.analyzer.symbolic.explanation import EventFact, Witness
+    from distlint.analyzer.symbolic.witness import EventFact, Witness
 
 _LONGEST_CONDITION = 40
 _LONGEST_HEADLINE = 80

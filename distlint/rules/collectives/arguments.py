@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.project import Module
     from distlint.analyzer.static.reaching_definitions import Point
-    from distlint.analyzer.symbolic.explanation import Witness
+    from distlint.analyzer.symbolic.witness import Witness
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
     from distlint.source.finding import Place

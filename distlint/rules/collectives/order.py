@@ -8,7 +8,7 @@ from distlint.rules.base import Example, WitnessRule
 from distlint.rules.collectives._wording import WHAT, condition, headline
 
 if TYPE_CHECKING:
-    from distlint.analyzer.symbolic.explanation import Witness
+    from distlint.analyzer.symbolic.witness import Witness
 
 
 class DivergentCollectiveOrder(WitnessRule):

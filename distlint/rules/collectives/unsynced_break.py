@@ -9,7 +9,7 @@ from distlint.rules.collectives._repair import agreed_exit
 from distlint.rules.collectives._wording import condition, proviso
 
 if TYPE_CHECKING:
-    from distlint.analyzer.symbolic.explanation import Witness
+    from distlint.analyzer.symbolic.witness import Witness
     from distlint.fixers.draft import Draft
     from distlint.source.finding import Fix
 
