@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from distlint.analyzer.symbolic import values as v
-from distlint.analyzer.symbolic.product import _joined
+from distlint.analyzer.symbolic.worklist import _joined
 from distlint.engine.discovery import Target
 from distlint.engine.settings import Resolver
 from distlint.engine.workers import check_files, chunks_of

@@ -21,13 +21,7 @@ from distlint.analyzer.symbolic.collectives import (
 )
 from distlint.analyzer.symbolic.continuations import Continuation, ReturnToCaller
 from distlint.analyzer.symbolic.expressions import is_seldom_uneven
-from distlint.analyzer.symbolic.state import (
-    OPAQUE,
-    CallRequested,
-    Disagreement,
-    Frame,
-    ResultKey,
-)
+from distlint.analyzer.symbolic.state import OPAQUE, CallRequested, Disagreement, Frame, ResultKey
 from distlint.analyzer.symbolic.values import (
     SAME,
     SELDOM_UNEVEN,

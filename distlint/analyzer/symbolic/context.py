@@ -16,11 +16,7 @@ from distlint.analyzer.static.effects import Effects
 from distlint.analyzer.static.taint import ANYTHING
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.cluster import Cluster
-from distlint.analyzer.symbolic.continuations import (
-    AfterYield,
-    Continuation,
-    EndOfGenerator,
-)
+from distlint.analyzer.symbolic.continuations import AfterYield, Continuation, EndOfGenerator
 from distlint.analyzer.symbolic.loops import Loops
 from distlint.analyzer.symbolic.state import Disagreement, Frame, OverBudget
 from distlint.analyzer.symbolic.state_abstraction import StateAbstraction

@@ -15,6 +15,7 @@ from distlint.analyzer.static.effects import effects_of
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.cluster import MOST_RANKS, Cluster, NeedBiggerCluster
 from distlint.analyzer.symbolic.context import ExecutionContext
+from distlint.analyzer.symbolic.divergence import Divergence
 from distlint.analyzer.symbolic.machine import Machine
 from distlint.analyzer.symbolic.minimization import (
     NOTHING,
@@ -23,7 +24,7 @@ from distlint.analyzer.symbolic.minimization import (
     Minimizer,
     diverges,
 )
-from distlint.analyzer.symbolic.product import Divergence, ProductExploration, root_state
+from distlint.analyzer.symbolic.product import ProductExploration, root_state
 from distlint.analyzer.symbolic.replay import Trace, look_into, probe, refutes, replay
 from distlint.analyzer.symbolic.state import Disagreement, Frame, Key, OverBudget, State
 from distlint.analyzer.symbolic.values import Value, unknown

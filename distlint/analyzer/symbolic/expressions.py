@@ -16,10 +16,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.symbolic import strides
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.resolution import NameResolver
-from distlint.analyzer.symbolic.state import (
-    CallRequested,
-    CollectiveReached,
-)
+from distlint.analyzer.symbolic.state import CallRequested, CollectiveReached
 from distlint.analyzer.symbolic.values import (
     SAME,
     SELDOM_UNEVEN,

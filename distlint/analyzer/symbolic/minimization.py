@@ -9,8 +9,9 @@ from typing import Any
 
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.context import ExecutionContext
+from distlint.analyzer.symbolic.divergence import Divergence
 from distlint.analyzer.symbolic.execution_log import Decided, LogEntry, decisions_in
-from distlint.analyzer.symbolic.product import Divergence, difference
+from distlint.analyzer.symbolic.matching import difference
 from distlint.analyzer.symbolic.replay import Trace, replay
 from distlint.analyzer.symbolic.state import Event, Known, OverBudget, State, Stop
 from distlint.analyzer.symbolic.values import Unknown, Value

@@ -12,10 +12,11 @@ from distlint.analyzer.symbolic import strides
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.context import ExecutionContext
 from distlint.analyzer.symbolic.continuations import Continuation, LoopHead, RestOfBlock
+from distlint.analyzer.symbolic.divergence import Divergence
 from distlint.analyzer.symbolic.execution_log import Issued, LogEntry, decisions_in
 from distlint.analyzer.symbolic.joined_values import as_less, is_joined, outcomes, tests_in
 from distlint.analyzer.symbolic.machine import Machine
-from distlint.analyzer.symbolic.product import Divergence, alone, difference, resume
+from distlint.analyzer.symbolic.matching import alone, difference, resume
 from distlint.analyzer.symbolic.state import (
     OPAQUE,
     BranchUndecided,

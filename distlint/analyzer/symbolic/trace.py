@@ -8,9 +8,9 @@ from functools import partial
 from distlint.analyzer import ir
 from distlint.analyzer.ir.positions import Locators
 from distlint.analyzer.project.project import Module, Project
+from distlint.analyzer.symbolic.divergence import Divergence
 from distlint.analyzer.symbolic.entry_points import EntryPointAnalysis, Proof
 from distlint.analyzer.symbolic.explanation import witness_of
-from distlint.analyzer.symbolic.product import Divergence
 from distlint.analyzer.symbolic.replay import Trace as RankTrace
 from distlint.analyzer.symbolic.replay import go_on, met, run
 from distlint.analyzer.symbolic.state import Event, OverBudget, Stop
