@@ -25,7 +25,8 @@ from distlint.analyzer.symbolic.minimization import (
     diverges,
 )
 from distlint.analyzer.symbolic.product import ProductExploration, root_state
-from distlint.analyzer.symbolic.replay import Trace, look_into, probe, refutes, replay
+from distlint.analyzer.symbolic.rank_execution import Trace
+from distlint.analyzer.symbolic.replay import look_into, probe, refutes, replay
 from distlint.analyzer.symbolic.state import Disagreement, Frame, Key, OverBudget, State
 from distlint.analyzer.symbolic.values import Value, unknown
 from distlint.catalogue.catalogue import Catalogue

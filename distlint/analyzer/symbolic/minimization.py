@@ -12,7 +12,8 @@ from distlint.analyzer.symbolic.context import ExecutionContext
 from distlint.analyzer.symbolic.divergence import Divergence
 from distlint.analyzer.symbolic.execution_log import Decided, LogEntry, decisions_in
 from distlint.analyzer.symbolic.matching import difference
-from distlint.analyzer.symbolic.replay import Trace, replay
+from distlint.analyzer.symbolic.rank_execution import Trace
+from distlint.analyzer.symbolic.replay import replay
 from distlint.analyzer.symbolic.state import Event, Known, OverBudget, State, Stop
 from distlint.analyzer.symbolic.values import Unknown, Value
 from distlint.analyzer.symbolic.view import SIDES

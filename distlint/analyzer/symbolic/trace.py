@@ -11,8 +11,9 @@ from distlint.analyzer.project.project import Module, Project
 from distlint.analyzer.symbolic.divergence import Divergence
 from distlint.analyzer.symbolic.entry_points import EntryPointAnalysis, Proof
 from distlint.analyzer.symbolic.explanation import witness_of
-from distlint.analyzer.symbolic.replay import Trace as RankTrace
-from distlint.analyzer.symbolic.replay import go_on, met, run
+from distlint.analyzer.symbolic.rank_execution import Trace as RankTrace
+from distlint.analyzer.symbolic.rendezvous import go_on, met
+from distlint.analyzer.symbolic.replay import run
 from distlint.analyzer.symbolic.state import Event, OverBudget, Stop
 from distlint.analyzer.symbolic.witness import Witness
 from distlint.source.document import Document
