@@ -16,7 +16,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.symbolic import strides
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.resolution import NameResolver
-from distlint.analyzer.symbolic.state import CallRequested, CollectiveReached
+from distlint.analyzer.symbolic.state import CallRequested, CollectiveReached, Key
 from distlint.analyzer.symbolic.values import (
     SAME,
     SELDOM_UNEVEN,
@@ -456,7 +456,7 @@ class Expressions(NameResolver):
         outer = self.inner
         outer_chosen, self.chosen = self.chosen, False
         items: list[Value] = []
-        names = [
+        names: list[Key] = [
             (self.frame.scope, name)
             for target, _, _ in node.clauses
             for name in ir.names_bound(target)

@@ -15,8 +15,11 @@ from distlint.catalogue.entries import Agreement
 if TYPE_CHECKING:
     from distlint.analyzer.symbolic.continuations import Continuation
 
-Key = tuple[Any, Any]
-"""A variable: (scope number, name), (object number, attribute) or (unknown object, attribute)."""
+Owner = int | str | ir.Class | Value
+"""The number of a scope or an object, a class, an unknown object, or the kind of a fact."""
+
+Key = tuple[Owner, Any]
+"""A variable: an owner and a name; or a fact, and what it is about."""
 
 Iterations = tuple[int, ...]
 
