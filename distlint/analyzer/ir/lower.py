@@ -11,6 +11,7 @@ import ast
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import libcst as cst
 
@@ -25,7 +26,7 @@ from distlint.source.nesting import Examined, examine
 class Lowered:
     """A module as IR, with the number of its sites.
 
-    ``nodes`` maps a site to its libcst node if the tree was asked for.
+    ``nodes`` maps a site to its node of ``ast`` or libcst if these were asked for.
     """
 
     __slots__ = ("body", "nodes", "sites", "tree")
@@ -34,7 +35,7 @@ class Lowered:
         self,
         body: ir.Block,
         sites: int,
-        nodes: list[cst.CSTNode] | None = None,
+        nodes: list[Any] | None = None,
         tree: cst.Module | None = None,
     ) -> None:
         self.body = body
@@ -52,7 +53,7 @@ def lower(text: str, module: str) -> Lowered:
     return by_ast(text, module) or by_libcst(text, module)
 
 
-def by_ast(text: str, module: str = "") -> Lowered | None:
+def by_ast(text: str, module: str = "", *, keep_nodes: bool = False) -> Lowered | None:
     """Lower a module without libcst; None if ``ast`` cannot read it, or may need much stack.
 
     Raises:
@@ -61,8 +62,8 @@ def by_ast(text: str, module: str = "") -> Lowered | None:
     tree = _tree_of(_examined(text))
     if tree is None:
         return None
-    lowering = AstLowering(module)
-    return Lowered(lowering.block(tree.body), lowering.count)
+    lowering = AstLowering(module, keep_nodes=keep_nodes)
+    return Lowered(lowering.block(tree.body), lowering.count, lowering.nodes)
 
 
 def by_libcst(text: str, module: str = "", *, keep_nodes: bool = False) -> Lowered:

@@ -44,11 +44,6 @@ _ANNOTATIONS = (str, bytes, bool, type(None))
 class AstLowering(Lowering):
     grammar: ClassVar[Any] = ast
 
-    def site(self, node: Any) -> int:
-        number = self.count
-        self.count += 1
-        return number
-
     def identifier(self, node: str) -> str:
         return node
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
@@ -11,7 +13,7 @@ import libcst as cst
 from libcst._position import CodeRange
 
 from distlint.analyzer.ir.errors import ParseError, Unplaced
-from distlint.analyzer.ir.lower import by_libcst
+from distlint.analyzer.ir.lower import by_ast, by_libcst
 from distlint.analyzer.ir.stack import on_large_stack
 from distlint.source.document import Document
 from distlint.source.finding import Place, Span
@@ -91,6 +93,21 @@ class Locator:
             Span(start.start.line, start.start.column + 1, end.end.line, end.end.column + 1),
         )
 
+    def header(self, site: int) -> Place:
+        """``place`` of a statement; for most functions and tests without the tree of libcst."""
+        nodes = self._nodes_of_ast
+        span = _span_of_header(nodes[site], self._lines) if nodes else None
+        return Place(self.document.path, span) if span is not None else self.place(site)
+
+    @cached_property
+    def _nodes_of_ast(self) -> list[ast.AST] | None:
+        lowered = by_ast(self.document.text, keep_nodes=True)
+        return None if lowered is None or lowered.sites != self.sites else lowered.nodes
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        return _LINE_END.split(self.document.text)
+
     def text(self, site: int) -> str:
         """The source of a site on one line: the condition of a branch, the call of a collective."""
         node = self._nodes[site]
@@ -111,6 +128,35 @@ class Locator:
         elif isinstance(node, cst.FunctionDef):
             return f"{node.name.value}()"
         return _on_one_line(self.code(shown))
+
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_DEFINITION = re.compile(r"(async[ \t]+)?def[ \t]+(\w+)")
+
+
+def _span_of_header(node: ast.AST, lines: list[str]) -> Span | None:
+    """Where ``def name`` or ``if test`` stands; None where it is not written in the plain way."""
+    if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.If)):
+        return None
+    row, line = node.lineno, lines[node.lineno - 1]
+    start = _column(line, node.col_offset)
+    if isinstance(node, ast.If):
+        test = node.test
+        if (test.lineno, test.end_lineno) != (row, row) or test.end_col_offset is None:
+            return None
+        first, end = _column(line, test.col_offset), _column(line, test.end_col_offset)
+        if line[start:first] != "if " or line[end : end + 1] != ":":
+            return None
+        return Span(row, start + 1, row, end + 1)
+    found = _DEFINITION.match(line, start)
+    if found is None or found[2] != node.name:
+        return None
+    return Span(row, start + 1, row, found.end() + 1)
+
+
+def _column(line: str, offset: int) -> int:
+    """The number of characters before an offset in bytes, as ``ast`` counts."""
+    return offset if line.isascii() else len(line.encode()[:offset].decode())
 
 
 def _on_one_line(code: str) -> str:

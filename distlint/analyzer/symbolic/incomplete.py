@@ -25,12 +25,12 @@ def _place(root: ir.Function | None, module: Module, locators: Locators) -> Plac
     """The ``def`` of a function; of a module body, the line from which it runs."""
     locator = locators.of(module.key)
     if root is not None:
-        return locator.place(root.site)
+        return locator.header(root.site)
     own = [each for each in module.body if not isinstance(each, _BINDING) and not _is_text(each)]
     guards = [each for each in own if isinstance(each, ir.If) and _asks_for_main(each.test)]
     if not own:
         return Place(module.path, Span(1, 1, 1, 1))
-    return locator.place((guards or own)[0].site)
+    return locator.header((guards or own)[0].site)
 
 
 _BINDING = (ir.Define, ir.DefineClass, ir.Import)
