@@ -68,7 +68,7 @@ LEVELS = ((DEEP, 16_000, 32_000), (1, 3_000, 0))
 """How deep calls into other modules are followed, the budget, and what is added to it as long as a
 script comes to no other module: the next when one is spent."""
 
-FUNCTION_LEVELS = ((DEEP, 3_000, 0), (1, 800, 0))
+FUNCTION_LEVELS = ((DEEP, 5_000, 0), (1, 800, 0))
 """The same for a function without a caller: a script runs from its module body."""
 
 LAST_LEVELS = ((1, 800, 0),)
@@ -83,7 +83,7 @@ REPLAY_BUDGET = 6_000
 MINIMIZE_BUDGET = 40_000
 """Work that goes into leaving out of the proofs of a module what they do not need."""
 
-MODULE_BUDGET = 20_000
+MODULE_BUDGET = 30_000
 """Work that may go into the functions without a caller of a module, before the rest gets little."""
 
 
@@ -270,6 +270,7 @@ class EntryPointAnalysis:
                     trials["alike"] += 1
                     if not (is_known or trials[kind, True]):
                         context.incomplete.add(Reason.BUDGET)
+                    unconfirmed.add(kind)
                 else:
                     before = self.replayed
                     proven, is_refuted = self.prove(context, start, divergence, function)
