@@ -606,9 +606,10 @@ class Builtins(Expressions):
     def run_inside(self, values: list[Value]) -> frozenset[int]:
         """Wrapped models that a function may run: its result may be their loss."""
         return frozenset(
-            value.oid
+            leaf.oid
             for value in values
-            if isinstance(value, v.Obj) and self.catalogue.arms_backward(value.kind)
+            for leaf in v.leaves(value)
+            if isinstance(leaf, v.Obj) and self.catalogue.arms_backward(leaf.kind)
         )
 
     def sequence_method(

@@ -21,7 +21,14 @@ from distlint.analyzer.symbolic.collectives import (
 )
 from distlint.analyzer.symbolic.continuations import Continuation, ReturnToCaller
 from distlint.analyzer.symbolic.expressions import is_seldom_uneven
-from distlint.analyzer.symbolic.state import OPAQUE, CallRequested, Disagreement, Frame, ResultKey
+from distlint.analyzer.symbolic.state import (
+    OPAQUE,
+    BranchUndecided,
+    CallRequested,
+    Disagreement,
+    Frame,
+    ResultKey,
+)
 from distlint.analyzer.symbolic.values import (
     SAME,
     SELDOM_UNEVEN,
@@ -83,9 +90,17 @@ class Calls(Collectives):
     """The call part of a machine."""
 
     def ev_call(self, node: ir.Call) -> Value:
-        done = self.results.get((node.site, self.inner))
+        key = (node.site, self.inner)
+        done = self.results.get(key)
         if done is not None:
             return done
+        try:
+            return self.call_at(node)
+        except BranchUndecided as need:
+            need.within.append(key)
+            raise
+
+    def call_at(self, node: ir.Call) -> Value:
         self.site = node.site
         func = node.func
         if isinstance(func, ir.Attribute):

@@ -23,12 +23,20 @@ from distlint.analyzer.symbolic.state import (
     PathPruned,
     Question,
     RankDependent,
+    ResultKey,
     State,
     Stop,
 )
 from distlint.analyzer.symbolic.state_abstraction import Identity
 from distlint.analyzer.symbolic.values import Unknown, Value
-from distlint.analyzer.symbolic.worklist import Asked, Position, ProductState, Worklist, position
+from distlint.analyzer.symbolic.worklist import (
+    Asked,
+    AskedAgain,
+    Position,
+    ProductState,
+    Worklist,
+    position,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +106,7 @@ class ProductExploration:
 
     def goes_on(self, item: ProductState) -> bool:
         """Do ranks in one state get further without being told apart at once?"""
-        item.lives, item.known = self.abstraction.matters(item.states, item.known, item.asked)
+        item.keep_what_matters(self.abstraction)
         identity = self.abstraction.identity(item.states, item.lives, item.known)
         return not any(step.apart for step in self.following(item, identity))
 
@@ -115,7 +123,8 @@ class ProductExploration:
             event = machine.advance()
         except BranchUndecided as need:
             state = machine.save()
-            asked = _still_asked(item.asked, (state,)) | {(need.key, state.k)}
+            question = AskedAgain(need.key, state.k, tuple(need.within))
+            asked = _still_asked(item.asked, (state,)) | {question}
             for outcome in (True, False):
                 decided = (*machine.assumptions, (need.key, outcome))
                 known = {**machine.known, need.key: outcome}
@@ -149,7 +158,7 @@ class ProductExploration:
         known = dict(item.known)
         level = _level(item.states)
         found: list[Event | Stop | None] = []
-        needs: list[tuple[Position, Question, Continuation | None]] = []
+        needs: list[tuple[Position, AskedAgain]] = []
         for machine, state, other in zip(machines, item.states, reversed(machines), strict=True):
             machine.load(state)
             machine.known, machine.assumptions = known, []
@@ -157,7 +166,8 @@ class ProductExploration:
             try:
                 found.append(next_common(machine, other.rank))
             except BranchUndecided as need:
-                needs.append((position(machine.save()), need.key, machine.k))
+                question = AskedAgain(need.key, machine.k, tuple(need.within))
+                needs.append((position(machine.save()), question))
                 found.append(None)
             except PathPruned:
                 return
@@ -167,8 +177,9 @@ class ProductExploration:
         states = (machines[0].save(), machines[1].save())
         asked = _still_asked(item.asked, states)
         if needs:
-            _, key, k = min(needs, key=lambda need: need[0])
-            is_same = len(needs) == 2 and needs[0][1:] == needs[1][1:]
+            question = min(needs, key=lambda need: need[0])[1]
+            key = question.question
+            is_same = len(needs) == 2 and needs[0][1] == needs[1][1]
             if is_same and not isinstance(key, tuple) and self.alike(states, known):
                 together = ProductState(states[:1], known, asked, past)
                 if self.goes_on(together):
@@ -179,7 +190,8 @@ class ProductExploration:
                 answers = (False,)
             for outcome in answers:
                 now = past.assume([(key, outcome)])
-                worklist.add(ProductState(states, {**known, key: outcome}, asked | {(key, k)}, now))
+                known_now = {**known, key: outcome}
+                worklist.add(ProductState(states, known_now, asked | {question}, now))
             return
         first, second = found
         assert first is not None
@@ -226,18 +238,28 @@ def _level(states: tuple[State, ...]) -> tuple[dict[Key, Value], dict[Key, Value
 
 
 def _still_asked(asked: Asked, states: tuple[State, ...]) -> Asked:
-    """What the statements at hand, and those that wait for them to return, have asked."""
+    """What the statements at hand, and those that wait for them to return, ask again."""
     if not asked:
         return asked
-    hands = set()
+    done: dict[Continuation | None, set[ResultKey]] = {}
     for state in states:
-        k = state.k
-        hands.add(k)
-        while k is not None:
-            if isinstance(k, ReturnToCaller):
-                hands.add(k.next)
-            k = k.next
-    return frozenset(pair for pair in asked if pair[1] in hands)
+        for statement, results in _in_hand(state):
+            done[statement] = done.get(statement, results) & results
+    return frozenset(
+        each
+        for each in asked
+        if each.statement in done and done[each.statement].isdisjoint(each.within)
+    )
+
+
+def _in_hand(state: State) -> Iterator[tuple[Continuation | None, set[ResultKey]]]:
+    """Statements that have begun, each with the calls in it that will not be evaluated again."""
+    k = state.k
+    yield k, set(state.results)
+    while k is not None:
+        if isinstance(k, ReturnToCaller):
+            yield k.next, {k.key, *(each for each, _ in k.results)}
+        k = k.next
 
 
 def _innermost_call(state: State) -> Continuation | None:

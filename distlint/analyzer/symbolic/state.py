@@ -191,6 +191,8 @@ class BranchUndecided(Exception):
     def __init__(self, atom: Unknown, key: Question) -> None:
         self.atom = atom
         self.key = key
+        self.within: list[ResultKey] = []
+        """Keys of the results of the calls that were being evaluated, the innermost first."""
 
 
 class RankDependent(Exception):

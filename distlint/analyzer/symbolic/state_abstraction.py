@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Set
 from functools import reduce
 from itertools import compress
 from operator import or_
@@ -74,9 +74,13 @@ class StateAbstraction:
         self,
         states: tuple[State, ...],
         known: Known,
-        asked: Iterable[tuple[Question, Continuation | None]],
+        again: Set[Question],
     ) -> tuple[tuple[Live, ...], Known]:
-        """The variables that still matter, and what of the known does."""
+        """The variables that still matter, and what of the known does.
+
+        Args:
+            again: what statements in hand ask again, whatever there is left to do.
+        """
         lives = tuple(map(self.live, states))
         if not known:
             return lives, known
@@ -86,7 +90,6 @@ class StateAbstraction:
             for value in state.results.values():
                 atoms |= value.atoms
         reads = self.reads(states[0].k) | self.reads(states[-1].k)
-        again = {key for key, _ in asked}
         kept = {
             key: outcome
             for key, outcome in known.items()

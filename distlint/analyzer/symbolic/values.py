@@ -350,12 +350,24 @@ def joined(test: Unknown, then: Value, orelse: Value) -> Value:
     if isinstance(one, Map) and isinstance(two, Map) and _keys(one) == _keys(two):
         items = zip(one.items, two.items, strict=True)
         return mapping([(key, joined(test, left, right)) for (key, left), (_, right) in items])
-    is_open = one is not two and not test.local and is_plain(one) and is_plain(two)
-    if is_open and not (is_known(one) and is_known(two)):
+    if one is two or test.local:
+        return phi(test, then, orelse)
+    if are_alike(one, two):
+        return unknown(EITHER, test, then, orelse)
+    if is_plain(one) and is_plain(two) and not (is_known(one) and is_known(two)):
         depth = 1 + max(_phi_depth(one), _phi_depth(two))
-        if depth > MAX_OPEN_DEPTH or type(one) is type(two) is Unknown:
+        if depth > MAX_OPEN_DEPTH:
             return unknown(EITHER, test, then, orelse)
     return phi(test, then, orelse)
+
+
+def are_alike(one: Value, two: Value) -> bool:
+    """Are both unknown, the same on all ranks, and made by the same wrapped models?"""
+    return (
+        type(one) is type(two) is Unknown
+        and not (one.local or two.local)
+        and one.wrapped == two.wrapped
+    )
 
 
 def _keys(value: Map) -> list[Value]:

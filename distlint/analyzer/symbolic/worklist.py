@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.context import ExecutionContext
@@ -18,12 +18,23 @@ from distlint.analyzer.symbolic.continuations import (
 )
 from distlint.analyzer.symbolic.divergence import WAY, PathHistory
 from distlint.analyzer.symbolic.state import Iterations, Known, Question, ResultKey, State
-from distlint.analyzer.symbolic.state_abstraction import FACTS, Live
+from distlint.analyzer.symbolic.state_abstraction import FACTS, Live, StateAbstraction
 from distlint.analyzer.symbolic.values import LOST, Unknown, Value, unknown
 from distlint.analyzer.symbolic.view import SIDES
 
-Asked = frozenset[tuple[Question, Continuation | None]]
-"""What a statement in hand has asked, and asks again when the functions that it calls return."""
+
+class AskedAgain(NamedTuple):
+    """What a statement in hand has asked, and asks again when the functions that it calls return.
+
+    It does not once one of the calls has its result that were being evaluated.
+    """
+
+    question: Question
+    statement: Continuation | None
+    within: tuple[ResultKey, ...]
+
+
+Asked = frozenset[AskedAgain]
 
 Places = tuple[tuple[Continuation | None, Iterations, tuple[ResultKey, ...]], ...]
 """What each rank has still to do, in which iterations, and the calls that have returned."""
@@ -66,10 +77,16 @@ class ProductState:
     gone: bool = False
     """Has it been joined with another one?"""
 
+    def keep_what_matters(self, abstraction: StateAbstraction) -> None:
+        """Forget what cannot be read or asked again."""
+        again = {each.question for each in self.asked}
+        self.lives, self.known = abstraction.matters(self.states, self.known, again)
+
     def meet(self) -> None:
         """Note where it can be joined with others: where they have been asked the same at hand."""
         hands = {state.k for state in self.states}
-        at_hand = frozenset([(key, self.known[key]) for key, k in self.asked if k in hands])
+        asked = [each.question for each in self.asked if each.statement in hands]
+        at_hand = frozenset([(question, self.known[question]) for question in asked])
         places = tuple((state.k, state.it, tuple(state.results)) for state in self.states)
         self.meeting = (places, at_hand)
 
@@ -100,7 +117,7 @@ class Worklist:
 
         As long as few wait there, only if nothing is lost by it; else what was decided may be.
         """
-        item.lives, item.known = self.abstraction.matters(item.states, item.known, item.asked)
+        item.keep_what_matters(self.abstraction)
         item.meet()
         waiting = self.waiting.setdefault(item.meeting, [])
         while waiting:
@@ -113,7 +130,7 @@ class Worklist:
             waiting.remove(other)
             self.crowds[other.meeting[0]] -= 1
         place = item.meeting[0]
-        if self.crowds[place] < MOST:
+        if len(waiting) < MOST:
             self.crowds[place] += 1
             self.count += 1
             waiting.append(item)
@@ -192,7 +209,7 @@ def _join(one: ProductState, two: ProductState, crowd: int | None) -> ProductSta
         return None
     states = tuple(pair[0] for pair in joined if pair)
     lives = tuple(pair[1] for pair in joined if pair)
-    asked = frozenset(pair for pair in one.asked | two.asked if pair[0] in known)
+    asked = frozenset(each for each in one.asked | two.asked if each.question in known)
     past = then.past.join(split, orelse.past)
     weight = sum(pair[2] for pair in joined if pair)
     return ProductState(states, known, asked, past, lives, weight=weight)
@@ -255,8 +272,37 @@ def _joined(
             if blurred is None:
                 return None
             value = blurred
+        elif crowd is not None and isinstance(value, v.Phi):
+            value = _folded(value, crowd)
         found[key] = value
     return found
+
+
+def _folded(value: v.Phi, crowd: int) -> Value:
+    """One unknown for those that ways have left and that the ranks can only test, all alike."""
+    parts = dict.fromkeys(_parts(value))
+    groups: dict[object, list[Value]] = {}
+    for part in parts:
+        is_open = isinstance(part, Unknown) and not part.local and part.op != v.UNSET
+        groups.setdefault(getattr(part, "wrapped", None) if is_open else part, []).append(part)
+    if len(groups) == len(parts):
+        return value
+    first, *others = [
+        each[0] if len(each) == 1 else unknown(v.EITHER, unknown(WAY, crowd, fresh=True), *each)
+        for each in groups.values()
+    ]
+    for number, other in enumerate(others):
+        first = v.phi(unknown(WAY, crowd, number, fresh=True), other, first)
+    return first
+
+
+def _parts(value: Value) -> Iterator[Value]:
+    """The values that different ways have left, each with its own conditions."""
+    if isinstance(value, v.Phi) and value.test.op == WAY and not value.test.local:
+        yield from _parts(value.then)
+        yield from _parts(value.orelse)
+    else:
+        yield value
 
 
 def _blurred(one: Value, two: Value, crowd: int, name: str) -> Value | None:
