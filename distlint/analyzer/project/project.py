@@ -44,11 +44,20 @@ class Imported:
 class Module:
     """One file of the project as IR; ``project`` is where it finds what it imports."""
 
-    def __init__(self, path: Path, body: ir.Block, project: Project | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        body: ir.Block,
+        project: Project | None = None,
+        *,
+        is_plain: bool = False,
+    ) -> None:
         self.path = path
         self.key = str(path)
         self.body = body
         self._project = project
+        self.is_plain = is_plain
+        """Has it no sign of ranks by itself? It may run what it is given, or call what has one."""
 
     @cached_property
     def dotted(self) -> str:
@@ -258,18 +267,23 @@ class Module:
     def handed_out(self) -> dict[ir.Function, tuple[ir.Function, ...]]:
         """Functions in functions that are handed out, with those around them, nearest first."""
         found: dict[ir.Function, tuple[ir.Function, ...]] = {}
-        for function in self.functions:
-            around = (function, *found.get(function, ()))
-            inner = [
-                statement.function
-                for statement in ir.statements_of(function.body)
-                if isinstance(statement, ir.Define)
-            ]
-            given = _given(function.body) if inner else frozenset()
-            for each in inner:
-                if each.name in given or each.decorators:
-                    found[each] = around
+        given: dict[ir.Function, frozenset[str]] = {}
+        for inner, function in self.enclosing.items():
+            if function not in given:
+                given[function] = _given(function.body)
+            if inner.name in given[function] or inner.decorators:
+                found[inner] = (function, *found.get(function, ()))
         return found
+
+    @cached_property
+    def enclosing(self) -> dict[ir.Function, ir.Function]:
+        """The function around each function in a function, the outer ones first."""
+        return {
+            statement.function: function
+            for function in self.functions
+            for statement in ir.statements_of(function.body)
+            if isinstance(statement, ir.Define)
+        }
 
     @cached_property
     def counters(self) -> frozenset[str]:
@@ -387,6 +401,9 @@ def _collect_functions(nodes: Iterable[object], found: list[ir.Function]) -> Non
 
 
 _path = lru_cache(maxsize=1024)(Path)
+
+_MODELS = b"torch"
+"""The word of files whose functions may run models."""
 """Modules are asked for by the same few keys, and to take a path apart takes long."""
 
 
@@ -556,7 +573,9 @@ class Project:
         """
         if path not in self._telling:
             document = self._document(path)
-            self._telling[path] = document is not None and self._is_telling(document.data)
+            self._telling[path] = document is not None and (
+                _MODELS in document.data or self._is_telling(document.data)
+            )
             if self._telling[path] and path not in self._modules:
                 self._modules[path] = self._built(document)
         return self._modules[path] if self._telling[path] else None
@@ -617,7 +636,8 @@ class Project:
         lowered = to_ir(document.text, str(path))
         self._sites[path] = lowered.sites
         self.sizes[path] = len(document.text)
-        return Module(path, lowered.body, self)
+        is_plain = not self._is_telling(document.data)
+        return Module(path, lowered.body, self, is_plain=is_plain)
 
     def find(self, dotted: str, importer: Path) -> Path | None:
         """The file of a module named in an import, or None when it is not of this project."""

@@ -296,12 +296,20 @@ class CallGraph:
         known = self._runs_given.get(function)
         if known is None:
             self._runs_given[function] = False
-            names = {param.name for param in function.params}
+            names = {param.name for each in self.around(function) for param in each.params}
             known = any(_runs(statement, names) for statement in function.body) or any(
                 self.runs_given(item) for item in self.called_by(function)
             )
             self._runs_given[function] = known
         return known
+
+    def around(self, function: ir.Function) -> Iterator[ir.Function]:
+        """A function and those in which it is defined, whose variables it may read."""
+        module = self.project.by_key(function.module)
+        inner: ir.Function | None = function
+        while inner is not None:
+            yield inner
+            inner = module.enclosing.get(inner) if module is not None else None
 
     def changes(self, function: ir.Function) -> frozenset[str]:
         """What it, or a function that it may call, changes besides its own variables."""

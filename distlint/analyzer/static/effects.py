@@ -125,12 +125,16 @@ class Effects:
         """
         if self.does_something(function):
             return True
+        if self.is_plain(function):
+            return False
         taint = self.taint if self.graph.is_short(function) else self.steady_taint
         return bool(self.signs(function) & (RANK | LOCAL)) and taint.leaks(function)
 
     def does_something(self, function: ir.Function) -> bool:
         """Does it more than work out a value: meet others, ask for a rank, end, change globals?"""
         signs = self.signs(function)
+        if self.is_plain(function):
+            return bool(signs & EVENT)
         if signs & (EVENT | EXIT | CHANGE | AGREE):
             return True
         if signs & SET and self.graph.mentions(function, self.vocabulary.handling):
@@ -139,9 +143,16 @@ class Effects:
             return True
         return bool(signs & RANK) and self.steady_taint.leaks(function)
 
+    def is_plain(self, function: ir.Function) -> bool:
+        """Does it stand in a module that has no sign of ranks by itself?"""
+        module = self.project.by_key(function.module)
+        return module is not None and module.is_plain
+
     def seeds(self, function: ir.Function) -> frozenset[str]:
         """The streams of random numbers that a long function, or one that it calls, may seed."""
-        if not self.signs(function) & SET or self.graph.is_short(function):
+        if not self.signs(function) & SET:
+            return frozenset()
+        if self.is_plain(function) or self.graph.is_short(function):
             return frozenset()
         seeds = self.facts(function.module).seeds
         found = seeds.get(function)
@@ -349,9 +360,10 @@ class Effects:
         found = self.graph.callable_from(module.key).get(name, ())
         return any(
             self.matters(item)
-            or ir.RAISE in item.tokens  # followed where something is done about it
-            or self.seeds(item)
             or self.graph.runs_given(item)
+            or self.seeds(item)
+            # followed where something is done about it
+            or (ir.RAISE in item.tokens and not self.is_plain(item))
             for item in found
         )
 

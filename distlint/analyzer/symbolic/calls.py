@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from itertools import chain, islice, repeat
 from typing import Any
 
@@ -238,7 +239,7 @@ class Calls(Collectives):
             if passed is not None and function.params[passed].name in keywords:
                 return keywords[function.params[passed].name]
             return unknown("call", *label, *given)
-        if self.skips(function, given):
+        if self.skips(function, given, self.captured(target)):
             for stream in sorted(self.context.effects.seeds(function)):
                 self.store[("seeded", stream)] = const(True)
             return unknown("call", *label, *self.weighed(function, given, keywords))
@@ -307,18 +308,24 @@ class Calls(Collectives):
             value = value.target
         return isinstance(value, v.Func) and self.context.may_communicate(value.function)
 
-    def skips(self, function: ir.Function, given: tuple[Value, ...]) -> bool:
+    def skips(
+        self, function: ir.Function, given: tuple[Value, ...], captured: Iterable[Value] = ()
+    ) -> bool:
         """Need the body not be run? True if no rank can be seen to differ in it.
 
         What is worked out from a value of this rank's own, and nothing else, is its own as well.
         """
         if hooks.may_be_hook(function) or self.context.does_something(function):
             return False
-        if ir.RAISE in function.tokens and (
-            self.context.refuses(function) or self.is_stopped(self.k)
+        is_plain = self.context.effects.is_plain(function)
+        if (
+            ir.RAISE in function.tokens
+            and not is_plain
+            and (self.context.refuses(function) or self.is_stopped(self.k))
         ):
             return False
-        if any(self.telling(value) and not v.is_own_number(value) for value in given):
+        read = chain(given, captured)
+        if any(self.telling(value) and not v.is_own_number(value) for value in read):
             return False
         if self.log is not None and function in self.context.entered:
             return False  # in a replay all ranks run what one of them has run
@@ -327,6 +334,14 @@ class Calls(Collectives):
                 self.context.changes_something(function) or self.context.asks_for_kind(function)
             )
         return not self.context.matters(function)
+
+    def captured(self, target: v.Func) -> Iterator[Value]:
+        """What a function in a function reads of the variables of that one."""
+        if target.function.nested:
+            for name in sorted(target.function.tokens - target.function.locals):
+                value = self.store.get((target.scope, name))
+                if value is not None:
+                    yield value
 
     def is_stopped(self, k: Continuation | None, raised: str = "") -> bool:
         """Does anything on the way out catch an exception, or communicate?"""

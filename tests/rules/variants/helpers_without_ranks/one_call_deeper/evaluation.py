@@ -1,0 +1,6 @@
+from metrics import mean_output
+
+
+def run(model, batches):
+    model.eval()
+    return mean_output(model, batches)

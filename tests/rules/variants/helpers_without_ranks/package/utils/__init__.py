@@ -1,0 +1,1 @@
+from utils.evaluation import evaluate
