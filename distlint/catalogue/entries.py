@@ -127,6 +127,8 @@ class Collective:
     members_with: tuple[Argument, ...] = ()
     not_built_with: tuple[Argument, ...] = ()
     once_until: tuple[str, ...] = ()
+    after_gradients: bool = False
+    """Does it take part only if a forward with gradients has come since the last one without?"""
     each: str | None = None
     """Argument with an item for each time that it communicates."""
     note: str = ""
@@ -307,6 +309,20 @@ class Agreement:
 
 
 @dataclass(frozen=True, slots=True)
+class Gradients:
+    """A context manager or decorator in which gradients are recorded, or are not.
+
+    ``enabled_by`` is the parameter that decides it; without one it is ``enabled``.
+    """
+
+    name: str
+    framework: str
+    enabled: bool = False
+    enabled_by: str = ""
+    params: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Neutral:
     """A name that looks as if it communicated with all ranks and does not."""
 
@@ -343,6 +359,7 @@ class Entry:
     group: GroupSource | None = None
     seed: Seed | None = None
     agreement: Agreement | None = None
+    gradients: Gradients | None = None
     neutral: Neutral | None = None
     retired: Retired | None = None
 
@@ -364,6 +381,7 @@ Row = (
     | GroupSource
     | Seed
     | Agreement
+    | Gradients
     | Neutral
     | Retired
 )

@@ -20,6 +20,7 @@ from distlint.catalogue.entries import (
     ClassInfo,
     Collective,
     First,
+    Gradients,
     GroupSource,
     Guard,
     LocalSource,
@@ -178,6 +179,7 @@ TABLES: Mapping[str, Table] = {
             "members_with": _arguments,
             "not_built_with": _arguments,
             "once_until": _texts,
+            "after_gradients": _flag,
             "each": _text,
             "note": _text,
         },
@@ -323,6 +325,12 @@ TABLES: Mapping[str, Table] = {
         {"agree": _texts, "sets": _text, "params": _texts, "note": _text},
         required=("agree", "sets"),
         of_params=("agree",),
+    ),
+    "gradients": Table(
+        Gradients,
+        _CALL,
+        {"enabled": _flag, "enabled_by": _text, "params": _texts},
+        of_params=("enabled_by",),
     ),
     "neutral": Table(Neutral, _CALL, {"note": _text}),
     "retired": Table(

@@ -60,6 +60,7 @@ def test_the_files_hold_about_what_they_should(everything: Catalogue) -> None:
         "group": 15,
         "seed": 8,
         "agreement": 1,
+        "gradients": 4,
         "neutral": 120,
         "retired": 35,
     }

@@ -22,6 +22,7 @@ from distlint.analyzer.symbolic.collectives import (
 )
 from distlint.analyzer.symbolic.continuations import Continuation, ReturnToCaller
 from distlint.analyzer.symbolic.expressions import is_seldom_uneven
+from distlint.analyzer.symbolic.gradient_mode import records_gradients
 from distlint.analyzer.symbolic.state import (
     OPAQUE,
     BranchUndecided,
@@ -931,9 +932,21 @@ class Calls(Collectives):
         )
         if entry is not None and entry.collective is not None:
             result = self.collective(entry, args, keywords, node, site, target, result)
+            if entry.collective.after_gradients:
+                self.note_gradients(target, site, result)
         if arms:
             self.may_fail(site)
         return result
+
+    def note_gradients(self, target: v.Obj, site: int, result: Value) -> None:
+        """After a forward with gradients, the next forward communicates again."""
+        if self.is_cached(target.oid) and not self.quiet and self.arms(target):
+            del self.store["once", target.oid]
+            self.results[site, self.inner] = result  # the statement may be evaluated again
+
+    def arms(self, target: v.Obj) -> bool:
+        """Does a forward record gradients that a backward will reduce?"""
+        return ("nosync", target.oid) not in self.store and records_gradients(self)
 
     def is_own_batch(self, args: list[Value]) -> bool:
         """Is the input this rank's own? Not if all ranks read the same data in the same order."""
@@ -976,7 +989,7 @@ class Calls(Collectives):
         entry = self.catalogue.member(receiver.kind, name)
         self.note_agreement(self.agreement_of(receiver, name), args, keywords, site)
         once = self.store.get(("once", receiver.oid))
-        if once is not None and isinstance(once, Const) and name in once.value:
+        if self.is_cached(receiver.oid) and isinstance(once, Const) and name in once.value:
             del self.store[("once", receiver.oid)]
         if entry is not None:
             if name == "generate" and self.argument_is(keywords, _OWN_PACE):

@@ -13,6 +13,7 @@ from distlint.analyzer.symbolic.state import (
     CollectiveReached,
     Event,
     GroupKey,
+    Key,
     PathPruned,
     ResultKey,
 )
@@ -130,12 +131,21 @@ class Collectives(Builtins):
                 note=row.note,
                 is_posted=self.is_posted(row, arguments),
                 arguments=self.concrete_arguments(row, arguments),
-                once=("once", receiver.oid)
-                if row.once_until and isinstance(receiver, v.Obj)
-                else None,
+                once=self.once(row, receiver),
                 once_until=row.once_until,
             )
         )
+
+    def once(self, row: Collective, receiver: Value | None) -> Key | None:
+        """The variable that says that a call of its kind does not communicate from here on."""
+        if not isinstance(receiver, v.Obj):
+            return None
+        is_last = row.after_gradients and not self.arms(receiver)
+        return ("once", receiver.oid) if row.once_until or is_last else None
+
+    def arms(self, target: v.Obj) -> bool:
+        """Does a forward record gradients that a backward will reduce?"""
+        raise NotImplementedError
 
     def is_posted(self, row: Collective, arguments: dict[str, Value]) -> bool:
         given = arguments.get(row.async_) if row.async_ else None
@@ -182,7 +192,7 @@ class Collectives(Builtins):
         if isinstance(receiver, v.Obj):
             if any(self.built_with(receiver, a) for a in self.context.alone_with(receiver.kind)):
                 return False
-            if row.once_until and ("once", receiver.oid) in self.store:
+            if (row.once_until or row.after_gradients) and self.is_cached(receiver.oid):
                 return False
         return all(
             self.argument_is(arguments, argument) or self.built_with(receiver, argument)

@@ -15,6 +15,7 @@ from distlint.analyzer.symbolic.continuations import (
     LetOthersIn,
     PendingCompletion,
     RestOfBlock,
+    RestoreGradients,
     ResumeGenerator,
     ResumeSync,
     WithBlock,
@@ -22,8 +23,8 @@ from distlint.analyzer.symbolic.continuations import (
 from distlint.analyzer.symbolic.state import CollectiveReached, Stop
 from distlint.analyzer.symbolic.unwinding import Unwinder
 from distlint.analyzer.symbolic.values import Const, Unknown, Value, const
-from distlint.analyzer.symbolic.view import JOINED
-from distlint.catalogue.entries import Entry, First
+from distlint.analyzer.symbolic.view import GRADIENTS, JOINED
+from distlint.catalogue.entries import Entry, First, Gradients
 
 
 class ContextManagers(Unwinder):
@@ -136,6 +137,8 @@ class ContextManagers(Unwinder):
     def enter_external(self, value: Unknown, s: ir.With) -> AtExit | None:
         """Enter the context that a function from outside the project has returned."""
         entry = self.catalogue.lookup(value.args[0])
+        if entry is not None and entry.gradients is not None:
+            return self.enter_gradient_mode(entry.gradients, value)
         row = entry.collective if entry is not None else None
         if entry is None or row is None or row.form not in {"enter", "exit", "around"}:
             return None
@@ -144,6 +147,17 @@ class ContextManagers(Unwinder):
             self.inner = ()
             self.collective_at(entry, receiver, s.site, "enter")
         return IssueCollective(entry, receiver) if row.form != "enter" else None
+
+    def enter_gradient_mode(self, row: Gradients, value: Unknown) -> AtExit | None:
+        """Record gradients in the block, or do not; where that is not known, it is as before."""
+        enabled: Value = const(row.enabled)
+        if row.enabled_by:
+            enabled = value.args[1] if len(value.args) > 1 else value
+        if not isinstance(enabled, Const):
+            return None
+        before = self.store.get(GRADIENTS)
+        self.store[GRADIENTS] = const(bool(enabled.value))
+        return RestoreGradients(before)
 
     def collective_at(self, entry: Entry, receiver: Value, site: int, when: str) -> None:
         try:
@@ -162,6 +176,11 @@ class ContextManagers(Unwinder):
             self.store.pop(JOINED, None)
         elif isinstance(at_exit, ResumeSync):
             self.store.pop(("nosync", at_exit.oid), None)
+        elif isinstance(at_exit, RestoreGradients):
+            if at_exit.before is None:
+                self.store.pop(GRADIENTS, None)
+            else:
+                self.store[GRADIENTS] = at_exit.before
         elif isinstance(at_exit, CallExit):
             given: Value = const(None)
             if isinstance(k.next, PendingCompletion) and k.next.completion.is_exception:

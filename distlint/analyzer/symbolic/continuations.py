@@ -244,4 +244,11 @@ class IssueCollective:
     receiver: Value
 
 
-AtExit = CallExit | LetOthersIn | LeaveJoin | ResumeSync | IssueCollective
+@dataclass(frozen=True, slots=True)
+class RestoreGradients:
+    """Gradients are recorded, or are not, as before the block."""
+
+    before: Value | None
+
+
+AtExit = CallExit | LetOthersIn | LeaveJoin | ResumeSync | IssueCollective | RestoreGradients

@@ -5,7 +5,8 @@ from __future__ import annotations
 import gc
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 
 from distlint.analyzer import ir
@@ -27,7 +28,14 @@ from distlint.analyzer.symbolic.minimization import (
 from distlint.analyzer.symbolic.product import ProductExploration, root_state
 from distlint.analyzer.symbolic.rank_execution import Trace
 from distlint.analyzer.symbolic.replay import look_into, probe, refutes, replay
-from distlint.analyzer.symbolic.state import Disagreement, Frame, Key, OverBudget, State
+from distlint.analyzer.symbolic.state import (
+    Disagreement,
+    Frame,
+    Key,
+    OverBudget,
+    Question,
+    State,
+)
 from distlint.analyzer.symbolic.values import Value, unknown
 from distlint.catalogue.catalogue import Catalogue
 from distlint.source.incomplete import Reason
@@ -311,11 +319,28 @@ class EntryPointAnalysis:
                     return False, False
                 finally:
                     self.replayed += context.steps
-            if is_stuck and _is_sure(traces, candidate) and diverges(context, candidate, traces):
+            is_sure = is_stuck and _is_sure(traces, candidate)
+            if is_sure and self.rests_on_empty_loops(context, start, candidate):
+                continue
+            if is_sure and diverges(context, candidate, traces):
                 self.explain(context, start, Deadlock(candidate, traces), root)
                 return True, False
             is_refuted = is_refuted and refutes(traces, candidate)
         return False, is_refuted
+
+    def rests_on_empty_loops(
+        self, context: ExecutionContext, start: State, divergence: Divergence
+    ) -> bool:
+        """Would a forward not communicate had the loops over batches before had iterations?"""
+        if not any(event is not None and event.once for event in divergence.events):
+            return False
+        empty = {key: True for key, truth in divergence.assumed.items() if _is_empty(key, truth)}
+        if not empty:
+            return False
+        other = replace(divergence, assumed={**divergence.assumed, **empty})
+        with context.aside(), suppress(OverBudget):
+            return not replay(context, start, other)[1]
+        return False
 
     def explain(
         self, context: ExecutionContext, start: State, found: Deadlock, root: ir.Function | None
@@ -449,6 +474,16 @@ class EntryPointAnalysis:
             for name in sorted(outer.locals & function.tokens):
                 machine.bind_once(outer, name)
         return frame.scope
+
+
+def _is_empty(question: Question, outcome: bool) -> bool:
+    """Does a loop over what is the same on all ranks take no iteration?"""
+    return (
+        isinstance(question, v.Unknown)
+        and question.op == "trip"
+        and question.args[1] == 0
+        and not outcome
+    )
 
 
 def _is_sure(traces: list[Trace], divergence: Divergence) -> bool:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 STRATEGY_WORDS = ("fsdp", "deepspeed", "zero", "shard")
 
-FACTS = frozenset({"seeded", "nosync", "joined", "once", "risky"})
+FACTS = frozenset({"seeded", "nosync", "joined", "once", "risky", "gradients"})
 """First parts of variables that no name in the source stands for."""
 
 Live = frozenset[tuple[Key, Value]]

@@ -39,8 +39,16 @@ RISKY = ("risky", "")
 IN_PROCESSES = "in processes"
 """In the key of a call of a function that begins a process of its own on each rank."""
 
+GRADIENTS = ("gradients", "")
+"""Variable that says whether gradients are recorded, inside a context that decides it."""
+
 JOINED = ("joined", "")
 """Variable that is set inside ``join()``, where uneven counts do no harm."""
+
+
+def is_cached_result(key: Key) -> bool:
+    """Does a variable say that calls of an object return what they did, without the other ranks?"""
+    return key[0] == "once" and isinstance(key[1], int)
 
 
 class View:
@@ -181,6 +189,11 @@ class View:
         if isinstance(value, v.Const) and isinstance(value.value, (int, float)):
             return value.value
         return None
+
+    def is_cached(self, oid: int) -> bool:
+        """Does a call of an object return what it did before, without the other ranks?"""
+        cached = self.store.get(("once", oid))
+        return cached is not None and cached != v.const(False)
 
     def key(self, atom: Unknown) -> Question:
         """Under which an assumption is kept: a rank-local one is this side's own."""

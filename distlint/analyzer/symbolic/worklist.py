@@ -19,8 +19,8 @@ from distlint.analyzer.symbolic.continuations import (
 from distlint.analyzer.symbolic.divergence import WAY, PathHistory
 from distlint.analyzer.symbolic.state import Iterations, Known, Question, ResultKey, State
 from distlint.analyzer.symbolic.state_abstraction import FACTS, Live, StateAbstraction
-from distlint.analyzer.symbolic.values import LOST, Unknown, Value, unknown
-from distlint.analyzer.symbolic.view import SIDES
+from distlint.analyzer.symbolic.values import LOST, Unknown, Value, const, unknown
+from distlint.analyzer.symbolic.view import SIDES, is_cached_result
 
 
 class AskedAgain(NamedTuple):
@@ -263,7 +263,10 @@ def _joined(
     several = len(differ) > 1  # states are told apart by the order, too, of what they hold
     for key in dict.fromkeys([key for key in order if key in differ]) if several else differ:
         if key[0] in FACTS:
-            return None
+            if crowd is None or not is_cached_result(key):
+                return None
+            found[key] = const(False)
+            continue
         one = left.get(key) or unknown(v.UNSET, str(key[1]))
         two = right.get(key) or unknown(v.UNSET, str(key[1]))
         value = v.joined(atom, one, two)

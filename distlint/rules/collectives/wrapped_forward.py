@@ -61,6 +61,8 @@ class WrappedForwardOnOneRank(WitnessRule):
 
     - The unwrapped module is called.
     - The wrapper is known not to communicate: `broadcast_buffers=False` and no gradients.
+    - DDP, where all ranks have called the model without gradients (`no_grad()`, `inference_mode()`)
+      since the last training step: the forwards after that broadcast nothing.
     - All ranks call the model, and only printing or saving is under the rank check.
 
     ## Fix safety
