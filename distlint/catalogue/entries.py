@@ -226,8 +226,10 @@ class Returns:
 
     ``kinds`` names the type at each position of a returned tuple. A single word in its place:
     ``same`` returns the arguments (several as a tuple) after ``converts``; ``self`` returns the
-    receiver; ``inner`` returns the object inside a wrapper. ``like`` names the call whose value
-    stands at each position. ``model`` is the parameter that is a model, whatever is known of it.
+    receiver; ``inner`` returns the object inside a wrapper; ``parts`` a collection of modules, and
+    ``chain`` one that runs them one after the other when it is called. ``like`` names the call
+    whose value stands at each position. ``model`` is the parameter that is a model, whatever is
+    known of it.
     """
 
     name: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 from collections import ChainMap
 from collections.abc import Collection, Iterator
-from itertools import islice, product
+from itertools import chain, islice, product
 from typing import TYPE_CHECKING, Any
 
 from distlint.analyzer import ir
@@ -48,6 +48,7 @@ class CallGraph:
         self._aliases: dict[str, dict[str, str]] = {}
         self._closure: dict[ir.Function, Bits] = {}
         self.numbering = Numbering()
+        self._held: dict[str, dict[str, list[str]]] = {}
         self._short: dict[ir.Function, bool] = {}
         self._references: dict[ir.Function, frozenset[str]] = {}
         self._called_by: dict[ir.Function, list[ir.Function]] = {}
@@ -64,6 +65,7 @@ class CallGraph:
             self._words,
             self._within,
             self._aliases,
+            self._held,
         )
         for key, table in product(keys, by_key):
             table.pop(key, None)
@@ -89,7 +91,30 @@ class CallGraph:
             if function.owner and "__init__" in names:
                 names = names - {"__init__"} | self.bases(function)
             found = self.callees(function.module, self.unaliased(function.module, names))
+            held = self.held(function.module).keys() & function.tokens
+            for attribute in sorted(held):
+                found.extend(self.run_by_attribute(function.module, attribute))
             self._called_by[function] = found
+        return found
+
+    def run_by_attribute(self, key: str, name: str) -> Iterator[ir.Function]:
+        """What calling, entering or iterating over the objects in an attribute runs."""
+        table = self.callable_from(key)
+        for cls in self.held(key).get(name, ()):
+            yield from (each for each in table.get(cls, ()) if each.name in ALWAYS_CALLED)
+
+    def held(self, key: str) -> dict[str, list[str]]:
+        """The classes in what a module assigns to attributes: ``self.layers = [Layer()]``."""
+        found = self._held.get(key)
+        if found is None:
+            found = self._held[key] = {}
+            module = self.project.by_key(key)
+            owners = {each.owner for each in chain(*self.callable_from(key).values())}
+            for function in module.functions if module is not None else ():
+                for attribute, value in _attributes_set(function) if function.owner else ():
+                    made = self.unaliased(key, ir.tokens_of(value)) & owners
+                    if made:
+                        found[attribute] = sorted(made.union(found.get(attribute, ())))
         return found
 
     def references(self, function: ir.Function) -> frozenset[str]:
@@ -362,6 +387,15 @@ class CallGraph:
         if not isinstance(drawn, SliceCandidate):
             drawn = self.project.memo[module] = slice_candidate(module, self.is_external)
         return drawn
+
+
+def _attributes_set(function: ir.Function) -> Iterator[tuple[str, ir.Expr]]:
+    """The attributes that a function assigns, and what to each."""
+    for statement in ir.statements_of(function.body):
+        if isinstance(statement, ir.Assign):
+            for target in statement.targets:
+                if isinstance(target, ir.Attribute):
+                    yield target.attr, statement.value
 
 
 def _runs(node: object, params: set[str]) -> bool:

@@ -357,7 +357,8 @@ class Effects:
 
     def may_matter(self, module: Module, name: str) -> bool:
         """May a function of this name, called from the module, make a difference?"""
-        found = self.graph.callable_from(module.key).get(name, ())
+        called = self.graph.callable_from(module.key).get(name, ())
+        found = (*called, *self.graph.run_by_attribute(module.key, name))
         return any(
             self.matters(item)
             or self.graph.runs_given(item)

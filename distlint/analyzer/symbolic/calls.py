@@ -77,6 +77,9 @@ _COMPUTING = frozenset({"torch", "numpy", "jax", "tensorflow", "einops", "functo
 EVALUATING = ("eval", "valid", "test", "infer")
 """How names of functions begin that run a model without training it."""
 
+CHAIN = "chain"
+"""Kind of a collection of modules that runs one after the other."""
+
 RECURSION = 2
 """How deep a function is followed into itself."""
 
@@ -188,6 +191,8 @@ class Calls(Collectives):
             return self.invoke(target, args, keywords, site, node)
         if isinstance(target, v.Instance):
             return self.call_instance(target, args, keywords, site)
+        if isinstance(target, v.Seq) and target.kind == CHAIN:
+            return self.run_chain(target.items, args, keywords, site)
         if isinstance(target, v.PerRank) and node is not None:
             # a rank number or predicate of the name table that turns out to be a function
             return target
@@ -849,6 +854,8 @@ class Calls(Collectives):
         if kinds == "inner":
             target = args[0] if args else next(iter(keywords.values()), None)
             return self.unwrapped(target) if target is not None else None
+        if kinds in {"parts", "chain"}:
+            return self.collection_of(args, kinds)
         if kinds == "same":
             items = [
                 self.converted(value, returns, index, site, receiver)
@@ -872,6 +879,25 @@ class Calls(Collectives):
                 else unknown("returned", oid)
             )
         return made[0] if len(made) == 1 else v.seq("tuple", made)
+
+    def collection_of(self, args: list[Value], kind: str) -> Value | None:
+        """A collection of modules; None if the project defines none of them."""
+        whole = args[0] if len(args) == 1 else None
+        if isinstance(whole, v.Map) and kind == "parts":
+            return whole if any(isinstance(part, v.Instance) for _, part in whole.items) else None
+        parts = whole.items if isinstance(whole, v.Seq) else tuple(args)
+        if not any(isinstance(part, (v.Instance, v.Seq)) for part in parts):
+            return None
+        return v.seq("list" if kind == "parts" else CHAIN, parts)
+
+    def run_chain(
+        self, parts: tuple[Value, ...], args: list[Value], keywords: dict[str, Value], site: int
+    ) -> Value:
+        """Call modules one after the other, each with what the one before has returned."""
+        for number, part in enumerate(parts):
+            with self.again(f"part {number}"):
+                args, keywords = [self.call(part, args, keywords, site, None)], {}
+        return args[0]
 
     def converted(
         self, value: Value, returns: Returns, index: int, site: int, receiver: Value | None

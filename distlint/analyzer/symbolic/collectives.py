@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 
 from distlint.analyzer import ir
@@ -241,22 +241,28 @@ class Collectives(Builtins):
         return self.module_has_buffers(receiver.inner)
 
     def module_has_buffers(self, inner: Value | None) -> bool | None:
+        """Does a module, or one that it is made of, have buffers? None if unknown."""
         if isinstance(inner, v.Phi):
-            verdicts = {self.module_has_buffers(inner.then), self.module_has_buffers(inner.orelse)}
-            return True if True in verdicts else None if None in verdicts else False
-        if isinstance(inner, v.Obj):
-            return self.module_has_buffers(inner.inner)
+            return self.any_has_buffers((inner.then, inner.orelse))
+        if isinstance(inner, v.Seq):
+            return self.any_has_buffers(inner.items)
         if isinstance(inner, v.Instance):
             return self.context.class_has_buffers(inner.cls, self)
+        if isinstance(inner, v.Obj):
+            if inner.inner is not None:
+                return self.module_has_buffers(inner.inner)
+            return _is_known_to_have_buffers(inner.kind)
         if isinstance(inner, Unknown) and inner.op in {"call", "method"}:
-            if any("BatchNorm" in name or "batchnorm" in name for name in inner.tokens):
+            made = [_is_known_to_have_buffers(name) for name in inner.args if isinstance(name, str)]
+            parts = [part for part in inner.args if isinstance(part, (v.Obj, v.Instance, v.Seq))]
+            if True in made or any("batchnorm" in name.lower() for name in inner.tokens):
                 return True
-            names = {str(arg) for arg in inner.args if isinstance(arg, str)}
-            if any(name.startswith("torchvision.models") for name in names):
-                return True
-            if any(name.startswith("torch.nn.") for name in names):
-                return False
+            return self.any_has_buffers(parts) if False in made else None
         return None
+
+    def any_has_buffers(self, modules: Iterable[Value]) -> bool | None:
+        verdicts = {self.module_has_buffers(each) for each in modules}
+        return True if True in verdicts else None if None in verdicts else False
 
     def under(self, tags: tuple[str, ...]) -> bool:
         """Assume one of the strategies, unless the path has ruled it out."""
@@ -496,6 +502,13 @@ class Collectives(Builtins):
         weak = getattr(items, "weak", False)
         atom = unknown("trip", items, self.here(site), local=True, weak=weak, fresh=True)
         return self.decide_at(site, atom)
+
+
+def _is_known_to_have_buffers(name: str) -> bool | None:
+    """Does a module of this class have buffers of its own? None if that is not known."""
+    if "BatchNorm" in name or name.startswith("torchvision.models"):
+        return True
+    return False if name.startswith("torch.nn.") else None
 
 
 def _may_differ_in_length(items: Value) -> bool:
