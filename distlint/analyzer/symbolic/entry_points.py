@@ -13,6 +13,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.project.project import Module, Project
 from distlint.analyzer.static import hooks
 from distlint.analyzer.static.effects import effects_of
+from distlint.analyzer.static.vocabulary import RANK
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.cluster import MOST_RANKS, Cluster, NeedBiggerCluster
 from distlint.analyzer.symbolic.context import ExecutionContext
@@ -188,7 +189,19 @@ class EntryPointAnalysis:
 
     def is_handed_out(self, function: ir.Function) -> bool:
         """May others call it? A function in a function has to be handed out."""
-        return not function.nested or function in self.module.handed_out
+        if not function.nested:
+            return True
+        return function in self.module.handed_out and not self.is_for_some_ranks(function)
+
+    def is_for_some_ranks(self, function: ir.Function) -> bool:
+        """Is a function in a function used under a test of the rank? Others meet it elsewhere."""
+        around = self.module.enclosing[function]
+        tests = (each for each in ir.statements_of(around.body) if isinstance(each, ir.If))
+        return any(
+            function.name in ir.block_tokens((*each.body, *each.orelse))
+            and self.effects.own_signs(self.module.key, ir.tokens_of(each.test)) & RANK
+            for each in tests
+        )
 
     def is_called(self, function: ir.Function) -> bool:
         """Is a function called by its name in its own module?
