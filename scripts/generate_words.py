@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from distlint.rules.base import SourceRule
@@ -20,16 +21,30 @@ prefilter must not import the rules.
 
 WORDS: dict[str, list[str]] = {
 '''
+MIDDLE = """\
+}
+
+SHARED: dict[str, list[str]] = {
+"""
 
 
 def text() -> str:
     """The module, as it should be."""
-    rows = []
-    for code, rule in rules().items():
-        if issubclass(rule, SourceRule) and (rule.words or rule.patterns):
-            every = ", ".join(map(_literal, (*map(re.escape, rule.words), *rule.patterns)))
-            rows.append(f'    "{code}": [{every}],\n')
-    return f"{HEAD}{''.join(rows)}}}\n"
+    asked = [rule for rule in rules().values() if issubclass(rule, SourceRule)]
+    words = ((rule.code, (*map(re.escape, rule.words), *rule.patterns)) for rule in asked)
+    shared = ((rule.code, rule.shared) for rule in asked)
+    return f"{HEAD}{_rows(words)}{MIDDLE}{_rows(shared)}}}\n"
+
+
+def _rows(patterns: Iterable[tuple[str, Sequence[str]]]) -> str:
+    return "".join(_row(code, list(map(_literal, each))) for code, each in patterns if each)
+
+
+def _row(code: str, literals: Sequence[str]) -> str:
+    row = f'    "{code}": [{", ".join(literals)}],\n'
+    if len(row) <= 101:
+        return row
+    return "".join((f'    "{code}": [\n', *(f"        {each},\n" for each in literals), "    ],\n"))
 
 
 def _literal(pattern: str) -> str:

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from distlint import __version__
+from distlint.analyzer.project.importers import Importers
 from distlint.analyzer.project.module_search import LARGE, Finder, content_of, state_of
 from distlint.engine.check import FileResult
 from distlint.engine.discovery import Target
@@ -57,13 +58,16 @@ _NAME = re.compile(r"[0-9a-f]{32}\.cache(\.\d+\.tmp)?")
 class Node:
     """A file as a result has met it: its state if it was read, and where its imports led.
 
-    ``settings`` are those of its folder, empty where they are the same as for the result.
+    ``settings`` are those of its folder, empty where they are the same as for the result. That the
+    file is imported by others is a node of its own: few results rest on it.
     """
 
     path: str
     state: str | None
     settings: str
     answers: tuple[tuple[str, str | None], ...]
+    importers: str | None = None
+    """A digest of the files that import it, and of what they take from it."""
 
 
 @dataclass(slots=True)
@@ -176,6 +180,7 @@ class _Store:
         self.results: dict[str, FileResult] = {}
         self.lookups = Lookups()
         self._finder = Finder(settings.root, settings.src)
+        self._importers = Importers(settings.root, self._finder, {})
         self._stamp = _stamp(self.file)
         self._nodes, self._entries = self._load()
         self._good = self._bad = 0
@@ -213,6 +218,8 @@ class _Store:
         return needs & self._bad == 0
 
     def _is_same(self, node: Node) -> bool:
+        if node.importers is not None:
+            return _mark(self._importers.of(Path(node.path))) == node.importers
         if node.state is not None and self.surroundings.state(node.path) != node.state:
             return False
         if self._settings_at(node.path) != node.settings:
@@ -241,11 +248,17 @@ class _Store:
     def _adopt_results(self) -> None:
         """Make entries of what was analysed in this run."""
         paths, reached = _reached(self.lookups)
-        ids = self._numbered([self._node(path) for path in paths])
+        asked = sorted(self.lookups.imported_by)
+        known = [self._node(path) for path in paths]
+        ids = self._numbered([*known, *map(self._importers_node, asked)])
+        told = {path: 1 << number for number, path in enumerate(asked, len(paths))}
         at = {path: number for number, path in enumerate(paths)}
         changed = sum(1 << at[path] for path in self.lookups.changed)
         for path, result in self.results.items():
             needs = reached[at[path]] if path in at else 0
+            for leading in _leading(self.lookups, path) if path in self.lookups.led else ():
+                needs |= reached[at[leading]] if leading in at else 0
+                needs |= told.get(leading, 0)
             read = self.lookups.contents.get(path, result.content)
             if needs & changed or read not in (result.content, LARGE):
                 self._entries.pop(path, None)  # it was written to while we were at work
@@ -263,6 +276,9 @@ class _Store:
     def _node(self, path: str) -> Node:
         answers = tuple(sorted(self.lookups.answers.get(path, {}).items()))
         return Node(path, self.lookups.contents.get(path), self._settings_at(path), answers)
+
+    def _importers_node(self, path: str) -> Node:
+        return Node(path, None, "", (), _mark(self.lookups.imported_by[path]))
 
     def _numbered(self, nodes: Iterable[Node]) -> list[int]:
         """The numbers of nodes, new ones put behind the others."""
@@ -315,6 +331,7 @@ class _Store:
                 node.state,
                 node.settings,
                 {name: numbered(answer) for name, answer in node.answers},
+                node.importers,
             ]
             for node in self._nodes
         ]
@@ -344,8 +361,9 @@ class _Store:
                     state,
                     settings,
                     tuple((n, None if a is None else paths[a]) for n, a in answers.items()),
+                    importers,
                 )
-                for path, state, settings, answers in content["nodes"]
+                for path, state, settings, answers, importers in content["nodes"]
             ]
             entries = {
                 path: _Entry(content, int(needs, 16), int(seen), dict(result))
@@ -376,6 +394,22 @@ def _reached(lookups: Lookups) -> tuple[list[str], list[int]]:
                 reached[number] = after
                 is_new = True
     return paths, reached
+
+
+def _leading(lookups: Lookups, path: str) -> list[str]:
+    """A file, and the files that lead to it by their imports, as far as that was asked."""
+    found = {path: None}
+    waiting = [path]
+    while waiting:
+        others = lookups.imported_by.get(waiting.pop(), {}).keys() - found.keys()
+        found |= dict.fromkeys(others)
+        waiting += others
+    return list(found)
+
+
+def _mark(importers: Mapping[str, frozenset[str]]) -> str:
+    told = sorted((path, sorted(names)) for path, names in importers.items())
+    return digest(repr(told).encode("utf-8", "surrogateescape"))
 
 
 def _bits(number: int) -> Iterator[int]:

@@ -14,7 +14,7 @@ from distlint.engine import documents
 from distlint.engine.discovery import Target, reason
 from distlint.engine.settings import Resolver, Settings
 from distlint.engine.suppression import Complaint, Suppressions
-from distlint.rules.prefilter import worth_analysing
+from distlint.rules.prefilter import sharing, worth_analysing
 from distlint.rules.table import (
     INCOMPLETE_ANALYSIS,
     RESERVED,
@@ -277,7 +277,18 @@ class Session:
 
     def _has_askers(self, document: Document, settings: Settings) -> bool:
         """Is there a rule that could speak about a script, to judge by its bytes?"""
-        return passes_prefilter(document, settings) or bool(_own_rules(document, settings))
+        return (
+            passes_prefilter(document, settings)
+            or bool(_own_rules(document, settings))
+            or bool(self._sharing(document, settings))
+        )
+
+    def _sharing(self, document: Document, settings: Settings) -> frozenset[str]:
+        """The codes of rules that could speak about a script that others run on several ranks."""
+        codes = sharing(document.code) - _off(settings)
+        if not codes or not self.project(settings).is_led_to(document.path):
+            return frozenset()
+        return codes
 
     def _settings_in(
         self, document: Document, settings: Settings, *, proving: bool = False
@@ -341,12 +352,15 @@ class Session:
         if begun is not None and begun.document is document and begun.off == off:
             return begun
         own = _own_rules(document, settings)
+        passes = passes_prefilter(document, settings)
+        shared = frozenset[str]() if passes else self._sharing(document, settings)
         return Search(
             document,
             self.project(settings),
             own,
             off=off,
-            distributed=not own or passes_prefilter(document, settings),
+            distributed=passes or not (own or shared),
+            shared=shared,
         )
 
     def _no_python(

@@ -25,12 +25,18 @@ class Lookups:
 
     answers: dict[str, dict[str, str | None]] = field(default_factory=dict)
     contents: dict[str, str] = field(default_factory=dict)
+    imported_by: dict[str, dict[str, frozenset[str]]] = field(default_factory=dict)
+    """The files that import one, and what they take from it, where that was asked."""
+    led: set[str] = field(default_factory=set)
+    """Files whose findings rest on what imports them."""
     changed: set[str] = field(default_factory=set)
     """Files that were read in two states: nothing that rests on them is kept."""
 
     def add(self, other: Lookups) -> None:
         for importer, answers in other.answers.items():
             self.answers.setdefault(importer, {}).update(answers)
+        self.imported_by.update(other.imported_by)
+        self.led |= other.led
         self.changed |= other.changed
         for path, state in other.contents.items():
             if self.contents.setdefault(path, state) != state:
@@ -42,15 +48,17 @@ class Reporter:
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        self._told: dict[tuple[Key, Path | None], int] = {}
+        self._told: dict[tuple[Key, Path | str | None], int] = {}
 
     def news(self) -> dict[Key, Lookups]:
         return {key: self._of(key, project) for key, project in self.session.projects.items()}
 
     def _of(self, key: Key, project: Project) -> Lookups:
-        found = Lookups(changed=set(map(str, project.changed)))
+        found = Lookups(changed=set(map(str, project.changed)), led=set(map(str, project.led)))
         for path, state in self._rest(key, None, project.contents):
             found.contents[str(path)] = state
+        for path, importers in self._rest(key, "imported by", project.imported_by):
+            found.imported_by[str(path)] = importers
         for importer, answers in project.answers.items():
             rest = list(self._rest(key, importer, answers))
             if rest:
@@ -59,7 +67,7 @@ class Reporter:
                 }
         return found
 
-    def _rest(self, key: Key, what: Path | None, table: dict[T, U]) -> Iterator[tuple[T, U]]:
+    def _rest(self, key: Key, what: Path | str | None, table: dict[T, U]) -> Iterator[tuple[T, U]]:
         """The items that have come to a table, which only grows."""
         told = self._told.get((key, what), 0)
         self._told[key, what] = len(table)

@@ -116,6 +116,11 @@ class SourceRule(Rule):
     """
     patterns: ClassVar[tuple[str, ...]] = ()
     """Of a rule of distlint: the same as regular expressions, where a word would be too common."""
+    shared: ClassVar[tuple[str, ...]] = ()
+    """Of a rule of distlint about what processes share: regular expressions for text of a file.
+
+    The rule is asked about such a file also if only those that import it may be distributed.
+    """
 
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators

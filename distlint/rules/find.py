@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache, partial
 
 from distlint.analyzer.ir.positions import Locators
 from distlint.analyzer.project.project import Project
-from distlint.analyzer.static.guards import guards_of
+from distlint.analyzer.static import guards
 from distlint.analyzer.static.objects import objects_of
 from distlint.analyzer.symbolic.entry_points import EntryPointAnalysis, Proof
 from distlint.analyzer.symbolic.explanation import witness_of
@@ -46,7 +46,8 @@ def find(
 def forget() -> None:
     """Drop the trees of the last files, and what was found out about them."""
     drafts.forget()
-    for kept in (objects_of, guards_of, issued):
+    guards.forget()
+    for kept in (objects_of, issued):
         kept.cache_clear()
 
 
@@ -58,7 +59,8 @@ class Search:
         project: where its imports are found.
         own: rules of the user's own, which are asked first.
         off: codes of rules that are not asked. Ranks are compared only for one that is.
-        distributed: may ranks part in it? If not, only the user's own rules are asked.
+        distributed: may ranks part in it? If not, only the user's own rules are asked,
+        shared: and those of these codes, if other files may run it on several ranks.
 
     Raises:
         ParseError: if the document is no Python.
@@ -72,12 +74,14 @@ class Search:
         *,
         off: Collection[str] = (),
         distributed: bool = True,
+        shared: Collection[str] = (),
     ) -> None:
         self.document = document
         self.project = project
         self.own = own
         self.off = off
         self.distributed = distributed
+        self.shared = shared
         self.module = project.add(document)
         self.catalogue = project.catalogue_of(self.module)
         self.locators = Locators(project.read, project.sites)
@@ -137,7 +141,8 @@ class Search:
         """What the rules about the source say."""
         found = Found()
         asked = [rule for rule in self.own if isinstance(rule, SourceRule)]
-        for rule in (*asked, *(source_rules() if self.distributed else ())):
+        ours = [rule for rule in source_rules() if self.distributed or rule.code in self.shared]
+        for rule in (*asked, *ours):
             if self.project.proceed is not None:
                 self.project.proceed()
             if rule.code not in self.off:

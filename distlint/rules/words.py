@@ -22,3 +22,37 @@ WORDS: dict[str, list[str]] = {
     "DST702": ["_dynamo"],
     "DST703": [r"torch\.compile\("],
 }
+
+SHARED: dict[str, list[str]] = {
+    "DST202": [r"\bDataLoader\("],
+    "DST212": [
+        r"\brandom_split\b",
+        r"\btrain_test_split\b",
+        r"\brandperm\b",
+        r"\bpermutation\b",
+        r"\bshuffle\(",
+    ],
+    "DST404": [r"\bload\("],
+    "DST406": [r"\bsave\(", r"\bsave_file\(", r"\bsave_model\("],
+    "DST408": [
+        r"\bsave\(",
+        r"\bsavez\(",
+        r"\bsave_file\(",
+        r"\bmakedirs\(",
+        r"\bmkdir\(",
+        r"\bopen\(",
+    ],
+    "DST413": [r"\brmtree\b", r"\bremove\(", r"\bunlink\b", r"\brmdir\b", r"\bremovedirs\b"],
+    "DST414": [r"\bmkdir\b", r"\bmakedirs\b"],
+    "DST415": [r"\bdownload\b", r"\burlretrieve\b", r"\bdownload_url_to_file\b"],
+    "DST905": [
+        "wandb",
+        "mlflow",
+        "SummaryWriter",
+        "swanlab",
+        "comet_ml",
+        "clearml",
+        "neptune",
+        r"\baim\b",
+    ],
+}

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from distlint.analyzer.project.importers import Importers
 from distlint.analyzer.project.module_search import Finder, content_of
 from distlint.engine.lookups import Key
 
 if TYPE_CHECKING:
     from distlint.analyzer.project.project import Project
     from distlint.engine.check import Session
+    from distlint.source.document import Document
 
 Stamp = tuple[int, int] | None
 
@@ -25,13 +27,15 @@ class Disk:
     ``buffers`` are the files that are read from the editor instead.
     """
 
-    def __init__(self, buffers: Collection[Path]) -> None:
+    def __init__(self, buffers: Mapping[Path, Document]) -> None:
         self._buffers = buffers
         self._files: dict[Path, Stamp] = {}
         self._folders: dict[Path, Stamp] = {}
         self._is_new = False
         self._answers: dict[Key, dict[tuple[str, Path], Path | None]] = {}
         """Where imports led; a project forgets those of a file that is edited."""
+        self._imported_by: dict[Key, dict[Path, dict[str, frozenset[str]]]] = {}
+        """By which files others were imported."""
 
     def look_at(self, session: Session) -> None:
         """Take note of what was read since the last time."""
@@ -44,6 +48,7 @@ class Disk:
                     before = stamp(path)
                     is_same = content_of(path)[0] == state  # and was not written to meanwhile
                     self._files[path] = before if is_same else _OTHER
+            self._imported_by.setdefault(key, {}).update(project.imported_by)
             self._note(project.folders)
 
     def _note(self, folders: Iterable[Path]) -> None:
@@ -69,9 +74,14 @@ class Disk:
 
     def _is_other(self, key: Key, project: Project) -> bool:
         finder = Finder(project.root, project.src, self._buffers)
-        return any(
+        if any(
             finder.find(name, str(importer)) != (None if answer is None else str(answer))
             for (name, importer), answer in self._answers.get(key, {}).items()
+        ):
+            return True
+        importers = Importers(project.root, finder, self._buffers)
+        return any(
+            importers.of(path) != known for path, known in self._imported_by.get(key, {}).items()
         )
 
 

@@ -101,6 +101,8 @@ class OpenFiles:
         self._disks: dict[Path, Disk] = {}
         self._noticed = False
         self._lookers: set[Path] = set()
+        self._led_by: dict[Path, set[Path]] = {}
+        """The files that the last analysis of an open file has found to lead to it."""
         self._took: dict[Path, float] = {}
         """Seconds that the last whole analysis of a file has taken."""
         self.watched = False
@@ -208,7 +210,10 @@ class OpenFiles:
         return announced
 
     def concerned(self, path: Path, among: Collection[Path]) -> list[Path]:
-        """The other open files, of those named, that import a file, at any remove."""
+        """The other open files, of those named, that import a file, at any remove.
+
+        And those that it imports now or did before, where findings rest on what leads to a file.
+        """
         found: list[Path] = []
         if path in self._open and not is_python(self._open[path].document):
             return found
@@ -217,7 +222,11 @@ class OpenFiles:
                 try:
                     session = self._session(other)
                     project = session.project(session.resolver.of_file(other))
-                    if path in _imports(project, other):
+                    if (
+                        path in _imports(project, other)
+                        or path in self._led_by.get(other, ())
+                        or other in _imports(project, path)
+                    ):
                         found.append(other)
                 except ConfigError:
                     continue
@@ -358,6 +367,7 @@ class OpenFiles:
             return None
         looks = any(asked.is_of_a_content for asked in result.asked)
         (self._lookers.add if looks else self._lookers.discard)(path)
+        self._led_by[path] = session.project(settings).leading_to(path)
         report = merge([result], Discovered())
         return applied(report, session.resolver) if session.resolver.has_baseline() else report
 
@@ -370,7 +380,7 @@ class OpenFiles:
         for path, content in posted.items():
             known = path in self._open or os.path.exists(path)
             if content is None:
-                for table in (self._open, self._buffers, self._analyses, self._took):
+                for table in (self._open, self._buffers, self._analyses, self._took, self._led_by):
                     table.pop(path, None)
                 reset |= not os.path.exists(path)
             else:

@@ -58,6 +58,24 @@ def helper():
 LAUNCH = "deepspeed --num_gpus 4 t.py --deepspeed ds.json --gradient_accumulation_steps 8\n"
 STEPS = '{"train_micro_batch_size_per_gpu": 4, "gradient_accumulation_steps": %d, "own_key": 1}\n'
 
+SHARES = """\
+import os
+
+
+def helper():
+    os.makedirs("out")
+"""
+ON_ALL = """\
+import torch.distributed as dist
+from {module} import helper
+
+dist.init_process_group("gloo")
+helper()
+"""
+HANDS_ON = """\
+from {module} import helper
+"""
+
 Analysed = Callable[..., list[str]]
 
 
@@ -86,6 +104,10 @@ def analysed(project: Path, monkeypatch: pytest.MonkeyPatch) -> Analysed:
 def checked(caching: bool = True, jobs: int = 1, **overrides: object) -> Report:
     resolver = Resolver(Overrides(**overrides))  # type: ignore[arg-type]
     return check_paths([Path()], resolver, jobs=jobs, caching=caching)
+
+
+def codes() -> list[str]:
+    return [finding.code for finding in checked().findings]
 
 
 def chain(project: Path) -> None:
@@ -190,6 +212,47 @@ class TestWhatIsAskedForAgain:
         checked()
         monkeypatch.setattr(check, "_mistake", lambda document: pytest.fail("it was parsed"))
         assert checked().checked == 20
+
+    def test_a_file_that_calls_what_another_shares(self, project: Path, analysed: Analysed) -> None:
+        """What is said about a file may rest on those that import it, at any remove."""
+        write(project, {"a.py": ON_ALL.format(module="b"), "b.py": HANDS_ON.format(module="c")})
+        write(project, {"c.py": SHARES, "d.py": QUIET})
+        analysed()
+        assert codes() == ["DST414"]
+        write(project, {"a.py": CALLER.format(module="b")})
+        assert analysed() == ["a.py", "c.py"]
+        assert codes() == []
+        write(project, {"a.py": ON_ALL.format(module="b")})
+        assert analysed() == ["a.py", "c.py"]
+        assert codes() == ["DST414"]
+        write(project, {"b.py": HANDS_ON.format(module="d")})
+        assert "c.py" in analysed()
+        assert codes() == []
+
+    def test_an_importer_that_was_not_there(self, project: Path, analysed: Analysed) -> None:
+        write(project, {"c.py": SHARES, "d.py": QUIET})
+        analysed()
+        write(project, {"e.py": "import c\n"})
+        assert analysed() == ["c.py", "e.py"]
+        write(project, {"sub/a.py": ON_ALL.format(module="c")})
+        assert analysed() == ["c.py", "a.py"]
+        assert codes() == ["DST414"]
+        (project / "sub" / "a.py").unlink()
+        assert analysed() == ["c.py"]
+        assert codes() == []
+
+    def test_a_test_of_the_rank_that_the_caller_imports(
+        self, project: Path, analysed: Analysed
+    ) -> None:
+        caller = ON_ALL.format(module="c").replace("\nhelper", "\njoin()\nhelper")
+        caller = caller.replace('dist.init_process_group("gloo")\n', "from b import join\n")
+        joins = "import torch.distributed as dist\n\n\ndef join():\n    {}\n"
+        write(project, {"a.py": caller, "b.py": joins.format("pass"), "c.py": SHARES})
+        analysed()
+        assert codes() == []
+        write(project, {"b.py": joins.format('dist.init_process_group("gloo")')})
+        assert "c.py" in analysed()
+        assert codes() == ["DST414"]
 
     def test_requirements_that_a_rule_has_read(self, project: Path, analysed: Analysed) -> None:
         script = "import accelerate\n\naccelerator = accelerate.Accelerator()\n"
@@ -471,8 +534,12 @@ def test_any_edits_give_what_a_fresh_run_gives(project: Path, seed: int) -> None
     texts = [
         *(CALLER.format(module=name) for name in names),
         *(PASSES_ON.format(module=name) for name in names),
+        *(ON_ALL.format(module=name) for name in names),
+        *(HANDS_ON.format(module=name) for name in names),
         MEETS,
         QUIET,
+        SHARES,
+        SHARES,
         "def helper(:\n",
     ]
     for step in range(12):

@@ -261,6 +261,24 @@ def test_an_unsaved_import_counts(tmp_path: Path) -> None:
             pass
 
 
+def test_an_edit_of_a_file_that_calls_an_open_one_counts(tmp_path: Path) -> None:
+    train, utils = tmp_path / "train.py", tmp_path / "utils.py"
+    calls = "import torch.distributed as dist\nfrom utils import keep\n"
+    calls += "dist.init_process_group()\n{}keep()\n"
+    train.write_text(calls.format("if dist.get_rank() == 0: "))
+    utils.write_text("import os\ndef keep():\n    os.makedirs('kept')\n")
+    with Editor(tmp_path) as editor:
+        editor.open(utils)
+        assert editor.diagnostics(utils) == []
+        editor.open(train)
+        editor.change(train, calls.format(""))
+        while codes(editor.diagnostics(utils)) != ["DST414"]:
+            pass
+        editor.change(train, "import torch\n")
+        while editor.diagnostics(utils):
+            pass
+
+
 def test_an_editor_that_asks_is_told_when_another_file_concerns_it(tmp_path: Path) -> None:
     train, utils = tmp_path / "train.py", tmp_path / "utils.py"
     train.write_text(f"import utils\n{BUGGY.replace('dist.get_rank() == 0', 'utils.first()')}")

@@ -12,13 +12,23 @@ from typing import TypeVar
 from distlint.analyzer import ir
 from distlint.analyzer.ir.errors import ParseError, Unplaced
 from distlint.analyzer.ir.lower import by_libcst, lower
+from distlint.analyzer.project.importers import Importers
 from distlint.analyzer.project.module_search import LARGE, UNREADABLE, Finder, content_of, state_of
-from distlint.analyzer.project.prefilter import worth_following
+from distlint.analyzer.project.prefilter import may_diverge, mentions_framework, worth_following
 from distlint.catalogue import RUNTIME, shipped
 from distlint.catalogue.catalogue import Catalogue, frameworks
 from distlint.source.document import Document, DocumentError
 
 T = TypeVar("T")
+
+MOST_STEPS = 4
+"""Packages by whose imports a name is followed, one after another."""
+
+MOST_IMPORTERS = 32
+"""Files that are looked at of those that import one."""
+
+MOST_LEADING = 100
+"""Files that are looked at of those that lead to one, at any remove."""
 
 RECENT = 32
 """Files that are remembered to have been checked."""
@@ -55,7 +65,7 @@ class Module:
         self.path = path
         self.key = str(path)
         self.body = body
-        self._project = project
+        self.project = project
         self.is_plain = is_plain
         """Has it no sign of ranks by itself? It may run what it is given, or call what has one."""
 
@@ -86,6 +96,17 @@ class Module:
         """
         found = self._imported(name, member)
         return (found[0], found[1]) if found and isinstance(found[1], ir.Function) else None
+
+    def lead_to(self, name: str, member: str = "") -> tuple[Module, object] | None:
+        """What an import binds a name to, also by way of packages that hand it on."""
+        found = self._imported(name, member)
+        for _ in range(MOST_STEPS):
+            if found is None or not isinstance(found[1], Imported):
+                break
+            module, bound = found[0]._bound_by(found[1])
+            one = module is not None and len(bound) == 1
+            found = (module, bound[0].node) if module is not None and one else None
+        return found
 
     def imported_class(self, name: str) -> ir.Class | None:
         """The class of another file of the project that an import binds a name to."""
@@ -139,12 +160,12 @@ class Module:
 
     def _below(self, node: object, parts: Sequence[str]) -> Module | None:
         """The module that is reached through what an import binds: ``run`` of ``import lib``."""
-        if self._project is None or not isinstance(node, Imported):
+        if self.project is None or not isinstance(node, Imported):
             return None
-        path = self._project.find(node.dotted, self.path)
+        path = self.project.find(node.dotted, self.path)
         for part in (*filter(None, [node.attr]), *parts):
-            path = self._project.submodule(path, part) if path is not None else None
-        return self._project.by_key(str(path)) if path is not None else None
+            path = self.project.submodule(path, part) if path is not None else None
+        return self.project.by_key(str(path)) if path is not None else None
 
     def _imported(self, name: str, member: str = "") -> tuple[Module, object] | None:
         definitions = self.definitions.get(name, ())
@@ -157,34 +178,44 @@ class Module:
         self, node: object, member: str = ""
     ) -> tuple[Module | None, Sequence[Definition]]:
         """The file of the project that an import leads to, and what binds the name there."""
-        if self._project is None or not isinstance(node, Imported):
+        if self.project is None or not isinstance(node, Imported):
             return None, ()
-        path = self._project.find(node.dotted, self.path)
+        path = self.project.find(node.dotted, self.path)
         wanted = node.attr
         if member:
             if wanted is not None and path is not None:
-                path = self._project.submodule(path, wanted)
+                path = self.project.submodule(path, wanted)
             wanted = member
         if wanted is None:
             return None, ()
-        module = self._project.by_key(str(path)) if path is not None else None
+        module = self.project.by_key(str(path)) if path is not None else None
         return module, module.definitions.get(wanted, ()) if module is not None else ()
 
     @cached_property
     def imports(self) -> tuple[Module, ...]:
         """The files of the project that this one imports."""
         found: dict[Path, Module] = {}
-        if self._project is None:
+        if self.project is None:
             return ()
         for statement in self.import_statements:
             for _, dotted, attr in statement.bindings:
-                path = self._project.find(dotted, self.path)
-                below = self._project.submodule(path, attr) if path and attr else None
+                path = self.project.find(dotted, self.path)
+                below = self.project.submodule(path, attr) if path and attr else None
                 for each in filter(None, (path, below)):
-                    module = self._project.by_key(str(each))
+                    module = self.project.by_key(str(each))
                     if module is not None:
                         found[module.path] = module
         return tuple(found.values())
+
+    def importers(self, name: str) -> list[Module]:
+        """The first files of the project that import this one, and may know a name from it."""
+        if self.project is None:
+            return []
+        files = [
+            path for path, taken in self.project.importers(self.path).items() if taken & {name, ""}
+        ]
+        found = (self.project.by_key(path) for path in files[:MOST_IMPORTERS])
+        return [module for module in found if module is not None]
 
     @cached_property
     def star_imports(self) -> tuple[str, ...]:
@@ -446,6 +477,12 @@ class Project:
         self._modules: dict[Path, Module | None] = {}
         self.answers: dict[Path, dict[str, Path | None]] = {}
         """What each file has named in imports so far, and where that leads."""
+        self.imported_by: dict[Path, dict[str, frozenset[str]]] = {}
+        """The files that import those about which that was asked, and what they take."""
+        self.led: set[Path] = set()
+        """The checked files whose findings rest on what imports them."""
+        self.generation = 0
+        """Grows whenever a module is made anew, so that nothing keeps the one before."""
         self.contents: dict[Path, str] = {}
         """The state of each file that was read, as it was then; see ``state_of``."""
         self.changed: set[Path] = set()
@@ -458,7 +495,9 @@ class Project:
         self._unplaced: set[Path] = set()
         """Files that ``ast`` reads and libcst does not, or otherwise."""
         self._finder = Finder(root, self.src, self.buffers)
+        self._importers = Importers(root, self._finder, self.buffers)
         self._telling: dict[Path, bool] = {}
+        self._diverging: dict[Path, bool] = {}
         self._checked: Path | None = None
 
     def memo_of(self, kind: type[T]) -> T:
@@ -504,7 +543,7 @@ class Project:
 
     def has_read(self, path: Path) -> bool:
         """Has anything been made of the text of a file?"""
-        return path in self._modules or path in self._telling
+        return path in self._modules or path in self._telling or path in self._diverging
 
     @property
     def loaded(self) -> set[Path]:
@@ -529,11 +568,15 @@ class Project:
     def forget(self, path: Path) -> None:
         """Let go of a module whose text has changed, and of all that was found out with it."""
         self._unplaced.discard(path)
+        self._importers.forget(path)
+        self.imported_by.clear()
         self._drop(path)
 
     def _drop(self, path: Path) -> None:
+        self.generation += 1
         self._modules.pop(path, None)
         self._telling.pop(path, None)
+        self._diverging.pop(path, None)
         self.sizes.pop(path, None)
         self.contents.pop(path, None)
         self.answers.pop(path, None)
@@ -648,6 +691,57 @@ class Project:
             found = self._finder.find(dotted, str(importer))
             answers[dotted] = None if found is None else Path(found)
         return answers[dotted]
+
+    def importers(self, path: Path) -> Mapping[str, frozenset[str]]:
+        """The files of the project that import a file, and the names that they take from it."""
+        if self._checked is not None:
+            self.led.add(self._checked)
+        return self._found_importers(path)
+
+    def _found_importers(self, path: Path) -> Mapping[str, frozenset[str]]:
+        if path not in self.imported_by:
+            self.imported_by[path] = self._importers.of(path)
+        return self.imported_by[path]
+
+    def leading_to(self, path: Path) -> set[Path]:
+        """The files that import one, at any remove, as far as that was asked."""
+        found: set[Path] = set()
+        waiting = [path]
+        while waiting:
+            importers = set(map(_path, self.imported_by.get(waiting.pop(), ()))) - found
+            found |= importers
+            waiting += importers
+        return found
+
+    def is_led_to(self, path: Path) -> bool:
+        """May the ranks part in a file that imports this one, at any remove, by its bytes?"""
+        self.led.add(path)
+        waiting = [path]
+        for each in waiting:  # grows meanwhile
+            if len(waiting) > MOST_LEADING:
+                return False
+            for importer in map(_path, self._found_importers(each)):
+                if importer not in waiting:
+                    if self._may_diverge(importer) or any(
+                        map(self._may_diverge, self._named_by(importer))
+                    ):
+                        return True
+                    waiting.append(importer)
+        return False
+
+    def _named_by(self, path: Path) -> Iterator[Path]:
+        """The files that one imports, by its text."""
+        for dotted in self._importers.named_by(path):
+            found = self.find(dotted, path)
+            if found is not None:
+                yield found
+
+    def _may_diverge(self, path: Path) -> bool:
+        if path not in self._diverging:
+            document = self._document(path)
+            data = document.code if document is not None else b""
+            self._diverging[path] = mentions_framework(data) and may_diverge(data)
+        return self._diverging[path]
 
     @property
     def folders(self) -> Iterable[Path]:

@@ -14,6 +14,13 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.project.project import Imported
+from distlint.analyzer.static.callers import (
+    called_elsewhere,
+    calls_elsewhere,
+    known_as,
+    objects_in,
+    overrides_elsewhere,
+)
 from distlint.analyzer.static.environment import environment_writes
 from distlint.analyzer.static.names import (
     Around,
@@ -71,10 +78,15 @@ WAITS = frozenset({"barrier", "wait_for_everyone", "synchronize", "monitored_bar
 _IN_TURN = re.compile(r"(?:process|zero|rank_?0|master)_first$|^first_rank_first$")
 """Contexts that all ranks enter, the first one before the others: ``main_process_first()``."""
 _FORKING = frozenset({"notebook_launcher", "debug_launcher"})
+_STARTERS = _FORKING | {"spawn", "launch", "start_processes"}
 _WRITES = re.compile(r"save|write|dump|log|checkpoint|ckpt", re.IGNORECASE)
 _FORKS_TO_FIT = re.compile(r"^ddp_(?:spawn|fork|notebook)")
 """Strategies of Lightning by which the other processes live no longer than ``fit``."""
 _DEPTH = 4
+_MOST_CALLERS = 64
+"""Functions that are looked at for what leads to one, at most."""
+_MOST_CALLED = 64
+"""Functions that are looked at for one that joins the processes, at most."""
 
 
 _JOINS = re.compile(
@@ -132,6 +144,8 @@ class Guards:
         self.objects = objects
         self.names = objects.names
         self._everywhere: dict[int, bool] = {}
+        self._elsewhere: dict[ir.Function, list[tuple[Guards, CallSite]]] = {}
+        self._joined: dict[int, tuple[bool, list[tuple[Guards, Scope]]]] = {}
         self._left: dict[tuple[int, int], int] = {}
 
     # -- does anything keep ranks away?
@@ -276,25 +290,127 @@ class Guards:
 
     # -- do several ranks come here at all?
 
-    def on_many_ranks(self, scope: Scope, depth: int = _DEPTH) -> bool:
-        """Do several processes run a scope, as it or what calls it shows?"""
-        if scope.function is None and (self._forks or self._is_notebook):
-            return False  # the processes begin with the function that they are given
-        if scope.function is not None and self._has_distributed_twin(scope.function):
-            return False
+    def on_many_ranks(self, scope: Scope) -> bool:
+        """Do several processes run a scope, as it or what calls it shows, here or elsewhere?"""
         known = self._everywhere.get(id(scope))
         if known is None:
-            self._everywhere[id(scope)] = False  # while it is looked for through callers
-            known = self._shows_many(scope) and not self._called_on_some(scope)
-            known = known or (depth > 0 and self._called_on_many(scope, depth))
+            led = self.led_from(scope)
+            known = any(guards.is_shown(each) for guards, each in led)
             self._everywhere[id(scope)] = known
         return known
 
+    def led_from(self, scope: Scope) -> Iterator[tuple[Guards, Scope]]:
+        """A scope, and those from which calls lead to it that nothing keeps any rank from.
+
+        Those of the module come first.
+        """
+        found: list[tuple[Guards, Scope]] = []
+        known = {id(scope)}
+        waiting: list[tuple[Guards, Scope]] = [(self, scope)]
+        gone_on = 0
+        while waiting:
+            for guards, each in waiting:  # grows meanwhile
+                if not guards._begins_alone(each):
+                    yield guards, each
+                    found.append((guards, each))
+                    _go_on(((guards, site) for site in guards.callers(each)), known, waiting)
+            waiting = []
+            while not waiting and gone_on < len(found):
+                guards, each = found[gone_on]
+                gone_on += 1
+                if len(known) <= _MOST_CALLERS:
+                    _go_on(guards.callers_elsewhere(each), known, waiting)
+
+    def _begins_alone(self, scope: Scope) -> bool:
+        """Is a scope for one process, whatever calls it?"""
+        if scope.function is None:  # the processes begin with the function that they are given
+            return self._forks or self._is_notebook
+        return self._has_distributed_twin(scope.function)
+
+    def is_shown(self, scope: Scope) -> bool:
+        """Does a scope itself show that several processes run it, or what starts these?"""
+        if scope.function is not None and self._is_spawned(scope.function):
+            return True
+        shows = is_distributed(self.objects.module) and self._shows_many(scope)
+        shows = shows or self._is_joined(scope) or self._trains_wrapped(scope)
+        return shows and not self._called_on_some(scope)
+
+    def _trains_wrapped(self, scope: Scope) -> bool:
+        """Does a method train what the constructor of its class wraps for several processes?"""
+        method = scope.function
+        if method is None or not method.owner:
+            return False
+        methods = self.objects.methods_beside(method)
+        constructor = self.objects.scope_of(methods["__init__"]) if "__init__" in methods else None
+        if constructor is None or not any(
+            _wraps(statement) and not self._behind_rank_test(around)
+            for statement, around in placed(constructor.body)
+        ):
+            return False
+        called = [methods[name] for name in method.tokens & methods.keys()]
+        return any("backward" in each.tokens for each in (method, *called))
+
+    def _is_joined(self, scope: Scope) -> bool:
+        """Does a scope join the processes, by itself or by a function that it calls?"""
+        found: list[tuple[Guards, Scope]] = [(self, scope)]
+        for guards, each in found:  # grows meanwhile
+            joins, called = guards._joining(each)
+            if joins:
+                return True
+            found += [other for other in called if other not in found][: _MOST_CALLED - len(found)]
+        return False
+
+    def _joining(self, scope: Scope) -> tuple[bool, list[tuple[Guards, Scope]]]:
+        """Does a scope itself join the processes, and which functions does it call in any case?"""
+        known = self._joined.get(id(scope))
+        if known is None:
+            statements = [
+                (statement, CallSite(call, Point(scope, around)))
+                for statement, around in placed(scope.body)
+                for call in calls_of(statement)
+                if not self._guarded(scope, around)
+            ]
+            alone = self.runs_alone(scope)
+            joins = not alone and any(_wraps(s) or self._is_joining(c) for s, c in statements)
+            called = [] if joins or alone else [self._called(site) for _, site in statements]
+            known = self._joined[id(scope)] = joins, [each for each in called if each is not None]
+        return known
+
+    def _called(self, site: CallSite) -> tuple[Guards, Scope] | None:
+        """The function of the project that a call calls, also the constructor of a class."""
+        callee = self.objects.callee(site)
+        guards: Guards = self
+        if isinstance(callee, ir.Class):
+            callee = callee.methods.get("__init__")
+        elif callee is None:
+            there = called_elsewhere(self.objects.module, site.call.func)
+            if there is not None:
+                guards, callee = guards_in(there[0]), there[1]
+        inner = guards.objects.scope_of(callee) if callee is not None else None
+        return (guards, inner) if inner is not None else None
+
+    def _is_spawned(self, function: ir.Function) -> bool:
+        """Is a function handed to something that starts processes, here or elsewhere?"""
+        module = self.objects.module
+        return function.name in self._spawned or (
+            not function.owner
+            and not function.nested
+            and any(
+                path_of(argument.value) == path
+                for other, path in known_as(module, function.name)
+                for site in objects_in(other).calls(_STARTERS)
+                for argument in site.call.args
+            )
+        )
+
     def _has_distributed_twin(self, method: ir.Function) -> bool:
         """Does a subclass for many ranks bring a method of its own, which asks for the rank?"""
-        return not _asks_rank_inside(method) and any(
-            map(_asks_rank_inside, self.objects.overrides(method))
-        )
+        if not method.owner or _asks_rank_inside(method):
+            return False
+        if any(map(_asks_rank_inside, self.objects.overrides(method))):
+            return True
+        elsewhere = overrides_elsewhere(self.objects.module, method)
+        return any(_asks_rank_inside(each) for _, each in elsewhere)
 
     def _shows_many(self, scope: Scope) -> bool:
         function = scope.function
@@ -352,7 +468,7 @@ class Guards:
             each.star_imports
             or not starting.isdisjoint(each.words)
             or any(map(_JOINS.search, each.words))
-            for each in _reached(module)
+            for each in reached(module)
         )
 
     def is_told_one(self, site: CallSite) -> bool:
@@ -457,14 +573,21 @@ class Guards:
                 return True  # DeepSpeed's, which all ranks call
             if name.endswith("consolidated_16bit_state_dict"):
                 return True  # DeepSpeed's, too
-            joining = self.objects.catalogue.joining_names
-            is_joining = name in _JOINING or name in joining or name.endswith("state_dict")
-            if is_joining and not self._on_one_device(call, point):
-                entry = self.names.entry(call.func, scope)
-                if entry is not None and (entry.collective or entry.cls):
-                    return True
-                if entry is not None and entry.rank and self._is_run_here(scope):
-                    return True
+            if self._is_joining(CallSite(call, point)):
+                return True
+            entry = self.names.entry(call.func, scope) if name in _JOINING else None
+            if entry is not None and entry.rank and self._is_run_here(scope):
+                return True
+        return False
+
+    def _is_joining(self, site: CallSite) -> bool:
+        """Does a call make a process group, or something that only processes of one do?"""
+        name = site.name
+        joining = self.objects.catalogue.joining_names
+        if name in _JOINING or name in joining or name.endswith("state_dict"):
+            if not self._on_one_device(site.call, site.point):
+                entry = self.names.entry(site.call.func, site.point.scope)
+                return entry is not None and bool(entry.collective or entry.cls)
         return False
 
     @cached_property
@@ -564,13 +687,6 @@ class Guards:
             if isinstance(argument.value, ir.Name)
         )
 
-    def _called_on_many(self, scope: Scope, depth: int) -> bool:
-        return any(
-            self.on_many_ranks(caller.point.scope, depth - 1)
-            and not self.may_be_some_ranks(caller.point)
-            for caller in self.callers(scope)
-        ) or (scope.function is not None and scope.function.name in self._spawned)
-
     def only_some_lead_to(self, point: Point) -> bool:
         """Does each call of its function that leads into the branches around a statement keep
         ranks from it, where a constant sends other calls into other branches?"""
@@ -603,10 +719,14 @@ class Guards:
                     return False
         return True
 
-    def _called_on_some(self, scope: Scope) -> bool:
-        """Do all that call it in its module keep ranks from it, whatever it asks itself?"""
-        callers = list(self.callers(scope))
-        return bool(callers) and all(self._behind_rank_test(each.point.around) for each in callers)
+    def _called_on_some(self, scope: Scope, depth: int = _DEPTH) -> bool:
+        """Do all known calls of it keep ranks from it, whatever it asks itself?"""
+        callers = list(self.all_callers(scope)) if depth else []
+        return bool(callers) and all(
+            guards._behind_rank_test(each.point.around)
+            or guards._called_on_some(each.point.scope, depth - 1)
+            for guards, each in callers
+        )
 
     def callers(self, scope: Scope) -> Iterator[CallSite]:
         """The calls of a function within its module, as far as names tell."""
@@ -624,10 +744,51 @@ class Guards:
                 if isinstance(site.call.func, ir.Attribute) and id(site.call) not in above:
                     yield site
 
+    def callers_elsewhere(self, scope: Scope) -> list[tuple[Guards, CallSite]]:
+        """The calls of a function in other files of the project, with what guards these."""
+        function = scope.function
+        if function is None:
+            return []
+        known = self._elsewhere.get(function)
+        if known is None:
+            module = self.objects.module
+            known = self._elsewhere[function] = [
+                (guards_in(other), site) for other, site in calls_elsewhere(module, function)
+            ]
+        return known
+
+    def is_given(self, node: ir.Expr, scope: Scope, wanted: object) -> bool:
+        """Is a parameter this constant, as another file calls the function on several ranks?"""
+        function = scope.function
+        if function is None or not isinstance(node, ir.Name) or not _is_param(node.id, scope):
+            return False
+        names = [param.name for param in function.params if not param.star]
+        default = function.params[names.index(node.id)].default if node.id in names else None
+        absent = default.value if isinstance(default, ir.Literal) else ...
+        position = names.index(node.id) - bool(function.owner) if node.id in names else None
+        return any(
+            guards.objects.constant(
+                guards.objects.argument(each, node.id, position), each.point, absent
+            )
+            == wanted
+            and not guards.may_be_some_ranks(each.point)
+            and guards.on_many_ranks(each.point.scope)
+            for guards, each in self.callers_elsewhere(scope)
+        )
+
+    def objects_leading_to(self, scope: Scope) -> list[Objects]:
+        """The objects of the files with a scope, and with what leads to it on all ranks."""
+        return list(dict.fromkeys(guards.objects for guards, _ in self.led_from(scope)))
+
+    def all_callers(self, scope: Scope) -> Iterator[tuple[Guards, CallSite]]:
+        """The calls of a function within its module and in other files of the project."""
+        yield from ((self, site) for site in self.callers(scope))
+        yield from self.callers_elsewhere(scope)
+
     @cached_property
     def _spawned(self) -> frozenset[str]:
         """Functions that are handed to something that starts processes."""
-        return self._given_to({"spawn", "launch", "start_processes", *_FORKING})
+        return self._given_to(_STARTERS)
 
     @cached_property
     def _forks(self) -> bool:
@@ -709,6 +870,15 @@ class Guards:
             return known
         return [(value, where) for value, where in known if where.statement in statements]
 
+    def is_seeded(self, scope: Scope) -> bool:
+        """Does a file that leads to a scope on all ranks seed, or one that such a file imports?"""
+        return any(
+            "seed" in word.lower()
+            for objects in self.objects_leading_to(scope)
+            for module in reached(objects.module)
+            for word in module.words
+        )
+
     @cached_property
     def _seeds(self) -> bool:
         """Does the module seed a generator, so that all processes may draw the same?"""
@@ -723,13 +893,14 @@ class Guards:
             return True  # it is told whether each process saves a part of its own
         places = [param.name for param in function.params if not param.star]
         position = places.index(name) if name in places else len(places)
-        for caller in self.callers(scope):
+        for guards, caller in self.all_callers(scope):
             is_bound = bool(function.owner) and isinstance(caller.call.func, ir.Attribute)
-            passed = self.objects.argument(caller, name, position - is_bound)
+            passed = guards.objects.argument(caller, name, position - is_bound)
             values = [passed.value] if passed.value is not None else []
             if not (values or passed.absent):  # it is in what is spread out
                 values = [each.value for each in caller.call.args if each.star]
-            if any(self._own(value, caller.point, depth - 1, seen) for value in values):
+            known = seen if guards is self else {*seen}
+            if any(guards._own(value, caller.point, depth - 1, known) for value in values):
                 return True
         return False
 
@@ -778,10 +949,37 @@ _DATA_PARALLEL = frozenset({"torch.nn.DataParallel", "torch.nn.parallel.DataPara
 _WRAPPERS = frozenset({"DistributedDataParallel", "DDP", "FSDP", "FullyShardedDataParallel"})
 
 
-@lru_cache(maxsize=1)
 def guards_of(module: Module, catalogue: Catalogue) -> Guards:
     """The guards of a module, made once for the rules that ask about it in turn."""
+    generation = module.project.generation if module.project is not None else 0
+    return _guards(module, catalogue, generation)
+
+
+def guards_in(module: Module) -> Guards:
+    """The guards of a module of the project, by what the catalogue says about it."""
+    assert module.project is not None
+    return guards_of(module, module.project.catalogue_of(module))
+
+
+@lru_cache(maxsize=32)
+def _guards(module: Module, catalogue: Catalogue, _generation: int) -> Guards:
     return Guards(objects_of(module, catalogue))
+
+
+def forget() -> None:
+    """Drop what was found out about modules."""
+    _guards.cache_clear()
+
+
+def _go_on(
+    calls: Iterable[tuple[Guards, CallSite]], known: set[int], found: list[tuple[Guards, Scope]]
+) -> None:
+    """Add the scopes of those calls that nothing keeps any rank from."""
+    for guards, site in calls:
+        scope = site.point.scope
+        if id(scope) not in known and not guards.may_be_some_ranks(site.point):
+            known.add(id(scope))
+            found.append((guards, scope))
 
 
 def _wraps(statement: ir.Stmt) -> bool:
@@ -922,11 +1120,18 @@ def _flags(test: ir.Expr) -> Iterator[ir.Expr]:
         for value in test.values:
             yield from _flags(value)
     elif isinstance(test, ir.Compare) and all(op in ("is", "is not", "==") for op in test.ops):
-        if all(isinstance(right, ir.Literal) for right in test.rights):
+        if all(map(_may_be_flag, test.rights)):
             yield from _flags(test.left)
 
 
-def _reached(module: Module) -> list[Module]:
+def _may_be_flag(value: ir.Expr) -> bool:
+    """May what is compared with it be a flag, or the rank: no ``256``?"""
+    if not isinstance(value, ir.Literal):
+        return False
+    return not isinstance(value.value, (int, float)) or value.value in (0, 1)
+
+
+def reached(module: Module) -> list[Module]:
     """A file and the files of the project that it imports, however far."""
     found = {module.path: module}
     waiting = [module]

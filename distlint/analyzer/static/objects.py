@@ -115,7 +115,7 @@ _ASKED_FOR = (ir.Attribute, ir.Call, ir.Compare, ir.Conditional)
 """Kinds of expressions that rules ask for in a whole module."""
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=32)
 def objects_of(module: Module, catalogue: Catalogue) -> Objects:
     """The objects of a module; rules that ask one after another share what was found."""
     return Objects(module, catalogue)
@@ -287,10 +287,25 @@ class Objects:
             return self.catalogue.canonical(dotted)
         if isinstance(callee, ir.Attribute):
             cls = self.class_of(callee.value, site.point)
-            if cls:
-                return f"{cls}.{callee.attr}"
+            kept = cls or self._module_kept(callee.value, site.point)
+            if kept:
+                return f"{kept}.{callee.attr}"
         path = path_of(callee)
         return ".".join(path) if path is not None and self._is_foreign(path[0], scope) else ""
+
+    def _module_kept(self, node: ir.Expr, point: Point) -> str:
+        """What an attribute of the object itself stands for: ``self._wandb = wandb``."""
+        path = path_of(node)
+        if path is None or len(path) != 2 or path[0] != "self":
+            return ""
+        cls = self.own_class(ir.Name("self"), point)
+        found = {
+            self.names.dotted(binding.node, binding.point.scope) or ""
+            for each in (self._with_bases(cls) if cls is not None else ())
+            for binding in self._assigned_by_methods(each, path[1:])
+            if isinstance(binding.node, ir.Expr) and not _is_none(binding.node)
+        }
+        return self.catalogue.canonical(found.pop()) if len(found) == 1 else ""
 
     def class_of(self, node: ir.Expr, point: Point) -> str:
         """The framework class of an object, by the call that made it, else by its name."""
@@ -758,6 +773,12 @@ class Objects:
                 found = self.module.classes.get(base.id) if isinstance(base, ir.Name) else None
                 if found is not None and found not in seen:
                     seen.append(found)
+
+    def methods_beside(self, method: ir.Function) -> dict[str, ir.Function]:
+        """The methods of a method's class, as far as the module tells."""
+        cls = self._class_of_method.get(method)
+        above = reversed(list(self._with_bases(cls))) if cls is not None else ()
+        return {name: each for base in above for name, each in base.methods.items()}
 
     def overrides(self, method: ir.Function) -> Iterator[ir.Function]:
         """The methods of subclasses in the module that stand in for a method."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.guards import WAITS, guards_of, is_distributed
+from distlint.analyzer.static.guards import WAITS, guards_of
 from distlint.analyzer.static.hooks import LIGHTNING
 from distlint.fixers import agree, imports, names, ranks, statements
 from distlint.fixers.draft import CannotFix, Draft
@@ -34,13 +34,11 @@ def on_all_ranks(
     wanted: frozenset[str],
     no_guard: Callable[[Point], ir.Stmt | None] = lambda point: None,
 ) -> Iterator[tuple[CallSite, Guards]]:
-    """The calls of these last names that every rank comes to, as far as a file shows.
+    """The calls of these last names that every rank comes to, as far as the project shows.
 
     ``no_guard`` names a statement around a place whose test does not count as a guard.
     """
     if wanted.isdisjoint(module.tokens | set(module.aliases.values())):
-        return
-    if not is_distributed(module):
         return
     guards = guards_of(module, catalogue)
     for site in guards.objects.calls(wanted):

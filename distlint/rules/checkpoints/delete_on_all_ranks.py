@@ -92,11 +92,12 @@ class DeleteOnAllRanks(SourceRule):
 
     ## What is not reported
 
-    - A rank check around the call, before it, or in the callers.
+    - A rank check around the call, before it, or in the callers, in this file and in others.
     - The path contains the rank, or is temporary.
     - A missing file is no error: `ignore_errors=True`, `missing_ok=True`, an exception handler, or
       `suppress`.
-    - Nothing in the file shows that several processes run this code.
+    - Nothing shows that several processes run this code, neither in the file nor in files of the
+      project that call it.
 
     ## Fix safety
 
@@ -113,6 +114,7 @@ class DeleteOnAllRanks(SourceRule):
     code = "DST413"
     name = "delete-on-all-ranks"
     severity = Severity.WARNING
+    shared = (r"\brmtree\b", r"\bremove\(", r"\bunlink\b", r"\brmdir\b", r"\bremovedirs\b")
 
     good = (
         Example(

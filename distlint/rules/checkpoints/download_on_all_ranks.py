@@ -95,6 +95,8 @@ class DownloadOnAllRanks(SourceRule):
     - Libraries that lock their files: `datasets`, `huggingface_hub`.
     - Downloads under a file lock: `with FileLock(path):`.
     - The script runs as one process: `Fabric(devices=1)`.
+    - Nothing shows that several processes run this code, neither in the file nor in files of the
+      project that call it.
     - Tests: the data already exists.
     - Notebooks: one process runs the cells and forks the others only for `fit`.
 
@@ -115,6 +117,7 @@ class DownloadOnAllRanks(SourceRule):
     code = "DST415"
     name = "download-on-all-ranks"
     severity = Severity.WARNING
+    shared = (r"\bdownload\b", r"\burlretrieve\b", r"\bdownload_url_to_file\b")
 
     good = (
         Example(
@@ -282,12 +285,7 @@ def worker(rank, world):
         for site, guards in on_all_ranks(module, catalogue, wanted):
             called = guards.objects.called(site)
             if called.startswith(_DATASETS):
-                if (
-                    guards.objects.constant(
-                        guards.objects.argument(site, "download"), site.point, False
-                    )
-                    is not True
-                ):
+                if not _downloads(guards, site):
                     continue
                 place = guards.objects.argument(site, "root", 0).value
             elif called in _FETCHES:
@@ -324,6 +322,15 @@ def worker(rank, world):
                     message="each launched process downloads to the same path",
                 )
             yield finding
+
+
+def _downloads(guards: Guards, site: CallSite) -> bool:
+    """Is a data set told to download, here or by those that call the function around it?"""
+    told = guards.objects.argument(site, "download")
+    known = guards.objects.constant(told, site.point, False)
+    if known is ... and told.value is not None:
+        return guards.is_given(told.value, site.point.scope, True)
+    return known is True
 
 
 def _is_locked(guards: Guards, site: CallSite) -> bool:

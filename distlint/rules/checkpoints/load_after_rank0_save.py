@@ -109,6 +109,14 @@ class LoadAfterRank0Save(SourceRule):
     code = "DST408"
     name = "load-after-rank0-save"
     severity = Severity.WARNING
+    shared = (
+        r"\bsave\(",
+        r"\bsavez\(",
+        r"\bsave_file\(",
+        r"\bmakedirs\(",
+        r"\bmkdir\(",
+        r"\bopen\(",
+    )
 
     good = (
         Example(
@@ -269,17 +277,18 @@ dist.barrier()
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
-        if not (is_distributed(module) or "rank" in module.tokens) or _NAMES.isdisjoint(
-            module.tokens
-        ):
+        if _NAMES.isdisjoint(module.tokens):
             return
         guards = guards_of(module, catalogue)
+        by_words = is_distributed(module) or "rank" in module.tokens
         told: set[int] = set()
         for write, block in _guarded_writes(guards):
             if _comes_alone(guards, Point(write.point.scope, block), _DEPTH):
                 continue
             use = _used_behind(guards, write, block)
             if use is None or use.site in told or _is_tried_again(guards, use, write.point):
+                continue
+            if not by_words and not guards.on_many_ranks(write.point.scope):
                 continue
             told.add(use.site)
             locator = locators.of(module.key)
@@ -357,8 +366,10 @@ def _comes_alone(guards: Guards, point: Point, depth: int) -> bool:
     for here in point.around:
         if isinstance(here.owner, ir.If) and _picks(here.owner.test, here.block is here.owner.body):
             return True
-    callers = list(guards.callers(point.scope)) if depth else []
-    return bool(callers) and all(_comes_alone(guards, each.point, depth - 1) for each in callers)
+    callers = list(guards.all_callers(point.scope)) if depth else []
+    return bool(callers) and all(
+        _comes_alone(around, each.point, depth - 1) for around, each in callers
+    )
 
 
 def _picks(test: ir.Expr, holds: bool) -> bool:

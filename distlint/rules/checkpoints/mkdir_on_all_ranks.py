@@ -72,11 +72,12 @@ class MkdirOnAllRanks(SourceRule):
     ## What is not reported
 
     - `exist_ok=True`, or a handler for the error.
-    - A rank check around the call, before it, or in the callers.
+    - A rank check around the call, before it, or in the callers, in this file and in others.
     - There is a check, and each rank has created the directory, or one inside it, before: with
       `makedirs` or a `SummaryWriter`.
     - The path contains the rank, or is temporary.
-    - Nothing in the file shows that several processes run this code.
+    - Nothing shows that several processes run this code, neither in the file nor in files of the
+      project that call it.
 
     ## Fix safety
 
@@ -92,6 +93,7 @@ class MkdirOnAllRanks(SourceRule):
     code = "DST414"
     name = "mkdir-on-all-ranks"
     severity = Severity.WARNING
+    shared = (r"\bmkdir\b", r"\bmakedirs\b")
 
     good = (
         Example(

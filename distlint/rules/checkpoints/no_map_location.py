@@ -84,18 +84,19 @@ class NoMapLocation(SourceRule):
 
     ## What is reported
 
-    `torch.load` without `map_location` in a script for several GPUs, if its result is passed to
-    `load_state_dict`; and Lightning's `load_from_checkpoint` next to a `Trainer` for several GPUs.
-    In preview, with severity info: a `torch.nn.Module` that loads its own weights this way, also
-    with `load_checkpoint` of mmengine or mmcv, even if nothing in the file says how many GPUs there
-    are. (Of 4 such models in 58 repositories, 2 are trained on several GPUs and 2 are for
-    inference.)
+    `torch.load` without `map_location` in a script for several GPUs, or in a function that such a
+    script calls, if its result is passed to `load_state_dict`; and Lightning's
+    `load_from_checkpoint` next to a `Trainer` for several GPUs. In preview, with severity info: a
+    `torch.nn.Module` that loads its own weights this way, also with `load_checkpoint` of mmengine
+    or mmcv, even if nothing in the file says how many GPUs there are. (Of 4 such models in 58
+    repositories, 2 are trained on several GPUs and 2 are for inference.)
 
     ## What is not reported
 
     - `map_location` is passed, also by position, or `mmap` is passed. A `torch.load` with unknown
       `**kwargs` is not reported either; a `load_from_checkpoint` is.
-    - Each function of the file that saves moves the tensors to the CPU first.
+    - Each function that saves, in the file or in one that calls it, moves the tensors to the CPU
+      first.
     - The file name contains the rank: each rank saved its own file.
     - Only one rank loads, or the call is in a branch for runs of one process, or the file uses
       `DataParallel` unconditionally.
@@ -125,6 +126,7 @@ class NoMapLocation(SourceRule):
     name = "no-map-location"
     severity = Severity.WARNING
     words = ("torch.load(", "load_checkpoint(")
+    shared = (r"\bload\(",)
 
     good = (
         Example(
@@ -352,6 +354,10 @@ def main(rank, path):
         function = site.point.scope.function
         if function is not None and function.name.startswith("test"):
             return False
+        if function is not None and site.call in {
+            s.call for s in guards.objects.super_calls(function)
+        }:
+            return False  # its callers are told
         return guards.on_many_ranks(site.point.scope) and not (
             guards.may_be_some_ranks(site.point) or tells_devices(site.point)
         )
@@ -402,7 +408,7 @@ def main(rank, path):
     def _loads(self, module: Module, catalogue: Catalogue, locators: Locators) -> Iterator[Finding]:
         if "load" not in module.tokens | set(module.aliases.values()):
             return
-        if not is_distributed(module) or not any(map(_DEVICE.search, module.tokens)):
+        if not any(map(_DEVICE.search, module.tokens)):
             return
         guards = guards_of(module, catalogue)
         if _saves_from_cpu(guards.objects) or _is_on_cpu(guards.objects):
@@ -413,6 +419,8 @@ def main(rank, path):
             if guards.may_be_some_ranks(site.point) or tells_devices(site.point):
                 continue
             if not guards.on_many_ranks(site.point.scope) and not _may_be_started(guards, site):
+                continue
+            if any(map(_saves_from_cpu, guards.objects_leading_to(site.point.scope))):
                 continue
             if _restores(site, guards.objects) and not _is_of_rank(site, guards.objects):
                 yield self._finding(site, module, catalogue, locators)
@@ -537,6 +545,8 @@ def _may_be_started(guards: Guards, site: CallSite) -> bool:
     """Is it in a file that joins the processes, and not in a test or in one process there?"""
     function = site.point.scope.function
     if function is not None and function.name.startswith("test"):
+        return False
+    if not is_distributed(guards.objects.module):
         return False
     if not guards.starts_many or guards.only_imports_starts:
         return False

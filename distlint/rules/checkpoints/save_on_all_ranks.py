@@ -80,14 +80,16 @@ class SaveOnAllRanks(SourceRule):
     ## What is not reported
 
     - A rank check around the call, or of a flag that is set in one; an early return of the other
-      ranks; a decorator such as `@rank_zero_only`; or a check in the callers of the function.
+      ranks; a decorator such as `@rank_zero_only`; or a check in the callers of the function, in
+      this file and in others.
     - The path contains the rank, a process id or a random name, or is an in-memory buffer.
     - Functions that decide themselves which rank writes: `accelerator.save`,
       `trainer.save_checkpoint`, `torch.distributed.checkpoint`.
     - A loop that skips existing files: this divides the work between the ranks.
     - A subclass for distributed runs overrides the method and checks the rank.
     - The process exits in the same branch: it saves what led to its failure.
-    - Nothing in the file shows that several processes run this code.
+    - Nothing shows that several processes run this code, neither in the file nor in files of the
+      project that call it.
 
     ## Fix safety
 
@@ -105,6 +107,7 @@ class SaveOnAllRanks(SourceRule):
     name = "save-on-all-ranks"
     severity = Severity.ERROR
     words = ("torch.save(",)
+    shared = (r"\bsave\(", r"\bsave_file\(", r"\bsave_model\(")
 
     good = (
         Example(

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.objects import Objects, objects_of
+from distlint.analyzer.static.guards import guards_of, reached
+from distlint.analyzer.static.objects import CallSite, Objects, objects_of
 from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.fixers import calls, imports, names
 from distlint.fixers.draft import CannotFix, Draft
@@ -91,8 +92,9 @@ class MissingDistributedSampler(SourceRule):
 
     ## What is reported
 
-    In a file that wraps a model in `DistributedDataParallel` or FSDP: a `DataLoader` for training
-    without `sampler=`, if nothing else in the file shards the data. In any file:
+    In a file that wraps a model in `DistributedDataParallel` or FSDP, or that such a script of the
+    project calls: a `DataLoader` for training without `sampler=`, if nothing else in these files
+    shards the data. In any file:
 
     - A `DistributedSampler` that is passed to no loader, next to a loader of the same data.
     - A loader that shuffles and has no sampler, next to a loader for evaluation that has a
@@ -124,6 +126,7 @@ class MissingDistributedSampler(SourceRule):
     code = "DST202"
     name = "missing-distributed-sampler"
     severity = Severity.WARNING
+    shared = (r"\bDataLoader\(",)
 
     good = (
         Example(
@@ -270,17 +273,19 @@ assert seen.item() == 16, f"an epoch over 16 samples went through {seen.item():.
             )
         if unlike or any(map(_DIVIDES.search, module.words - (_TORCH_NAMES - module.tokens))):
             return
-        wrap = next(objects.calls_to(*WRAPPERS), None)
-        if wrap is None or _seeded_by_rank(objects):
+        if _seeded_by_rank(objects):
             return
+        wrap = next(objects.calls_to(*WRAPPERS), None)
         for loader in loaders(objects):
             if _trains_on_all(objects, loader) and not _is_cut_beside(loader, document.path):
-                yield self._finding(
-                    loader,
-                    "each rank trains on the whole dataset (no sampler)",
-                    Related("model wrapped here", draft().locator.place(wrap.call.site)),
-                    draft(),
-                )
+                where, made = (module, wrap) if wrap is not None else _wrapped_by_others(loader)
+                if made is not None:
+                    yield self._finding(
+                        loader,
+                        "each rank trains on the whole dataset (no sampler)",
+                        Related("model wrapped here", locators.of(where.key).place(made.call.site)),
+                        draft(),
+                    )
 
     def _unprepared(self, loader: Made, draft: Draft) -> Finding:
         return self.finding(
@@ -314,6 +319,26 @@ assert seen.item() == 16, f"an epoch over 16 samples went through {seen.item():.
             help="Pass the sampler to the loader",
             fix=partial(_given, loader, sampler, draft),
         )
+
+
+def _wrapped_by_others(loader: Made) -> tuple[Module, CallSite | None]:
+    """The file that leads to a loader on all ranks and wraps a model, and where it does so.
+
+    Not if a file on the way, or one that it imports, divides the data.
+    """
+    objects = loader.objects
+    guards = guards_of(objects.module, objects.catalogue)
+    scope = loader.site.point.scope
+    if guards.may_be_some_ranks(loader.site.point) or not guards.on_many_ranks(scope):
+        return objects.module, None
+    for each in guards.objects_leading_to(scope):
+        for module in reached(each.module):
+            if any(map(_DIVIDES.search, module.words - (_TORCH_NAMES - module.tokens))):
+                return module, None
+        wrap = next(each.calls_to(*WRAPPERS), None)
+        if wrap is not None:
+            return each.module, wrap
+    return objects.module, None
 
 
 def _of_trainers(objects: Objects) -> Iterator[Made]:

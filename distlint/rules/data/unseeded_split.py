@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
+from distlint.analyzer.static.guards import guards_of
 from distlint.analyzer.static.names import expressions_in
 from distlint.analyzer.static.objects import CallSite, Objects, Passed, objects_of
 from distlint.analyzer.static.reaching_definitions import Point, holds, path_of
@@ -93,7 +94,9 @@ class UnseededSplit(SourceRule):
 
     Also `random.shuffle` in the `__iter__` of a sampler, if the file sets a seed only on request.
 
-    If the file is not a script, its caller may set the seed; such findings are in preview.
+    If the file is not a script, its caller may set the seed; such findings are in preview. In a
+    file that does not mention several processes, a call is reported if a distributed script of the
+    project calls its function, and neither of them, nor a file that they import, sets a seed.
 
     ## What is not reported
 
@@ -117,6 +120,13 @@ class UnseededSplit(SourceRule):
     code = "DST212"
     name = "unseeded-split"
     severity = Severity.WARNING
+    shared = (
+        r"\brandom_split\b",
+        r"\btrain_test_split\b",
+        r"\brandperm\b",
+        r"\bpermutation\b",
+        r"\bshuffle\(",
+    )
 
     good = (
         Example(
@@ -274,6 +284,7 @@ assert len(seen) == 64, f"of 64 samples the ranks drew {len(seen)}"
             return
         objects = objects_of(module, catalogue)
         if not _has_processes(module):
+            yield from self._on_ranks_of_others(objects, locators)
             return
         why = _why_different(objects)
         if why is None:
@@ -285,16 +296,30 @@ assert len(seen) == 64, f"of 64 samples the ranks drew {len(seen)}"
             if function is not None and function.owner in seeding:
                 continue
             if not _on_one_rank(site):
-                draft = Draft(locators.of(module.key), module, catalogue)
-                finding = self.finding(
-                    message=f"each rank draws different values: {why}",
-                    severity=Severity.WARNING,
-                    place=locators.of(module.key).place(site.call.site),
-                    effect="splits or orders of the data differ between ranks and overlap",
-                    help="Pass a seed or generator that is the same on all ranks",
-                    fix=partial(_seeded, objects, site, draft),
-                )
+                finding = self._of_draw(objects, site, why, locators)
                 yield replace(finding, preview="__main__" not in module.tokens and _is_part(module))
+
+    def _of_draw(self, objects: Objects, site: CallSite, why: str, locators: Locators) -> Finding:
+        locator = locators.of(objects.module.key)
+        draft = Draft(locator, objects.module, objects.catalogue)
+        return self.finding(
+            message=f"each rank draws different values: {why}",
+            severity=Severity.WARNING,
+            place=locator.place(site.call.site),
+            effect="splits or orders of the data differ between ranks and overlap",
+            help="Pass a seed or generator that is the same on all ranks",
+            fix=partial(_seeded, objects, site, draft),
+        )
+
+    def _on_ranks_of_others(self, objects: Objects, locators: Locators) -> Iterator[Finding]:
+        """Draws in a file that says nothing of ranks, as others call it on all of them."""
+        guards = guards_of(objects.module, objects.catalogue)
+        for site in _draws(objects):
+            scope = site.point.scope
+            if _on_one_rank(site) or guards.may_be_some_ranks(site.point):
+                continue
+            if guards.on_many_ranks(scope) and not guards.is_seeded(scope):
+                yield self._of_draw(objects, site, "no seed is set", locators)
 
     def _in_samplers(self, objects: Objects, locator: Locator) -> Iterator[Finding]:
         """Samplers that shuffle anew in each epoch, by a generator that is seeded on request."""

@@ -66,7 +66,7 @@ class TrackerOnAllRanks(SourceRule):
     ## What is reported
 
     `wandb.init`, `mlflow.start_run`, `SummaryWriter` and the equivalent calls of SwanLab, Comet,
-    ClearML, Neptune and Aim in code that all ranks run.
+    ClearML, Neptune and Aim in code that all ranks run, as this file shows or one that calls it.
 
     ## What is not reported
 
@@ -91,6 +91,16 @@ class TrackerOnAllRanks(SourceRule):
     code = "DST905"
     name = "tracker-on-all-ranks"
     severity = Severity.WARNING
+    shared = (
+        "wandb",
+        "mlflow",
+        "SummaryWriter",
+        "swanlab",
+        "comet_ml",
+        "clearml",
+        "neptune",
+        r"\baim\b",
+    )
 
     good = (
         Example(

@@ -1,0 +1,5 @@
+import shutil
+
+
+def clear(folder):
+    shutil.rmtree(folder)  # expect: DST413

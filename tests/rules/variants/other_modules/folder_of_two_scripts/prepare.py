@@ -1,0 +1,3 @@
+from u import ensure_dir
+
+ensure_dir("prepared")

@@ -1,0 +1,5 @@
+from torchvision import datasets
+
+
+def get_data(root, download=True):
+    return datasets.CIFAR100(root, download=download)

@@ -1,0 +1,2 @@
+def ensure_dir(path):
+    print(path)

@@ -1,0 +1,12 @@
+import os
+
+import torch
+import torch.distributed as dist
+from files import save
+
+
+def main(model):
+    dist.init_process_group("nccl")
+    torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+    name = f"state_{dist.get_rank()}.pt"
+    save(model, os.path.join("states", name))

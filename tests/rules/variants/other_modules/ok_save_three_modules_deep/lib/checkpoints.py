@@ -1,0 +1,5 @@
+from lib.files import save as write
+
+
+def keep(model, epoch):
+    write(model, f"epoch{epoch}.pt")

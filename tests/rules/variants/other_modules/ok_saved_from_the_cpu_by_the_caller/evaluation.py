@@ -1,0 +1,6 @@
+import torch
+
+
+def evaluate(net, path):
+    net.load_state_dict(torch.load(path))
+    return net.cuda()

@@ -1,0 +1,3 @@
+from data import parts
+
+parts(range(10))

@@ -1,0 +1,5 @@
+from torch.utils.data import random_split
+
+
+def parts(data):
+    return random_split(data, [0.9, 0.1])

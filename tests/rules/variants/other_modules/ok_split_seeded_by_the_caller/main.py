@@ -1,0 +1,13 @@
+import os
+
+import torch
+import torch.distributed as dist
+
+from data import parts
+
+
+def main(model):
+    dist.init_process_group("nccl")
+    torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+    torch.manual_seed(0)
+    parts(model.data)

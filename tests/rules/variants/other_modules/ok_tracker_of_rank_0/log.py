@@ -1,0 +1,7 @@
+import wandb
+
+
+class Log:
+    def __init__(self, config):
+        if config.log_wandb:
+            wandb.init(project="x")

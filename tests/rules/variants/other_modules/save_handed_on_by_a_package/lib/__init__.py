@@ -1,0 +1,3 @@
+from .files import save
+
+__all__ = ["save"]

@@ -1,0 +1,6 @@
+from base import Base
+
+
+class Mine(Base):
+    def step(self):
+        self.model.train()
