@@ -17,6 +17,7 @@ from distlint.rules.setup._order import tests_around
 if TYPE_CHECKING:
     from distlint.analyzer.project.project import Module
     from distlint.analyzer.static.guards import Guards
+    from distlint.analyzer.static.names import Scope
     from distlint.analyzer.static.objects import CallSite
     from distlint.analyzer.static.reaching_definitions import Point
     from distlint.catalogue.catalogue import Catalogue
@@ -77,7 +78,16 @@ def is_done_first(guards: Guards, site: CallSite) -> bool:
 
 def is_before_others(guards: Guards, site: CallSite) -> bool:
     """Does Lightning's Trainer start the other processes, behind what the script itself does?"""
-    module, function = guards.objects.module, site.point.scope.function
+    led = guards.led_from(site.point.scope)
+    shown = [(each, scope) for each, scope in led if each.is_shown(scope)]
+    if any(each is guards for each, _ in shown):
+        shown = [(guards, site.point.scope)]
+    return bool(shown) and all(_is_before_fit(*each) for each in shown)
+
+
+def _is_before_fit(guards: Guards, scope: Scope) -> bool:
+    """Is it code of a script in which Lightning starts the other processes?"""
+    module, function = guards.objects.module, scope.function
     return (
         not LIGHTNING.isdisjoint(module.imported_roots)
         and "Fabric" not in module.words
