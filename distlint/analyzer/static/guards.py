@@ -403,6 +403,13 @@ class Guards:
             )
         )
 
+    def starts_behind(self, site: CallSite) -> bool:
+        """Are the other processes started behind a call, in the same function?"""
+        return any(
+            each.call.site > site.call.site
+            for each in self.objects.calls_in(site.point.scope, _STARTERS)
+        )
+
     def _has_distributed_twin(self, method: ir.Function) -> bool:
         """Does a subclass for many ranks bring a method of its own, which asks for the rank?"""
         if not method.owner or _asks_rank_inside(method):

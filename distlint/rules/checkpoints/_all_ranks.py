@@ -76,6 +76,20 @@ def is_done_first(guards: Guards, site: CallSite) -> bool:
     )
 
 
+def is_done_by_parent(guards: Guards, site: CallSite) -> bool:
+    """Is the function called in the same way by the process that starts the others, before that?"""
+    callers = list(guards.all_callers(site.point.scope))
+    first = [_arguments(each) for where, each in callers if where.starts_behind(each)]
+    return bool(first) and all(
+        where.starts_behind(each) or _arguments(each) in first for where, each in callers
+    )
+
+
+def _arguments(site: CallSite) -> list[frozenset[str]]:
+    """The words of what a call is given."""
+    return [ir.tokens_of(argument.value) for argument in site.call.args]
+
+
 def is_before_others(guards: Guards, site: CallSite) -> bool:
     """Does Lightning's Trainer start the other processes, behind what the script itself does?"""
     led = guards.led_from(site.point.scope)

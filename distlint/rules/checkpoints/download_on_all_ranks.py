@@ -17,6 +17,7 @@ from distlint.rules.base import Example, SourceRule
 from distlint.rules.checkpoints._all_ranks import (
     LOOKS_FOR_FILE,
     is_before_others,
+    is_done_by_parent,
     is_done_first,
     is_looked_for,
     on_all_ranks,
@@ -90,6 +91,7 @@ class DownloadOnAllRanks(SourceRule):
     ## What is not reported
 
     - A rank check, a context manager such as `main_process_first()`, or a split barrier around it.
+    - The process that starts the others calls the function with the same arguments before.
     - `download` depends on the rank.
     - The directory name contains the rank.
     - Libraries that lock their files: `datasets`, `huggingface_hub`.
@@ -311,6 +313,8 @@ def worker(rank, world):
                     Draft(locators.of(module.key), module, catalogue),
                 ),
             )
+            if is_done_by_parent(guards, site):
+                continue
             looks = is_looked_for(site) if called in _FETCHES else not again
             if looks and is_done_first(guards, site):
                 continue

@@ -16,6 +16,7 @@ from distlint.rules.base import Example, SourceRule
 from distlint.rules.checkpoints._all_ranks import (
     LOOKS,
     is_before_others,
+    is_done_by_parent,
     is_done_first,
     is_looked_for,
     on_all_ranks,
@@ -75,6 +76,7 @@ class MkdirOnAllRanks(SourceRule):
     - A rank check around the call, before it, or in the callers, in this file and in others.
     - There is a check, and each rank has created the directory, or one inside it, before: with
       `makedirs` or a `SummaryWriter`.
+    - The process that starts the others calls the function with the same arguments before.
     - The path contains the rank, or is temporary.
     - Nothing shows that several processes run this code, neither in the file nor in files of the
       project that call it.
@@ -251,7 +253,7 @@ args = parse()
                 or guards.objects.constant(may_exist, site.point, False) is not False
             ):
                 continue
-            if guards.is_own(path, site.point):
+            if guards.is_own(path, site.point) or is_done_by_parent(guards, site):
                 continue
             if is_looked_for(site):
                 if _is_there_already(guards, site, path) or is_done_first(guards, site):

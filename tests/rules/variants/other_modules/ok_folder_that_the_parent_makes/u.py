@@ -1,0 +1,9 @@
+import os
+
+
+def cache_dir(folders):
+    for folder in folders:
+        if os.path.exists(folder):
+            return folder
+    os.makedirs(folders[-1])
+    return folders[-1]
