@@ -340,14 +340,15 @@ class Guards:
         method = scope.function
         if method is None or not method.owner:
             return False
-        methods = self.objects.methods_beside(method)
-        constructor = self.objects.scope_of(methods["__init__"]) if "__init__" in methods else None
-        if constructor is None or not any(
+        classes = self.objects.lineage(method)
+        constructors = [each.methods["__init__"] for each in classes if "__init__" in each.methods]
+        if not any(
             _wraps(statement) and not self._behind_rank_test(around)
+            for constructor in constructors
             for statement, around in placed(constructor.body)
         ):
             return False
-        called = [methods[name] for name in method.tokens & methods.keys()]
+        called = (m for cls in classes for name, m in cls.methods.items() if name in method.tokens)
         return any("backward" in each.tokens for each in (method, *called))
 
     def _is_joined(self, scope: Scope) -> bool:
@@ -378,7 +379,7 @@ class Guards:
 
     def _called(self, site: CallSite) -> tuple[Guards, Scope] | None:
         """The function of the project that a call calls, also the constructor of a class."""
-        callee = self.objects.callee(site)
+        callee = self.objects.callee(site) or self.objects.super_callee(site)
         guards: Guards = self
         if isinstance(callee, ir.Class):
             callee = callee.methods.get("__init__")

@@ -774,11 +774,20 @@ class Objects:
                 if found is not None and found not in seen:
                     seen.append(found)
 
-    def methods_beside(self, method: ir.Function) -> dict[str, ir.Function]:
-        """The methods of a method's class, as far as the module tells."""
+    def lineage(self, method: ir.Function) -> list[ir.Class]:
+        """The class of a method and its bases, as far as the module tells."""
         cls = self._class_of_method.get(method)
-        above = reversed(list(self._with_bases(cls))) if cls is not None else ()
-        return {name: each for base in above for name, each in base.methods.items()}
+        return list(self._with_bases(cls)) if cls is not None else []
+
+    def super_callee(self, site: CallSite) -> ir.Function | None:
+        """The method of a base class that a call calls: ``super().save()``."""
+        func, function = site.call.func, site.point.scope.function
+        if not isinstance(func, ir.Attribute) or function is None:
+            return None
+        if not isinstance(func.value, ir.Call) or path_of(func.value.func) != ("super",):
+            return None
+        found = (each.methods.get(func.attr) for each in self.lineage(function)[1:])
+        return next((each for each in found if each is not None), None)
 
     def overrides(self, method: ir.Function) -> Iterator[ir.Function]:
         """The methods of subclasses in the module that stand in for a method."""

@@ -81,7 +81,10 @@ def is_done_by_parent(guards: Guards, site: CallSite) -> bool:
     callers = list(guards.all_callers(site.point.scope))
     first = [_arguments(each) for where, each in callers if where.starts_behind(each)]
     return bool(first) and all(
-        where.starts_behind(each) or _arguments(each) in first for where, each in callers
+        where.starts_behind(each)
+        or _arguments(each) in first
+        or not where.on_many_ranks(each.point.scope)
+        for where, each in callers
     )
 
 
