@@ -371,7 +371,8 @@ class Guards:
                 for call in calls_of(statement)
                 if not self._guarded(scope, around)
             ]
-            alone = self.runs_alone(scope)
+            starts = any(True for _ in self.objects.calls_in(scope, _STARTERS))
+            alone = starts or self.runs_alone(scope)  # what starts the others is one process
             joins = not alone and any(_wraps(s) or self._is_joining(c) for s, c in statements)
             called = [] if joins or alone else [self._called(site) for _, site in statements]
             known = self._joined[id(scope)] = joins, [each for each in called if each is not None]
