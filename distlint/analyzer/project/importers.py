@@ -130,12 +130,8 @@ class Importers:
         if found is None:  # perhaps a folder without an ``__init__``
             last = _modules_in(dotted, name)[-1]
             return "" if name and self.finder.find(last, importer) == wanted else None
-        if os.path.basename(found) != "__init__.py":
-            return None
-        if name:
-            return "" if self.finder.find(f".{name}", found) == wanted else None
-        inside = os.path.join(os.path.dirname(found), "")
-        return "" if wanted.startswith(inside) else None  # ``import a`` and ``a.b.f()``
+        is_below = name and os.path.basename(found) == "__init__.py"
+        return "" if is_below and self.finder.find(f".{name}", found) == wanted else None
 
 
 def _modules_in(dotted: str, name: str) -> list[str]:
