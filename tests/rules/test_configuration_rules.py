@@ -298,6 +298,16 @@ def test_a_tuner_chooses_from_lists(enabled: bool, codes: list[str]) -> None:
         ("export NCCL_USE_SNAP=1\nexport NCCL_TUNER_PLUGIN=libnccl-tuner.so\n", []),
         ("export NCCL_FASTRAK_IFNAME=enp6s0\nexport NCCL_TUNER_CONFIG_PATH=/etc/a.textproto\n", []),
         ("export NCCL_NET_PLUGIN=ofi\nexport NCCL_SOKET_IFNAME=eth0\n", ["DST820"]),
+        ("export NCCL_IBEXT_DISABLE=1\n", []),
+        ("export NCCL_IB_IS_GLOBAL=1 NCCL_PLUGIN_P2P=ib\n", []),
+        ("export NCCL_UCXPUT_ACK_DELAY=1\nexport NCCL_SHARP_GROUP_SIZE_THRESH=2\n", []),
+        ("export NCCL_DYNAMIC_CHUNK_SIZE=524288\n", []),
+        ("export NCCL_TELEMETRY_MODE=4\n", []),
+        ("export NCCL_GPUVIZ_READ_INTERVAL_IN_MICROSECONDS=1000000\n", []),
+        ("export NCCL_IBEXT_DISABL=1\n", ["DST820"]),
+        ("export NCCL_IBEXT_ENABLE_ALL=1\n", ["DST820"]),
+        ("export NCCL_IBEXT_DISABLE=1\nexport NCCL_USE_SNAP=1\n", ["DST820"]),
+        ("export NCCL_TIMEOUT=1800\nexport NCCL_IBEXT_DISABLE=1\n", ["DST820"]),
     ],
 )
 def test_a_plugin_of_nccl_reads_names_of_its_own(lines: str, codes: list[str]) -> None:

@@ -77,8 +77,8 @@ class UnknownEnvironmentVariable(SettingsRule):
 
     ## What is not reported
 
-    - Variables of plugins: `NCCL_OFI_*`, `NCCL_SHARP_*` and others, and any name if the document
-      sets up a plugin, which may read it.
+    - Variables of plugins: `NCCL_IBEXT_DISABLE`, `NCCL_OFI_*`, `NCCL_SHARP_*` and others, and any
+      name if the document sets up a plugin, which may read it.
     - Variables that say where NCCL is built or installed (`NCCL_HOME`, `NCCL_VERSION`).
     - Variables that a script does not `export`.
     - A script or program in the same document reads the name.
