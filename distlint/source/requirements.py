@@ -13,9 +13,11 @@ from typing import TypeVar, cast
 from distlint.source.document import digest
 from distlint.source.numbers import version_numbers
 
-_FILES = ("requirements*.txt", "pyproject.toml", "setup.py", "setup.cfg")
+_FILES = ("requirements*.txt", "pyproject.toml", "setup.py", "setup.cfg", "Pipfile")
 _OF_CONDA = "*environment*.y*ml"
+_LOCKS = ("Pipfile.lock", "poetry.lock", "uv.lock", "pdm.lock")
 _MAX_SIZE = 200_000
+_MAX_LOCK = 4_000_000
 _PYTHON = re.compile(r"(?:requires-python|python_requires)\s*=\s*[\"']?([^\"'#\n]*)")
 _AT_LEAST = re.compile(r"(?:>=?|~=|==|^=)\s*(\d+(?:\.\d+)*)")
 _INCLUDES = re.compile(r"(?m)^\s*(?:-r|--requirement)[ =]\s*([\w./-]+)")
@@ -119,6 +121,7 @@ def bounds_of(file: Path, library: str) -> tuple[str, ...]:
         asked = [rest for text in _texts(folder) for rest in named.findall(text)]
         if in_conda is not named:
             asked += [r for text in _matching(folder, _OF_CONDA) for r in in_conda.findall(text)]
+        asked += _locked(folder, library)
         if asked:
             return tuple(asked)
     return ()
@@ -126,9 +129,29 @@ def bounds_of(file: Path, library: str) -> tuple[str, ...]:
 
 @lru_cache
 def _naming(library: str) -> re.Pattern[str]:
+    toml = r"=\s*(?:\{[^}\n]*?\bversion\s*=\s*)?[\"']"
     return re.compile(
-        rf"(?<![\w.-]){re.escape(library)}(?![\w.:-])\s*(?:\[[^\]]*\])?\s*(?:=\s*[\"'])?([^\"'#;\n]*)"
+        rf"(?<![\w.-]){re.escape(library)}(?![\w.:-])\s*(?:\[[^\]]*\])?\s*(?:{toml})?([^\"'#;\n]*)"
     )
+
+
+def _locked(folder: Path, library: str) -> list[str]:
+    """The versions of a library that the files with the resolved requirements name."""
+    return [
+        f"=={version}"
+        for name in _LOCKS
+        for text in _read(folder / name, _MAX_LOCK)
+        for found in _lock_entry(library).findall(text)
+        for version in found
+        if version
+    ]
+
+
+@lru_cache
+def _lock_entry(library: str) -> re.Pattern[str]:
+    toml = rf'name = "{re.escape(library)}"\r?\nversion = "([^"]*)"'
+    json = rf' +"{re.escape(library)}": \{{[^{{}}]*?"version": "==([^"]*)"'
+    return re.compile(rf"(?m)^(?:{toml}|{json})")
 
 
 def bounds(file: Path, library: str) -> tuple[str, ...]:
@@ -252,9 +275,9 @@ def _matching(folder: Path, pattern: str) -> Iterator[str]:
             yield from _read(path)
 
 
-def _read(path: Path) -> Iterator[str]:
+def _read(path: Path, most: int = _MAX_SIZE) -> Iterator[str]:
     with suppress(OSError):
-        if path.is_file() and path.stat().st_size <= _MAX_SIZE:
+        if path.is_file() and path.stat().st_size <= most:
             yield path.read_text(encoding="utf-8", errors="replace")
 
 

@@ -102,6 +102,20 @@ def test_what_the_old_launcher_passes(
     assert severities == ([severity] if severity else [])
 
 
+PIPFILE_LOCK = """{
+    "default": {
+        "torch": {
+            "hashes": [
+                "sha256:0f1d15f38bf2440b60f7a435e207d4fbcfb5dc2868c2ab9b96de61fdad395966"
+            ],
+            "index": "pytorch",
+            "version": "==1.10.1+cu113"
+        }
+    }
+}
+"""
+
+
 @pytest.mark.parametrize("name", ["environment.yml", "conda_environment.yaml"])
 @pytest.mark.parametrize(("bound", "severities"), [("=1.9.0", []), (">=2.1", ["error"])])
 def test_versions_that_conda_installs(
@@ -117,6 +131,40 @@ def test_versions_that_conda_installs(
     assert sheet is not None
     findings = [each for each in find_in(sheet, {}, ()).findings if each.code == "DST830"]
     assert [each.severity.name.lower() for each in findings] == severities
+
+
+@pytest.mark.parametrize("at_root", [True, False])
+@pytest.mark.parametrize(
+    ("name", "text", "codes"),
+    [
+        ("Pipfile", '[packages]\ntorch = "==1.10.1"\n', []),
+        ("Pipfile", '[packages]\ntorch = {version = "==1.10.1+cu113", index = "p"}\n', []),
+        ("Pipfile", "[packages]\ntorch = {index = 'p', version = '~=1.10'}\n", []),
+        ("Pipfile", '[packages]\ntorch = {version = ">=2.2", index = "p"}\n', ["DST821"]),
+        ("Pipfile", '[packages]\ntorch = "*"\n', ["DST821"]),
+        ("Pipfile", '[packages]\ntorchaudio = {version = "==0.10.1"}\n', ["DST821"]),
+        ("pyproject.toml", '[t]\ntorch = {version = "^1.13", source = "p"}\n', []),
+        ("pyproject.toml", '[t]\ntorch = {git = "https://g.h/t", tag = "v1.13"}\n', ["DST821"]),
+        ("Pipfile.lock", PIPFILE_LOCK, []),
+        ("Pipfile.lock", PIPFILE_LOCK.replace("1.10.1", "2.4.0"), ["DST821"]),
+        ("Pipfile.lock", PIPFILE_LOCK.replace('"torch"', '"torchaudio"'), ["DST821"]),
+        ("poetry.lock", '[[package]]\nname = "torch"\nversion = "1.13.1"\noptional = false\n', []),
+        ("uv.lock", '[[package]]\nname = "torch"\nversion = "2.1.2+cu118"\nsource = {}\n', []),
+        ("uv.lock", '[[package]]\r\nname = "torch"\r\nversion = "2.1.2"\r\n', []),
+        ("uv.lock", '[[package]]\nname = "torch"\nversion = "2.6.0"\n', ["DST821"]),
+        ("pdm.lock", '[[package]]\nname = "torchvision"\nversion = "0.12"\n', ["DST821"]),
+    ],
+)
+def test_versions_that_other_installers_ask_for(
+    tmp_path: Path, name: str, text: str, codes: list[str], at_root: bool
+) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / name).write_text(text, newline="")
+    folder = tmp_path if at_root else tmp_path / "scripts"
+    line = "export NCCL_ASYNC_ERROR_HANDLING=1\ntorchrun --nproc_per_node 2 train.py\n"
+    sheet = read(Document.from_bytes(line.encode(), folder / "launch.sh"))
+    assert sheet is not None
+    assert [each.code for each in find_in(sheet, {}, ()).findings] == codes
 
 
 def test_a_misspelt_option_in_a_variable_is_found_and_left_alone(tmp_path: Path) -> None:
