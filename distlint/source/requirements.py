@@ -210,17 +210,13 @@ def runs_on_older_python(file: Path, version: str) -> bool:
 @_question
 def is_beside(file: Path, *patterns: str) -> bool:
     """Does another script of the folder have all that these patterns look for?"""
-    searches = [re.compile(pattern) for pattern in patterns]
-    try:
-        others = sorted(path for path in file.parent.glob("*.py") if path.name != file.name)
-        texts = (
-            path.read_text(encoding="utf-8", errors="replace")
-            for path in others
-            if path.stat().st_size <= _MAX_SIZE
-        )
-        return any(all(search.search(text) for search in searches) for text in texts)
-    except OSError:
-        return False
+    return _is_in_one_of(_others(file, "*.py"), patterns)
+
+
+@_question
+def is_run_beside(file: Path, *patterns: str) -> bool:
+    """The same, also for scripts of the shell."""
+    return _is_in_one_of([*_others(file, "*.py"), *_others(file, "*.sh")], patterns)
 
 
 @_question
@@ -228,6 +224,19 @@ def is_among_tests(file: Path) -> bool:
     """Does a file stand in a folder of its repository that holds the tests?"""
     return any(
         folder.name == "tests" and not (folder / ".git").exists() for folder in _folders(file)
+    )
+
+
+def _others(file: Path, pattern: str) -> list[Path]:
+    with suppress(OSError):
+        return sorted(path for path in file.parent.glob(pattern) if path.name != file.name)
+    return []
+
+
+def _is_in_one_of(files: list[Path], patterns: tuple[str, ...]) -> bool:
+    searches = [re.compile(pattern) for pattern in patterns]
+    return any(
+        all(search.search(text) for search in searches) for file in files for text in _read(file)
     )
 
 

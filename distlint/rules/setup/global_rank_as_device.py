@@ -11,14 +11,16 @@ import libcst as cst
 from distlint.analyzer import ir
 from distlint.analyzer.static.environment import environment_read
 from distlint.analyzer.static.names import expressions_in
-from distlint.analyzer.static.objects import CallSite, objects_of
+from distlint.analyzer.static.objects import objects_of
 from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.fixers import imports, names
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
+from distlint.rules.ranks import GlobalRanks
+from distlint.rules.setup._devices import device_numbers
 from distlint.rules.setup._order import inits, is_test
-from distlint.source.finding import Finding, Fix, Severity
-from distlint.source.requirements import is_beside
+from distlint.source.finding import Finding, Fix, Related, Severity
+from distlint.source.requirements import is_beside, is_run_beside
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -26,19 +28,15 @@ if TYPE_CHECKING:
 
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.project import Module
-    from distlint.analyzer.static.objects import Objects
+    from distlint.analyzer.static.objects import Objects, Origin
     from distlint.analyzer.static.reaching_definitions import Point
     from distlint.catalogue.catalogue import Catalogue
+    from distlint.rules.setup._devices import DeviceNumber
     from distlint.source.document import Document
 
-_RANKS = frozenset({"torch.distributed.get_rank", "deepspeed.comm.get_rank"})
-_SETTERS = frozenset(
-    {
-        "torch.cuda.set_device", "torch.cuda.device", "torch.accelerator.set_device_index",
-        "torch.xpu.set_device", "torch.npu.set_device",
-    }
-)  # fmt: skip
-_LISTS = ("device_ids", "device_id")
+_OF_GPUS = ("cuda", "set_device", "device_ids", "accelerator")
+_OF_THE_NODE = re.compile(r"local|gpu|device|cuda", re.IGNORECASE)
+_SEVERAL_NODES = r"--nnodes(?![=\s\"',]+1(?![\w:]))|--node[_-]rank(?![=\s\"',]+0\b)"
 _LOOPBACK = re.compile(r"tcp://(?:127\.0\.0\.1|localhost)(?::|$)")
 _SPAWNS = frozenset({"spawn", "start_processes", "mp_spawn"})
 
@@ -69,25 +67,35 @@ class GlobalRankAsDevice(SourceRule):
     ## What is reported
 
     `torch.cuda.set_device(rank)`, `torch.device("cuda", rank)`, `f"cuda:{rank}"`,
-    `device_ids=[rank]`, `.to(rank)` and `.cuda(rank)`, where the rank is the environment variable
-    `RANK` or `dist.get_rank()`.
+    `device_ids=[rank]`, `.to(rank)`, `.cuda(rank)` and `torch.zeros(3, device=rank)`, where the
+    rank is
+
+    - the environment variable `RANK`, or that of another launcher, such as `SLURM_PROCID`;
+    - `dist.get_rank()`, or the same of another library;
+    - computed as `node * gpus_per_node + gpu` and given to `init_process_group`, also with
+      `mp.spawn`.
+
+    One finding for all devices that are chosen by the same rank: at the definition of the variable
+    if it is named after a local rank or a device, otherwise at the first use.
 
     ## What is not reported
 
     - The rank is taken modulo the number of GPUs.
     - The rank is a function parameter: `mp.spawn` on one node passes the local index.
+    - The rank is that of a group that is given as an argument: `dist.get_rank(group)`.
     - The file starts its processes with `mp.spawn`, or a script in the same directory that imports
-      it does.
-    - A script in the same directory runs the file with `--nproc_per_node` in a subprocess.
+      it does, and the rank is not computed from the number of the node.
+    - A Python or shell script in the same directory runs the file with `--nproc_per_node`, and none
+      of them with several `--nnodes` or a `--node_rank`.
     - The file is a test, by its name or by a `tests` directory above it.
     - The rendezvous is at `tcp://127.0.0.1`, which other nodes cannot reach.
     - The file asserts that `WORLD_SIZE` equals `LOCAL_WORLD_SIZE`: there is only one node.
 
     ## Fix safety
 
-    Unsafe: replaces the rank with `int(os.environ["LOCAL_RANK"])`. The launcher has to set the
-    variable, as torchrun does. If the script has a fallback rank for runs without a launcher, the
-    local rank falls back to 0.
+    Unsafe: replaces the rank with `int(os.environ["LOCAL_RANK"])`, for all devices that are chosen
+    by it. The launcher has to set the variable, as torchrun does. If the script has a fallback rank
+    for runs without a launcher, the local rank falls back to 0.
 
     ## References
 
@@ -174,7 +182,7 @@ def init_distributed():
     rank = int(os.environ.get("RANK", 0))
     torch.cuda.set_device(rank)  # expect: DST504
     dist.init_process_group("nccl", rank=rank, world_size=int(os.environ["WORLD_SIZE"]))
-    return torch.device(f"cuda:{rank}")  # expect: DST504
+    return torch.device(f"cuda:{rank}")
 """,
         ),
         Example(
@@ -202,65 +210,64 @@ def main(net):
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
-        words = module.words
-        if not {"RANK", "get_rank"} & words or not _SPAWNS.isdisjoint(words):
+        if catalogue.rank_names.isdisjoint(module.words):
             return
-        if not any(word in words for word in ("cuda", "set_device", "device_ids", "accelerator")):
-            if not any(token.startswith("cuda") for token in words):
+        if not any(word in module.words for word in _OF_GPUS):
+            if not any(token.startswith("cuda") for token in module.words):
                 return
         objects = objects_of(module, catalogue)
         if "LOCAL_WORLD_SIZE" in module.tokens and _is_for_one_node(objects):
             return
         if _meets_on_loopback(objects):
             return
+        found = list(self._causes(objects, document))
+        if not found or _is_launched(document.path):
+            return
         locator = locators.of(module.key)
-        for site, node in _device_numbers(objects):
-            if _is_global_rank(objects, node, site.point) and not is_test(document, site.point):
-                if "init_process_group" not in module.words and _is_spawned(document.path):
-                    return
-                if _is_launched(document.path):
-                    return
-                yield self.finding(
-                    message="the global rank is used as a GPU index",
-                    severity=Severity.ERROR,
-                    place=locator.place(site.call.site),
-                    effect='"CUDA error: invalid device ordinal" on every node but the first',
-                    help='Use `int(os.environ["LOCAL_RANK"])`',
-                    fix=partial(_fix, objects, site, node, Draft(locator, module, catalogue)),
-                )
+        for cause, uses in found:
+            first, *others = _places(cause, uses)
+            yield self.finding(
+                message="the global rank is used as a GPU index",
+                severity=Severity.ERROR,
+                place=locator.place(first),
+                related=tuple(Related("also here", locator.place(each)) for each in others),
+                effect='"CUDA error: invalid device ordinal" on every node but the first',
+                help='Use `int(os.environ["LOCAL_RANK"])`'
+                if _has_local_rank(objects, cause)
+                else "Use the index of the process on its node",
+                fix=partial(_fix, objects, cause, uses, Draft(locator, module, catalogue)),
+            )
+
+    @staticmethod
+    def _causes(
+        objects: Objects, document: Document
+    ) -> Iterator[tuple[Origin, tuple[DeviceNumber, ...]]]:
+        """Where the global rank comes from, and the devices that are chosen by it."""
+        spawns = not _SPAWNS.isdisjoint(objects.module.words)
+        ranks = GlobalRanks(objects, by_launcher=not spawns)
+        causes: dict[int, Origin] = {}
+        uses: dict[int, list[DeviceNumber]] = {}
+        for use in device_numbers(objects):
+            cause = ranks.cause(use.node, use.point)
+            if cause is None or is_test(document, use.point):
+                continue
+            if isinstance(cause.node, ir.Call) and "init_process_group" not in objects.module.words:
+                if _is_spawned(document.path):
+                    continue
+            causes.setdefault(id(cause.node), cause)
+            uses.setdefault(id(cause.node), []).append(use)
+        for key, cause in causes.items():
+            yield cause, tuple(sorted(uses[key], key=lambda use: use.site))
 
 
-def _device_numbers(objects: Objects) -> Iterator[tuple[CallSite, ir.Expr]]:
-    """The calls that choose a GPU, and the number that they choose it by."""
-    for name in ("set_device", "set_device_index", "device"):
-        for site in objects.calls({name}):
-            called = objects.called(site)
-            if called in _SETTERS and site.call.args:
-                yield site, _bare(site.call.args[0].value)
-            elif called == "torch.device":
-                yield from ((site, node) for node in _of_device(site.call))
-    for name in ("to", "cuda"):
-        for site in objects.calls({name}):
-            if isinstance(site.call.func, ir.Attribute) and len(site.call.args) >= 1:
-                first = site.call.args[0]
-                if first.keyword in (None, "device"):
-                    yield site, _bare(first.value)
-    for site in objects.calls({"DistributedDataParallel", "DDP"}):
-        for argument in site.call.args:
-            value = argument.value
-            items = value.items if isinstance(value, ir.Display) else (value,)
-            if argument.keyword in _LISTS and len(items) == 1:
-                yield site, _bare(items[0])
-
-
-def _of_device(call: ir.Call) -> Iterator[ir.Expr]:
-    """The number in ``torch.device("cuda", 1)`` and in ``torch.device(f"cuda:{1}")``."""
-    if len(call.args) == 2 and _starts_with_cuda(call.args[0].value):
-        yield call.args[1].value
-    elif len(call.args) == 1:
-        given = call.args[0].value
-        arms = (given.body, given.orelse) if isinstance(given, ir.Conditional) else (given,)
-        yield from map(_bare, arms)
+def _places(cause: Origin, uses: tuple[DeviceNumber, ...]) -> list[int]:
+    """The definition, if its name says that it is meant for a device; and the uses."""
+    sites = list(dict.fromkeys(use.site for use in uses))
+    statement = cause.point.statement
+    if isinstance(statement, ir.Assign) and statement.site not in sites:
+        if all(_OF_THE_NODE.search(ir.last_name(target)) for target in statement.targets):
+            return [statement.site, *sites]
+    return sites
 
 
 def _is_spawned(path: Path) -> bool:
@@ -271,9 +278,10 @@ def _is_spawned(path: Path) -> bool:
 
 
 def _is_launched(path: Path) -> bool:
-    """Does a script beside it, as its test does, run the file by a launcher on one node?"""
-    words = (rf"[\"'/]{re.escape(path.name)}[\"']", r"\bsubprocess\b", r"--nproc[_-]per[_-]node")
-    return is_beside(path, *words, r"\A(?![\s\S]*--nnodes(?![=\s\"',]+1\b))")
+    """Does a script beside it run the file by a launcher, and none of them on several nodes?"""
+    names = rf"(?<![\w.-]){re.escape(path.name)}\b"
+    starts = (names, r"--nproc[_-]per[_-]node")
+    return is_run_beside(path, *starts) and not is_run_beside(path, *starts, _SEVERAL_NODES)
 
 
 def _is_for_one_node(objects: Objects) -> bool:
@@ -321,54 +329,6 @@ def _size_read(objects: Objects, node: ir.Expr, point: Point) -> str:
     return ""
 
 
-def _bare(node: ir.Expr) -> ir.Expr:
-    """The number in ``f"cuda:{rank}"`` and ``"cuda:" + str(rank)``, else the value itself."""
-    if isinstance(node, ir.Call) and ir.last_name(node.func) == "format" and len(node.args) == 1:
-        if isinstance(node.func, ir.Attribute) and _is_cuda_format(node.func.value):
-            return node.args[0].value
-    if isinstance(node, ir.Format) and len(node.parts) == 2 and _starts_with_cuda(node.parts[0]):
-        inner = node.parts[1]
-        if isinstance(inner, ir.Call) and ir.last_name(inner.func) == "str" and inner.args:
-            return inner.args[0].value
-        return inner
-    return node
-
-
-def _starts_with_cuda(node: ir.Expr) -> bool:
-    text = node.value if isinstance(node, ir.Literal) else None
-    return isinstance(text, str) and text.startswith("cuda")
-
-
-def _is_cuda_format(node: ir.Expr) -> bool:
-    return isinstance(node, ir.Literal) and node.value in ("cuda:{}", "cuda:{0}")
-
-
-def _is_global_rank(objects: Objects, node: ir.Expr, point: Point) -> bool:
-    found = [o for o in objects.origins(node, point) if not _is_constant(o.node)]
-    return bool(found) and all(
-        isinstance(origin.node, ir.Expr)
-        and origin.item is None
-        and not origin.attributes
-        and _reads_rank(objects, origin.node, origin.point)
-        for origin in found
-    )
-
-
-def _is_constant(node: object) -> bool:
-    """The 0 that stands for a run of one process."""
-    return isinstance(node, ir.Literal)
-
-
-def _reads_rank(objects: Objects, node: ir.Expr, point: Point) -> bool:
-    if environment_read(objects, node, point) == "RANK":
-        return True
-    if not isinstance(node, ir.Call):
-        return False
-    if ir.last_name(node.func) == "int" and len(node.args) == 1:
-        return _is_global_rank(objects, node.args[0].value, point)
-    return objects.called(CallSite(node, point)) in _RANKS
-
-
 def _may_be_alone(objects: Objects, node: ir.Expr, point: Point) -> bool:
     """May it be a run of one process, without a launcher: is there a rank for that?"""
     return any(
@@ -383,39 +343,54 @@ def _may_be_alone(objects: Objects, node: ir.Expr, point: Point) -> bool:
     )
 
 
-def _fix(objects: Objects, site: CallSite, node: ir.Expr, draft: Draft) -> Fix:
-    if not isinstance(node, ir.Name):
-        raise CannotFix("no name to replace")
-    call = draft.node(site.call.site, cst.Call)
-    found = [
-        each
-        for argument in call.args
-        for each in _names_in(argument.value)
-        if each.value == node.id
-    ]
-    if len(found) != 1:
-        raise CannotFix("the rank is there more than once")
-    known = _local_rank_at(objects, site.point, call, draft)
-    if known is not None:
-        draft.replace(found[0], known)
-        return draft.fix("unsafe", "Use the local rank")
-    environ = imports.imported(draft, "os", "environ", call)
-    inside = isinstance(draft.parent(found[0]), cst.FormattedStringExpression)
-    quote = "'" if inside else '"'
-    name = f"{quote}LOCAL_RANK{quote}"
-    may_be_alone = _may_be_alone(objects, node, site.point)
-    read = f"{environ}.get({name}, 0)" if may_be_alone else f"{environ}[{name}]"
-    draft.replace(found[0], f"int({read})")
+def _is_constant(node: object) -> bool:
+    """The 0 that stands for a run of one process."""
+    return isinstance(node, ir.Literal)
+
+
+def _fix(objects: Objects, cause: Origin, uses: tuple[DeviceNumber, ...], draft: Draft) -> Fix:
+    if not _has_local_rank(objects, cause):
+        raise CannotFix("nothing may set LOCAL_RANK")
+    for use in uses:
+        _replace(objects, use, draft)
     return draft.fix("unsafe", "Use the local rank")
 
 
-def _local_rank_at(objects: Objects, point: Point, call: cst.Call, draft: Draft) -> str | None:
+def _has_local_rank(objects: Objects, cause: Origin) -> bool:
+    """Does the launcher that tells the rank also set LOCAL_RANK?"""
+    if not _SPAWNS.isdisjoint(objects.module.words) or not isinstance(cause.node, ir.Expr):
+        return False
+    return environment_read(objects, cause.node, cause.point) in ("", "RANK")
+
+
+def _replace(objects: Objects, use: DeviceNumber, draft: Draft) -> None:
+    node = use.node
+    if not isinstance(node, ir.Name):
+        raise CannotFix("no name to replace")
+    place = draft.locator.node(use.site)
+    found = [each for each in _names_in(place) if each.value == node.id]
+    if len(found) != 1:
+        raise CannotFix("the rank is there more than once")
+    known = _local_rank_at(objects, use.point, place, draft)
+    if known is not None:
+        draft.replace(found[0], known)
+        return
+    environ = imports.imported(draft, "os", "environ", place)
+    inside = isinstance(draft.parent(found[0]), cst.FormattedStringExpression)
+    quote = "'" if inside else '"'
+    name = f"{quote}LOCAL_RANK{quote}"
+    may_be_alone = _may_be_alone(objects, node, use.point)
+    read = f"{environ}.get({name}, 0)" if may_be_alone else f"{environ}[{name}]"
+    draft.replace(found[0], f"int({read})")
+
+
+def _local_rank_at(objects: Objects, point: Point, place: cst.CSTNode, draft: Draft) -> str | None:
     """The variable that holds the local rank there, if there is one."""
     for other in objects.points:
         if "LOCAL_RANK" in ir.tokens_of(other.statement) and isinstance(other.statement, ir.Assign):
             for target in other.statement.targets:
                 if isinstance(target, ir.Name) and _is_local_rank(objects, target, point):
-                    if names.available(draft, target.id, call):
+                    if names.available(draft, target.id, place):
                         return target.id
     return None
 

@@ -1,0 +1,146 @@
+"""Which values of a file are the rank of the process: among all, or among those of its node."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from distlint.analyzer import ir
+from distlint.analyzer.static.environment import environment_read, environment_writes
+from distlint.analyzer.static.names import expressions_in
+from distlint.analyzer.static.objects import CallSite, Objects, Origin
+from distlint.analyzer.static.reaching_definitions import path_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from distlint.analyzer.static.reaching_definitions import Point
+    from distlint.catalogue.entries import Entry
+
+_INIT = "torch.distributed.init_process_group"
+_CONVERSIONS = ("int", "str")
+_MAX_CONVERSIONS = 4
+
+
+def values(
+    objects: Objects, node: ir.Expr, point: Point, depth: int = _MAX_CONVERSIONS
+) -> Iterator[Origin]:
+    """Where a number comes from, without constants; ``int(text)`` is what the text is."""
+    for origin in objects.origins(node, point):
+        call = origin.call
+        if isinstance(origin.node, ir.Literal):
+            continue
+        if call is not None and depth and path_of(call.func) in [(c,) for c in _CONVERSIONS]:
+            if len(call.args) == 1 and not call.args[0].star:
+                yield from values(objects, call.args[0].value, origin.point, depth - 1)
+                continue
+        yield origin
+
+
+def is_read_as(objects: Objects, origin: Origin, scope: str) -> bool:
+    """Is a value the rank of this scope, read from a library or from the environment?"""
+    node = origin.node
+    if not isinstance(node, ir.Expr) or origin.item is not None:
+        return False
+    if origin.attributes:
+        made = origin.node
+        if not isinstance(made, ir.Call) or len(origin.attributes) != 1:
+            return False
+        cls = objects.called(CallSite(made, origin.point))
+        return _is_rank(objects.catalogue.member(cls, origin.attributes[0]), scope, "property")
+    if name := environment_read(objects, node, origin.point):
+        return _is_rank(objects.catalogue.env(name), scope, "env")
+    if not isinstance(node, ir.Call) or node.args:  # of a group, or a dimension of a mesh
+        return False
+    called = objects.called(CallSite(node, origin.point))
+    return _is_rank(objects.catalogue.lookup(called), scope, "call")
+
+
+def _is_rank(entry: Entry | None, scope: str, form: str) -> bool:
+    rank = entry.rank if entry is not None else None
+    return rank is not None and (rank.scope, rank.form, rank.test) == (scope, form, None)
+
+
+class GlobalRanks:
+    """Which numbers are the rank among the processes of all nodes.
+
+    Where a file starts processes itself, a library or the environment may tell the rank on one
+    node, or the number of a node. What is made of two numbers and the index of the process, and
+    given to the group as the rank, is the global one all the same.
+    """
+
+    def __init__(self, objects: Objects, *, by_launcher: bool) -> None:
+        self.objects = objects
+        self.by_launcher = by_launcher
+
+    def cause(self, node: ir.Expr, point: Point) -> Origin | None:
+        """Where a number is read or computed, if it is the global rank whatever happens.
+
+        It may be the local one, too, where it would be computed from that otherwise.
+        """
+        found = list(values(self.objects, node, point))
+        computed = [each for each in found if self._is_computed(each)]
+        summands = {each for made in computed for each in self._local_part(made)}
+        if all(
+            each in computed or each in summands or self._is_read(each) for each in found
+        ) and any(each not in summands for each in found):
+            return next(each for each in found if each not in summands)
+        return None
+
+    def _is_read(self, origin: Origin) -> bool:
+        if not (self.by_launcher or self._group_has_computed):
+            return False
+        of_group = self.by_launcher or origin.call is not None
+        return of_group and is_read_as(self.objects, origin, "global")
+
+    def _is_computed(self, origin: Origin) -> bool:
+        whole = origin.item is None and not origin.attributes
+        return whole and origin.node in self._given_to_groups
+
+    def _local_part(self, origin: Origin) -> Iterator[Origin]:
+        """What is added to the number of processes on the nodes before: the local rank."""
+        made = origin.node
+        if isinstance(made, ir.Binary):
+            for side in (made.left, made.right):
+                if not _is_product(side):
+                    yield from values(self.objects, side, origin.point)
+
+    @cached_property
+    def _given_to_groups(self) -> frozenset[ir.Expr]:
+        """The sums ``node * gpus + gpu`` that a group, or the environment, is given as the rank."""
+        given = [
+            (passed.value, site.point)
+            for site in self.objects.calls_to(_INIT)
+            for passed in (self.objects.argument(site, "rank", 4),)
+            if passed.value is not None
+        ]
+        given += [
+            (written.value, written.point)
+            for written in environment_writes(self.objects)
+            if _is_rank(self.objects.catalogue.env(written.name), "global", "env")
+        ]
+        return frozenset(
+            origin.node
+            for node, point in given
+            for origin in values(self.objects, node, point)
+            if isinstance(origin.node, ir.Binary) and _is_sum(origin.node)
+        )
+
+    @cached_property
+    def _group_has_computed(self) -> bool:
+        """Is a sum the rank in every group that the file makes?"""
+        sites = list(self.objects.calls_to(_INIT))
+        return bool(sites) and all(
+            passed.value is not None
+            and any(map(self._is_computed, values(self.objects, passed.value, site.point)))
+            for site in sites
+            for passed in (self.objects.argument(site, "rank", 4),)
+        )
+
+
+def _is_sum(node: ir.Binary) -> bool:
+    return node.op == "+" and _is_product(node.left) != _is_product(node.right)
+
+
+def _is_product(node: ir.Expr) -> bool:
+    return any(isinstance(part, ir.Binary) and part.op == "*" for part in expressions_in(node))

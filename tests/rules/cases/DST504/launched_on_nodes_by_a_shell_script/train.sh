@@ -1,0 +1,2 @@
+#!/bin/bash
+torchrun --nnodes=$NODES --nproc_per_node=8 main.py
