@@ -39,26 +39,35 @@ def values(
 
 def is_read_as(objects: Objects, origin: Origin, scope: str) -> bool:
     """Is a value the rank of this scope, read from a library or from the environment?"""
-    node = origin.node
+    return _is_rank(_source(objects, origin), scope)
+
+
+def is_read_as_size(objects: Objects, origin: Origin, value: str) -> bool:
+    """Is a value this number of processes, such as the world size, read from the same?"""
+    entry = _source(objects, origin)
+    return entry is not None and entry.uniform is not None and entry.uniform.value == value
+
+
+def _source(objects: Objects, origin: Origin) -> Entry | None:
+    """What the catalogue says about a call, a property or an environment variable."""
+    node, catalogue = origin.node, objects.catalogue
     if not isinstance(node, ir.Expr) or origin.item is not None:
-        return False
+        return None
     if origin.attributes:
-        made = origin.node
-        if not isinstance(made, ir.Call) or len(origin.attributes) != 1:
-            return False
-        cls = objects.called(CallSite(made, origin.point))
-        return _is_rank(objects.catalogue.member(cls, origin.attributes[0]), scope, "property")
+        if not isinstance(node, ir.Call) or len(origin.attributes) != 1:
+            return None
+        cls = objects.called(CallSite(node, origin.point))
+        return catalogue.member(cls, origin.attributes[0])
     if name := environment_read(objects, node, origin.point):
-        return _is_rank(objects.catalogue.env(name), scope, "env")
+        return catalogue.env(name)
     if not isinstance(node, ir.Call) or node.args:  # of a group, or a dimension of a mesh
-        return False
-    called = objects.called(CallSite(node, origin.point))
-    return _is_rank(objects.catalogue.lookup(called), scope, "call")
+        return None
+    return catalogue.lookup(objects.called(CallSite(node, origin.point)))
 
 
-def _is_rank(entry: Entry | None, scope: str, form: str) -> bool:
+def _is_rank(entry: Entry | None, scope: str) -> bool:
     rank = entry.rank if entry is not None else None
-    return rank is not None and (rank.scope, rank.form, rank.test) == (scope, form, None)
+    return rank is not None and (rank.scope, rank.test) == (scope, None)
 
 
 class GlobalRanks:
@@ -117,7 +126,7 @@ class GlobalRanks:
         given += [
             (written.value, written.point)
             for written in environment_writes(self.objects)
-            if _is_rank(self.objects.catalogue.env(written.name), "global", "env")
+            if _is_rank(self.objects.catalogue.env(written.name), "global")
         ]
         return frozenset(
             origin.node

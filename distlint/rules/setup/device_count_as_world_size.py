@@ -10,16 +10,22 @@ from distlint.analyzer.static.names import expressions_in, nodes_of
 from distlint.analyzer.static.objects import CallSite, objects_of
 from distlint.analyzer.static.reaching_definitions import Point
 from distlint.rules.base import Example, SourceRule
+from distlint.rules.ranks import is_read_as, is_read_as_size, values
+from distlint.rules.setup._nodes import SPAWNS, is_for_one_node, is_launched_on_one_node
+from distlint.rules.setup._order import inits, is_test
+from distlint.rules.training import samplers
 from distlint.source.finding import Finding, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.project import Module
-    from distlint.analyzer.static.objects import Objects
+    from distlint.analyzer.static.objects import Objects, Origin, Passed
     from distlint.catalogue.catalogue import Catalogue
+    from distlint.rules.training import Made
     from distlint.source.document import Document
+
 _COUNT = ("torch.cuda.device_count",)
 _SHARES = re.compile(r"batch|accum|grad|world|steps|lr$|learning_rate", re.IGNORECASE)
 _WORLD = re.compile(r"(^|_)world_?size$", re.IGNORECASE)
@@ -28,7 +34,7 @@ _NODE = re.compile(r"\bnode\b", re.IGNORECASE)
 
 
 class DeviceCountAsWorldSize(SourceRule):
-    """A batch size, step count or learning rate is scaled by `torch.cuda.device_count()`.
+    """The GPUs of one node are taken for the ranks of the job, in a batch size or a sampler.
 
     ```python
     dist.init_process_group("nccl")
@@ -43,22 +49,33 @@ class DeviceCountAsWorldSize(SourceRule):
     batch_size = args.batch_size // dist.get_world_size()
     ```
 
-    The environment variable `WORLD_SIZE` holds the same number.
+    The environment variable `WORLD_SIZE` holds the same number. A `DistributedSampler` asks the
+    process group by itself if it is given neither `num_replicas` nor `rank`.
 
     ## Why is this bad?
 
     `device_count()` is the number of GPUs visible on this node, not the number of ranks. On two
     nodes it is half the world size; in a job that uses fewer GPUs than are visible, it is larger
     than the world size. The effective batch size then silently differs from the one that was asked
-    for.
+    for. A sampler with the local rank takes the same shards of the data on each node, and those of
+    the other ranks are never read.
 
     ## What is reported
 
     `batch_size // torch.cuda.device_count()`, and the like for accumulation steps and learning
-    rates, in a script that also uses `WORLD_SIZE` or `get_world_size()`.
+    rates, in a script that also uses `WORLD_SIZE` or `get_world_size()`. Also a
+    `DistributedSampler` with
+
+    - `rank=local_rank`, read from `LOCAL_RANK`, from a library or from an option that the launcher
+      passes, if the number of replicas is the world size;
+    - `num_replicas=torch.cuda.device_count()`, if the rank is that among all processes.
 
     ## What is not reported
 
+    - Both numbers of a sampler are those of the node: each node then reads all of the data, which
+      may be its own.
+    - The process group is given the local rank, the file starts its processes with `mp.spawn`, or
+      it runs on one node only, for the reasons that [DST504](global-rank-as-device.md) has.
     - The file uses neither `WORLD_SIZE` nor `get_world_size()`, or it uses `DataParallel` or
       `mp.spawn`.
     - The count is used as a number of processes, workers, devices or nodes.
@@ -66,8 +83,8 @@ class DeviceCountAsWorldSize(SourceRule):
 
     ## Fix safety
 
-    None: on a single node with all GPUs in use the two numbers are equal, and some scripts do mean
-    the GPUs of their node.
+    None: on a single node with all GPUs in use the numbers are equal, and some scripts do mean the
+    GPUs of their node.
 
     ## References
 
@@ -166,6 +183,26 @@ if int(os.environ.get("RANK", -1)) != -1:
 """,
         ),
         Example(
+            title="The local rank in a sampler",
+            effect="static",
+            why_static="it shows on two nodes only",
+            code="""\
+import os
+
+import torch
+import torch.distributed as dist
+from torch.utils.data import DataLoader, DistributedSampler
+
+
+def loader(data):
+    local_rank = int(os.environ["LOCAL_RANK"])
+    torch.cuda.set_device(local_rank)
+    dist.init_process_group("nccl")
+    sampler = DistributedSampler(data, rank=local_rank)  # expect: DST513
+    return DataLoader(data, batch_size=32, sampler=sampler)
+""",
+        ),
+        Example(
             title="Batch size divided by the GPUs of a node",
             effect="static",
             why_static="it shows with GPUs on two nodes only",
@@ -194,6 +231,8 @@ dist.destroy_process_group()
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
+        if "DistributedSampler" in module.words and SPAWNS.isdisjoint(module.words):
+            yield from self._samplers(objects_of(module, catalogue), document, locators)
         words = module.words
         if "device_count" not in words or not _OTHERS.isdisjoint(words):
             return
@@ -209,6 +248,83 @@ dist.destroy_process_group()
                     effect="with several nodes or unused GPUs, the effective batch size is wrong",
                     help="Use `dist.get_world_size()`",
                 )
+
+    def _samplers(
+        self, objects: Objects, document: Document, locators: Locators
+    ) -> Iterator[Finding]:
+        found = [(each, wrong) for each in samplers(objects) if (wrong := _of_node(each))]
+        if not found or is_for_one_node(objects) or _joins_by_local_rank(objects):
+            return
+        if is_launched_on_one_node(document.path):
+            return
+        for sampler, (what, effect) in found:
+            if not is_test(document, sampler.site.point):
+                yield self.finding(
+                    message=f"`DistributedSampler` is given {what}",
+                    severity=Severity.WARNING,
+                    place=locators.of(objects.module.key).place(sampler.call.site),
+                    effect=f"with several nodes, {effect}",
+                    help="Leave out `num_replicas` and `rank`: the process group has both",
+                )
+
+
+def _of_node(sampler: Made) -> tuple[str, str] | None:
+    """Which number of the node a sampler takes for that of the job, and what comes of it."""
+    objects, point = sampler.objects, sampler.site.point
+    replicas, rank = sampler.option("num_replicas"), sampler.option("rank")
+    if _is_every(objects, rank, point, _is_local_rank):
+        if _is_default(replicas) or _is_every(objects, replicas, point, _is_world_size):
+            return "the local rank", "each node reads the same shards, and the others are not read"
+    elif _is_every(objects, replicas, point, _is_local_count):
+        if _is_default(rank) or _is_every(objects, rank, point, _is_global_rank):
+            return "the number of local GPUs", "ranks from that number on raise an error"
+    return None
+
+
+def _is_default(passed: Passed) -> bool:
+    none = isinstance(passed.value, ir.Literal) and passed.value.value is None
+    return passed.absent or none
+
+
+def _is_every(
+    objects: Objects, passed: Passed, point: Point, kind: Callable[[Objects, Origin], bool]
+) -> bool:
+    found = list(values(objects, passed.value, point)) if passed.value is not None else []
+    return bool(found) and all(kind(objects, origin) for origin in found)
+
+
+def _is_local_rank(objects: Objects, origin: Origin) -> bool:
+    if is_read_as(objects, origin, "local"):
+        return True
+    call, named = origin.node, origin.attributes
+    if not isinstance(call, ir.Call) or len(named) != 1 or origin.item not in (None, 0):
+        return False
+    known = objects.catalogue.rank_name(named[0])
+    parses = ir.last_name(call.func) in ("parse_args", "parse_known_args")
+    return parses and known is not None and (known.scope, known.test) == ("local", None)
+
+
+def _is_global_rank(objects: Objects, origin: Origin) -> bool:
+    return is_read_as(objects, origin, "global")
+
+
+def _is_world_size(objects: Objects, origin: Origin) -> bool:
+    return is_read_as_size(objects, origin, "world_size")
+
+
+def _is_local_count(objects: Objects, origin: Origin) -> bool:
+    site = origin.site
+    return is_read_as_size(objects, origin, "local_world_size") or (
+        site is not None and objects.called(site) in _COUNT
+    )
+
+
+def _joins_by_local_rank(objects: Objects) -> bool:
+    """Is the local rank the one in the group as well, so that there is one node only?"""
+    return any(
+        _is_every(objects, objects.argument(site, "rank", 4), site.point, _is_local_rank)
+        for site in inits(objects)
+    )
 
 
 def _is_of_node(objects: Objects, point: Point) -> bool:

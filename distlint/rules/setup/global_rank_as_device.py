@@ -12,15 +12,15 @@ from distlint.analyzer import ir
 from distlint.analyzer.static.environment import environment_read
 from distlint.analyzer.static.names import expressions_in
 from distlint.analyzer.static.objects import objects_of
-from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.fixers import imports, names
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.ranks import GlobalRanks
 from distlint.rules.setup._devices import device_numbers
-from distlint.rules.setup._order import inits, is_test
+from distlint.rules.setup._nodes import SPAWNS, is_for_one_node, is_launched_on_one_node
+from distlint.rules.setup._order import is_test
 from distlint.source.finding import Finding, Fix, Related, Severity
-from distlint.source.requirements import is_beside, is_run_beside
+from distlint.source.requirements import is_beside
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -36,9 +36,6 @@ if TYPE_CHECKING:
 
 _OF_GPUS = ("cuda", "set_device", "device_ids", "accelerator")
 _OF_THE_NODE = re.compile(r"local|gpu|device|cuda", re.IGNORECASE)
-_SEVERAL_NODES = r"--nnodes(?![=\s\"',]+1(?![\w:]))|--node[_-]rank(?![=\s\"',]+0\b)"
-_LOOPBACK = re.compile(r"tcp://(?:127\.0\.0\.1|localhost)(?::|$)")
-_SPAWNS = frozenset({"spawn", "start_processes", "mp_spawn"})
 
 
 class GlobalRankAsDevice(SourceRule):
@@ -216,12 +213,10 @@ def main(net):
             if not any(token.startswith("cuda") for token in module.words):
                 return
         objects = objects_of(module, catalogue)
-        if "LOCAL_WORLD_SIZE" in module.tokens and _is_for_one_node(objects):
-            return
-        if _meets_on_loopback(objects):
+        if is_for_one_node(objects):
             return
         found = list(self._causes(objects, document))
-        if not found or _is_launched(document.path):
+        if not found or is_launched_on_one_node(document.path):
             return
         locator = locators.of(module.key)
         for cause, uses in found:
@@ -243,7 +238,7 @@ def main(net):
         objects: Objects, document: Document
     ) -> Iterator[tuple[Origin, tuple[DeviceNumber, ...]]]:
         """Where the global rank comes from, and the devices that are chosen by it."""
-        spawns = not _SPAWNS.isdisjoint(objects.module.words)
+        spawns = not SPAWNS.isdisjoint(objects.module.words)
         ranks = GlobalRanks(objects, by_launcher=not spawns)
         causes: dict[int, Origin] = {}
         uses: dict[int, list[DeviceNumber]] = {}
@@ -277,58 +272,6 @@ def _is_spawned(path: Path) -> bool:
     return is_beside(path, imports, r"\bmp\.spawn\(|\bmultiprocessing\.spawn\(")
 
 
-def _is_launched(path: Path) -> bool:
-    """Does a script beside it run the file by a launcher, and none of them on several nodes?"""
-    names = rf"(?<![\w.-]){re.escape(path.name)}\b"
-    starts = (names, r"--nproc[_-]per[_-]node")
-    return is_run_beside(path, *starts) and not is_run_beside(path, *starts, _SEVERAL_NODES)
-
-
-def _is_for_one_node(objects: Objects) -> bool:
-    """Does the file assert that all processes are on one node: that the world is the local one?"""
-    return any(
-        isinstance(point.statement, ir.Assert)
-        and isinstance(point.statement.test, ir.Compare)
-        and point.statement.test.ops == ("==",)
-        and {
-            _size_read(objects, side, point)
-            for side in (point.statement.test.left, *point.statement.test.rights)
-        }
-        == {"WORLD_SIZE", "LOCAL_WORLD_SIZE"}
-        for point in objects.points
-    )
-
-
-def _meets_on_loopback(objects: Objects) -> bool:
-    """Do all processes meet at an address that no other node has: ``tcp://127.0.0.1:29500``?"""
-    places = [objects.argument(site, "init_method", 1).value for site in inits(objects)]
-    return bool(places) and all(place is not None and _is_loopback(place) for place in places)
-
-
-def _is_loopback(place: ir.Expr) -> bool:
-    return any(
-        isinstance(node, ir.Literal)
-        and isinstance(node.value, str)
-        and _LOOPBACK.match(node.value) is not None
-        for node in expressions_in(place)
-    )
-
-
-def _size_read(objects: Objects, node: ir.Expr, point: Point) -> str:
-    """Which of the sizes that a launcher sets, or a group tells, a value is."""
-    for origin in objects.origins(node, point):
-        made = origin.node
-        if isinstance(made, ir.Call) and path_of(made.func) == ("int",) and len(made.args) == 1:
-            made = made.args[0].value
-        if not isinstance(made, ir.Expr):
-            continue
-        if isinstance(made, ir.Call) and ir.last_name(made.func) == "get_world_size":
-            return "WORLD_SIZE"
-        if name := environment_read(objects, made, origin.point):
-            return name
-    return ""
-
-
 def _may_be_alone(objects: Objects, node: ir.Expr, point: Point) -> bool:
     """May it be a run of one process, without a launcher: is there a rank for that?"""
     return any(
@@ -358,7 +301,7 @@ def _fix(objects: Objects, cause: Origin, uses: tuple[DeviceNumber, ...], draft:
 
 def _has_local_rank(objects: Objects, cause: Origin) -> bool:
     """Does the launcher that tells the rank also set LOCAL_RANK?"""
-    if not _SPAWNS.isdisjoint(objects.module.words) or not isinstance(cause.node, ir.Expr):
+    if not SPAWNS.isdisjoint(objects.module.words) or not isinstance(cause.node, ir.Expr):
         return False
     return environment_read(objects, cause.node, cause.point) in ("", "RANK")
 

@@ -1,0 +1,82 @@
+"""Whether a file is meant for one node only."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from distlint.analyzer import ir
+from distlint.analyzer.static.environment import environment_read
+from distlint.analyzer.static.names import expressions_in
+from distlint.analyzer.static.reaching_definitions import path_of
+from distlint.rules.setup._order import inits
+from distlint.source.requirements import is_run_beside
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from distlint.analyzer.static.objects import Objects
+    from distlint.analyzer.static.reaching_definitions import Point
+
+SPAWNS = frozenset({"spawn", "start_processes", "mp_spawn"})
+"""Names in files that start their processes by themselves, mostly on one node."""
+_SEVERAL_NODES = r"--nnodes(?![=\s\"',]+1(?![\w:]))|--node[_-]rank(?![=\s\"',]+0\b)"
+_LOOPBACK = re.compile(r"tcp://(?:127\.0\.0\.1|localhost)(?::|$)")
+
+
+def is_launched_on_one_node(path: Path) -> bool:
+    """Does a script beside it run the file by a launcher, and none of them on several nodes?"""
+    names = rf"(?<![\w.-]){re.escape(path.name)}\b"
+    starts = (names, r"--nproc[_-]per[_-]node")
+    return is_run_beside(path, *starts) and not is_run_beside(path, *starts, _SEVERAL_NODES)
+
+
+def is_for_one_node(objects: Objects) -> bool:
+    """Does a file say that all of its processes are on one node?"""
+    asserts = "LOCAL_WORLD_SIZE" in objects.module.tokens and _asserts_one_node(objects)
+    return asserts or _meets_on_loopback(objects)
+
+
+def _asserts_one_node(objects: Objects) -> bool:
+    """Does the file assert that all processes are on one node: that the world is the local one?"""
+    return any(
+        isinstance(point.statement, ir.Assert)
+        and isinstance(point.statement.test, ir.Compare)
+        and point.statement.test.ops == ("==",)
+        and {
+            _size_read(objects, side, point)
+            for side in (point.statement.test.left, *point.statement.test.rights)
+        }
+        == {"WORLD_SIZE", "LOCAL_WORLD_SIZE"}
+        for point in objects.points
+    )
+
+
+def _meets_on_loopback(objects: Objects) -> bool:
+    """Do all processes meet at an address that no other node has: ``tcp://127.0.0.1:29500``?"""
+    places = [objects.argument(site, "init_method", 1).value for site in inits(objects)]
+    return bool(places) and all(place is not None and _is_loopback(place) for place in places)
+
+
+def _is_loopback(place: ir.Expr) -> bool:
+    return any(
+        isinstance(node, ir.Literal)
+        and isinstance(node.value, str)
+        and _LOOPBACK.match(node.value) is not None
+        for node in expressions_in(place)
+    )
+
+
+def _size_read(objects: Objects, node: ir.Expr, point: Point) -> str:
+    """Which of the sizes that a launcher sets, or a group tells, a value is."""
+    for origin in objects.origins(node, point):
+        made = origin.node
+        if isinstance(made, ir.Call) and path_of(made.func) == ("int",) and len(made.args) == 1:
+            made = made.args[0].value
+        if not isinstance(made, ir.Expr):
+            continue
+        if isinstance(made, ir.Call) and ir.last_name(made.func) == "get_world_size":
+            return "WORLD_SIZE"
+        if name := environment_read(objects, made, origin.point):
+            return name
+    return ""
