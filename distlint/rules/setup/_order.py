@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.names import calls_of, expressions_in
+from distlint.analyzer.static.names import calls_of, expressions_in, nodes_of
 from distlint.analyzer.static.objects import CallSite
 from distlint.analyzer.static.reaching_definitions import Point, path_of
 from distlint.source.requirements import is_among_tests
@@ -27,6 +27,10 @@ _GROUPS = frozenset({"GroupMember", "_get_default_group", "_default_pg"})
 """Names that lead to the default group, or to None where there is none."""
 
 _SOMETIMES = (ir.If, ir.For, ir.While, ir.Try)
+_PERHAPS = (ir.BoolOp, ir.Conditional, ir.Comprehension, ir.Lambda)
+_LEAVES = (ir.Return, ir.Raise)
+_MAX_CALLS = 4
+"""How many calls around a statement are followed."""
 
 
 def inits(objects: Objects) -> Iterator[CallSite]:
@@ -37,7 +41,7 @@ def inits(objects: Objects) -> Iterator[CallSite]:
 def backend_of(objects: Objects, init: CallSite) -> str:
     """The backend that is written down, ``""`` where none is, or it is not known."""
     value = objects.constant(objects.argument(init, "backend", 0), init.point)
-    return value if isinstance(value, str) else ""
+    return value.lower() if isinstance(value, str) else ""
 
 
 def surely_before(first: Point, second: Point) -> bool:
@@ -50,6 +54,47 @@ def surely_before(first: Point, second: Point) -> bool:
         for here in first.around
         if isinstance(here.owner, _SOMETIMES)
     )
+
+
+def surely_ran(objects: Objects, first: Point, second: Point) -> bool:
+    """The same through functions: by calls of the file that run, or lead to, the statements."""
+    return _ran(objects, tuple(_made_sure(objects, first, _MAX_CALLS)), second, _MAX_CALLS)
+
+
+def _ran(objects: Objects, firsts: tuple[Point, ...], second: Point, depth: int) -> bool:
+    if any(surely_before(each, second) for each in firsts):
+        return True
+    function = second.scope.function
+    callers = objects.callers(function) if function is not None and depth else []
+    return bool(callers) and all(_ran(objects, firsts, each.point, depth - 1) for each in callers)
+
+
+def _made_sure(objects: Objects, point: Point, depth: int) -> Iterator[Point]:
+    """A statement, and the calls of functions that execute it in any case."""
+    yield point
+    function = point.scope.function
+    if function is None or not depth or function.generator or function.decorators:
+        return
+    if any(isinstance(here.owner, _SOMETIMES) for here in point.around):
+        return
+    if any(
+        isinstance(other.statement, _LEAVES) and other.statement.site < point.statement.site
+        for other in objects.points_in(point.scope)
+    ):
+        return
+    for caller in objects.callers(function):
+        if not any(isinstance(node, _PERHAPS) for node in nodes_of(caller.point.statement)):
+            yield from _made_sure(objects, caller.point, depth - 1)
+
+
+def torch_collectives(objects: Objects) -> Iterator[tuple[CallSite, str]]:
+    """What the catalogue knows of torch.distributed, and of which kind it is."""
+    for point in objects.points:
+        for call in calls_of(point.statement):
+            entry = objects.names.entry(call.func, point.scope)
+            known = entry.collective if entry is not None else None
+            if known is not None and known.framework == "torch":
+                yield CallSite(call, point), known.kind
 
 
 def asks_for_group(objects: Objects, point: Point) -> bool:

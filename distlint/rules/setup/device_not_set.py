@@ -19,7 +19,8 @@ from distlint.rules.setup._order import (
     backend_of,
     inits,
     is_reached,
-    surely_before,
+    surely_ran,
+    torch_collectives,
 )
 from distlint.rules.training import DDP
 from distlint.source.finding import Finding, Fix, Related, Severity
@@ -78,7 +79,9 @@ class DeviceNotSet(SourceRule):
 
     - `init_process_group("nccl")` in a file that uses CUDA, if neither the file nor a project file
       that it imports calls `torch.cuda.set_device` or passes `device_id=`.
-    - Work on the device `"cuda"`, without an index, before `set_device` in the same function.
+    - Work on the device `"cuda"`, without an index, `barrier()` or a collective of objects before
+      all calls of `set_device` in the file: in the same function, or in functions that are called
+      in this order.
 
     ## What is not reported
 
@@ -243,8 +246,9 @@ dist.destroy_process_group()
         locator = locators.of(module.key)
         if not _BINDS.isdisjoint(module.tokens):
             for early, setting in _before_set(objects):
+                kind = "a collective" if _is_on_current_device(objects, early) else "CUDA"
                 yield self.finding(
-                    message="CUDA is used before `set_device`: this runs on GPU 0",
+                    message=f"{kind} is used before `set_device`: this runs on GPU 0",
                     severity=Severity.WARNING,
                     place=locator.place(early.call.site),
                     related=(Related("device set here", locator.place(setting.call.site)),),
@@ -252,9 +256,7 @@ dist.destroy_process_group()
                     help="Call `set_device` before anything uses CUDA",
                 )
             return
-        if any(not _BINDS.isdisjoint(other.tokens) for other in module.imports):
-            return
-        if any("device" in name.lower() for name in _own_calls(objects)):
+        if _may_be_set_elsewhere(objects):
             return
         for init in found:
             here = objects.points_in(init.point.scope)
@@ -278,15 +280,45 @@ dist.destroy_process_group()
 
 
 def _before_set(objects: Objects) -> Iterator[tuple[CallSite, CallSite]]:
-    """The calls that use the bare device before ``set_device`` in the same function."""
+    """The calls that use the current device before anything in the file sets it."""
     settings = list(objects.calls_to("torch.cuda.set_device"))
-    for point in objects.points if settings else ():
+    for early in _uses_current(objects) if settings else ():
+        if all(surely_ran(objects, early.point, setting.point) for setting in settings):
+            yield early, settings[0]
+
+
+def _uses_current(objects: Objects) -> Iterator[CallSite]:
+    """Allocations on the bare device, and collectives on the device that is current."""
+    for point in objects.points:
         for node in nodes_of(point.statement):
             if isinstance(node, ir.Call) and _is_bare(node):
-                for setting in settings:
-                    if surely_before(point, setting.point):
-                        yield CallSite(node, point), setting
-                        break
+                yield CallSite(node, point)
+    if _may_be_set_elsewhere(objects):
+        return
+    for site, _ in torch_collectives(objects):
+        if _is_on_current_device(objects, site):
+            yield site
+
+
+def _may_be_set_elsewhere(objects: Objects) -> bool:
+    """May the group be given the device, or a function of the project set it?"""
+    return (
+        "device_id" in objects.module.tokens
+        or any(True for _ in _own_calls(objects))
+        or any(not _BINDS.isdisjoint(other.tokens) for other in objects.module.imports)
+    )
+
+
+def _is_on_current_device(objects: Objects, site: CallSite) -> bool:
+    """``barrier()`` or a collective of objects, in the default group and without a device."""
+    if site.name != "barrier" and "object" not in site.name:
+        return False
+    entry = objects.names.entry(site.call.func, site.point.scope)
+    known = entry.collective if entry is not None else None
+    if known is None or known.group is None:
+        return False
+    given = objects.argument(site, known.group, known.position(known.group))
+    return given.absent and not any(a.keyword in ("device_ids", "device") for a in site.call.args)
 
 
 def _is_bare(call: ir.Call) -> bool:

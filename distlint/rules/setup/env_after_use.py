@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.environment import environment_writes
-from distlint.analyzer.static.names import calls_of
 from distlint.analyzer.static.objects import CallSite, objects_of
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.setup._order import inits, surely_before
+from distlint.rules.setup._order import inits, surely_before, surely_ran, torch_collectives
 from distlint.source.finding import Finding, Related, Severity
 
 if TYPE_CHECKING:
@@ -93,8 +92,8 @@ class EnvAfterUse(SourceRule):
 
     ## What is reported
 
-    `os.environ[...] = ...` after the code that reads the variable, in the same function or at the
-    top level of the file:
+    `os.environ[...] = ...` after the code that reads the variable, in the same function, at the
+    top level of the file, or in functions of the file that are called in this order:
 
     - `TORCH_DISTRIBUTED_DEBUG` after the import of torch;
     - `MASTER_ADDR`, `RANK`, `TORCH_NCCL_*` and the like after `init_process_group`;
@@ -105,7 +104,8 @@ class EnvAfterUse(SourceRule):
 
     - The file, or a base class of the class, starts other processes, which read the variable at
       their start.
-    - It is not certain that the read comes first: it is in another function or in a branch.
+    - It is not certain that the read comes first: it is in a branch, or in a function that another
+      file calls.
     - The file reads the variable again: `dist.set_debug_level_from_env()`.
     - The process group is initialized with a URL or a store (`init_method="tcp://..."`) and does
       not read `MASTER_ADDR`.
@@ -303,15 +303,16 @@ def _reader(objects: Objects, written: Written) -> int | None:
             return None
         return _import_of_torch(objects, written)
     if written.name in _OF_RENDEZVOUS:
-        return _first_before(written, filter(partial(_reads_rendezvous, objects), inits(objects)))
+        readers = filter(partial(_reads_rendezvous, objects), inits(objects))
+        return _first_before(objects, written, readers)
     if written.name in _AT_INIT or written.name.startswith("TORCH_NCCL_"):
-        return _first_before(written, inits(objects))
+        return _first_before(objects, written, inits(objects))
     if written.name.startswith("NCCL_"):
         if written.name in _OF_COMMUNICATORS and _groups_follow(objects, written):
             return None
-        return _first_before(written, _collectives(objects))
+        return _first_before(objects, written, _collectives(objects))
     if written.name in _AT_CUDA:
-        return _first_before(written, _cuda(objects))
+        return _first_before(objects, written, _cuda(objects))
     return None
 
 
@@ -324,8 +325,9 @@ def _reads_rendezvous(objects: Objects, init: CallSite) -> bool:
     return by_default and stored.value is None
 
 
-def _first_before(written: Written, sites: Iterable[CallSite]) -> int | None:
-    return next((s.call.site for s in sites if surely_before(s.point, written.point)), None)
+def _first_before(objects: Objects, written: Written, sites: Iterable[CallSite]) -> int | None:
+    ran = (site for site in sites if surely_ran(objects, site.point, written.point))
+    return next((site.call.site for site in ran), None)
 
 
 def _import_of_torch(objects: Objects, written: Written) -> int | None:
@@ -343,7 +345,7 @@ def _import_of_torch(objects: Objects, written: Written) -> int | None:
 def _collectives(objects: Objects) -> Iterator[CallSite]:
     """What makes NCCL start: the first collective, or a wrap that sends the weights."""
     yield from objects.calls_to(*_WRAPS)
-    for site, kind in _of_torch(objects):
+    for site, kind in torch_collectives(objects):
         if kind not in _NO_TRAFFIC:
             yield site
 
@@ -355,18 +357,8 @@ def _groups_follow(objects: Objects, written: Written) -> bool:
         return True
     return any(
         kind in _MORE_GROUPS and not surely_before(site.point, written.point)
-        for site, kind in _of_torch(objects)
+        for site, kind in torch_collectives(objects)
     )
-
-
-def _of_torch(objects: Objects) -> Iterator[tuple[CallSite, str]]:
-    """What the catalogue knows of torch.distributed, and of which kind it is."""
-    for point in objects.points:
-        for call in calls_of(point.statement):
-            entry = objects.names.entry(call.func, point.scope)
-            known = entry.collective if entry is not None else None
-            if known is not None and known.framework == "torch":
-                yield CallSite(call, point), known.kind
 
 
 def _cuda(objects: Objects) -> Iterator[CallSite]:
