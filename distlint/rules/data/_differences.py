@@ -30,12 +30,21 @@ def difference(objects: Objects, node: ir.Expr, point: Point) -> str | None:
     return _difference(objects, node, point, _Way(_DEPTH))
 
 
+def difference_of(objects: Objects, node: ir.Expr, point: Point) -> tuple[str, ir.Call] | None:
+    """The same, where a call makes it, and that call."""
+    way = _Way(_DEPTH)
+    why = _difference(objects, node, point, way)
+    return (why, way.calls[-1]) if why is not None and way.calls else None
+
+
 @dataclass(frozen=True, slots=True)
 class _Way:
     """How many assignments are still followed back, and which have been."""
 
     left: int
     seen: set[int] = field(default_factory=set)
+    calls: list[ir.Call] = field(default_factory=list)
+    """The calls that were seen to differ."""
 
     def back(self) -> _Way:
         return replace(self, left=self.left - 1)
@@ -64,6 +73,7 @@ def _of_call(objects: Objects, call: ir.Call, point: Point, way: _Way) -> str | 
     if entry is not None and entry.rank is not None:
         return "the rank"
     if entry is not None and entry.local is not None and entry.local.form == "call":
+        way.calls.append(call)
         if entry.local.stream is None:
             return "a clock" if "clock" in entry.local.why else f"`{name}`"
         return None if is_seeded(objects) else "random numbers"

@@ -14,9 +14,10 @@ from distlint.analyzer.static.objects import CallSite, Objects, objects_of
 from distlint.fixers import imports, names, ranks, statements
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.data._differences import difference
-from distlint.rules.setup._order import tests_around
-from distlint.source.finding import Finding, Fix, Severity
+from distlint.rules.checkpoints._all_ranks import is_looked_for
+from distlint.rules.data._differences import difference, difference_of
+from distlint.rules.setup._order import surely_ran, tests_around
+from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -38,6 +39,8 @@ _FOLDERS: dict[str, tuple[str, int | None]] = {
 
 _MAKES = {"os.makedirs": ("name", 0), "os.mkdir": ("path", 0)}
 _MAKERS = frozenset(name.rpartition(".")[2] for name in _MAKES)
+_WRITES = {"torch.save": ("f", 1)}
+_READS = {"torch.load": ("f", 0)}
 _ON_PURPOSE = frozenset(
     {
         "the rank", "`getpid`", "`gethostname`", "`uname`", "`node`", "`mkdtemp`",
@@ -77,11 +80,16 @@ class RunPathDiffers(SourceRule):
 
     `TrainingArguments(output_dir=...)`, Lightning's `Trainer(default_root_dir=...)`, Accelerate's
     `project_dir`, and `os.makedirs(...)` on all ranks of a script with `init_process_group`, if the
-    name comes from a clock, from `uuid`, or from unseeded random numbers.
+    name comes from a clock, from `uuid`, or from unseeded random numbers. Also, on all ranks,
+    `torch.save` into a directory with such a name that only one rank creates, and `torch.load` of
+    a file with such a name that only one rank writes: the other ranks have another name and raise
+    `FileNotFoundError`.
 
     ## What is not reported
 
     - The name is broadcast.
+    - The process that starts the others creates the directory, before `mp.spawn`; or the directory
+      is created in a function of a file in which nothing shows that several ranks call it.
     - Only one rank creates the directory: a rank check around the call, before it, or in the
       callers of its function, or a decorator for one rank.
     - The name contains the rank, the process id or the host name, or is temporary: each process is
@@ -194,13 +202,16 @@ accelerator.wait_for_everyone()
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
-        wanted = {name.rpartition(".")[2] for name in (*_FOLDERS, *_MAKES)}
+        tables = (*_FOLDERS, *_MAKES, *_READS)
+        wanted = {name.rpartition(".")[2] for name in tables}
         if wanted.isdisjoint(module.words):
             return
         objects, guards = objects_of(module, catalogue), guards_of(module, catalogue)
         for site, folder in _folders(objects):
             why = difference(objects, folder, site.point)
-            if why is not None and why not in _ON_PURPOSE and not _on_one_rank(guards, site):
+            if why is None or why in _ON_PURPOSE or _on_one_rank(guards, site):
+                continue
+            if site.name not in _MAKERS or _is_after_start(guards, site):
                 yield self.finding(
                     message=f"directory name from {why} differs between ranks",
                     severity=Severity.WARNING,
@@ -213,6 +224,56 @@ accelerator.wait_for_everyone()
                         _fix, site, folder, Draft(locators.of(module.key), module, catalogue)
                     ),
                 )
+        if "init_process_group" in module.words:
+            yield from self._paths_of_one_rank(objects, guards, locators)
+
+    def _paths_of_one_rank(
+        self, objects: Objects, guards: Guards, locators: Locators
+    ) -> Iterator[Finding]:
+        """Files that all ranks write into the folder of one rank, or read that one rank wrote."""
+        folders = list(_named(objects, _MAKES))
+        written = list(_named(objects, _WRITES))
+        read = list(_named(objects, _READS))
+        for users, makers in ((written, folders), (read, [*folders, *written])):
+            for site, why, named in users:
+                made = [maker for maker, _, other in makers if other is named]
+                if not made or _on_one_rank(guards, site) or not _is_on_many(guards, site):
+                    continue
+                if is_looked_for(site):
+                    continue
+                if all(_on_one_rank(guards, maker) for maker in made):
+                    locator = locators.of(objects.module.key)
+                    yield self.finding(
+                        message=f"path from {why} exists for one rank only",
+                        severity=Severity.WARNING,
+                        place=locator.place(site.call.site),
+                        related=(Related("made here, by one rank", locator.place(_at(made[0]))),),
+                        effect="the other ranks have another name for it, and raise an error",
+                        help="Broadcast the name from one rank, for example with "
+                        "`distlint.runtime.agreed_path`",
+                    )
+
+
+def _at(site: CallSite) -> int:
+    return site.call.site
+
+
+def _named(
+    objects: Objects, table: dict[str, tuple[str, int]]
+) -> Iterator[tuple[CallSite, str, ir.Call]]:
+    """The calls whose path has a name from a clock or the like, and the call that it is from."""
+    for site in objects.calls({dotted.rpartition(".")[2] for dotted in table}):
+        if objects.called(site) not in table:
+            continue
+        path = objects.argument(site, *table[objects.called(site)]).value
+        found = difference_of(objects, path, site.point) if path is not None else None
+        if found is not None and found[0] not in _ON_PURPOSE:
+            yield site, *found
+
+
+def _is_on_many(guards: Guards, site: CallSite) -> bool:
+    scope = site.point.scope
+    return guards.on_many_ranks(scope) and not guards.only_some_lead_to(site.point)
 
 
 def _fix(site: CallSite, folder: ir.Expr, draft: Draft) -> Fix:
@@ -251,6 +312,21 @@ def _folders(objects: Objects) -> Iterator[tuple[CallSite, ir.Expr]]:
             value = objects.argument(site, name, position).value
             if value is not None:
                 yield site, value
+
+
+def _is_after_start(guards: Guards, site: CallSite) -> bool:
+    """Does each of several processes come to a call, rather than the one that starts them?"""
+    objects = guards.objects
+    starts = (
+        each
+        for each in objects.calls(objects.called_names)
+        if (entry := objects.names.entry(each.call.func, each.point.scope)) is not None
+        and entry.rank is not None
+        and entry.rank.form == "callback"
+    )
+    return guards.on_many_ranks(site.point.scope) and not any(
+        surely_ran(objects, site.point, each.point) for each in starts
+    )
 
 
 def _own_name(objects: Objects, site: CallSite) -> str:
