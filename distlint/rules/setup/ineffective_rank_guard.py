@@ -12,12 +12,13 @@ from distlint.analyzer import ir
 from distlint.analyzer.project.project import Imported
 from distlint.analyzer.static.environment import environment_read
 from distlint.analyzer.static.guards import asks_rank
-from distlint.analyzer.static.names import nodes_of
+from distlint.analyzer.static.names import expressions_in, nodes_of
 from distlint.analyzer.static.objects import objects_of
 from distlint.analyzer.static.reaching_definitions import Point, path_of
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.setup._order import INIT, inits, may_be_made, surely_before
+from distlint.rules.setup._conditions import always
+from distlint.rules.setup._order import ASKS, INIT, inits, may_be_made, surely_before
 from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
@@ -77,6 +78,8 @@ class IneffectiveRankGuard(SourceRule):
       `if dist.get_rank == 0:`.
     - The string value of an environment variable that is compared with a number:
       `os.environ["RANK"] == 0`.
+    - A test that asks for a thing and its opposite, so that it has one outcome:
+      `not is_initialized() and (is_initialized() and get_rank() == 0)`.
     - A context manager that is meant to run its body on one rank, but yields on all of them.
     - Before `init_process_group` in the same function: a call of a helper that acts as on rank 0
       while there is no process group, or the use of an object whose rank flag is true by default.
@@ -306,6 +309,16 @@ dist.destroy_process_group()
                             _called, statement, attribute, Draft(locator, module, catalogue)
                         ),
                     )
+        for test, point in _tests(objects):
+            for outcome in _decided(test):
+                said = "always" if outcome else "never"
+                yield self.finding(
+                    message=f"this check is {said} true: it asks for a thing and its opposite",
+                    severity=Severity.ERROR,
+                    place=locator.place(point.statement.site),
+                    effect="the check passes on all ranks" if outcome else "no rank passes it",
+                    help="Ask for one of the two, or put parentheses around what belongs together",
+                )
         for compare, point in objects.nodes(ir.Compare):
             text = _text_compared(objects, compare, point)
             if text:
@@ -362,6 +375,15 @@ def _parts_of(test: ir.Expr) -> Iterator[ir.Expr]:
             tests.append(test.left)
         else:
             yield test
+
+
+def _decided(test: ir.Expr) -> Iterator[bool]:
+    """The one outcome of a rank check that contradicts itself."""
+    for part in expressions_in(test):
+        outcome = always(part) if isinstance(part, ir.BoolOp) else None
+        if outcome is not None and (asks_rank(part) or not ASKS.isdisjoint(ir.tokens_of(part))):
+            yield outcome
+            return
 
 
 def _uncalled(objects: Objects, node: ir.Expr, point: Point) -> Iterator[str]:
