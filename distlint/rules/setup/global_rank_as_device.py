@@ -259,7 +259,8 @@ def _places(cause: Origin, uses: tuple[DeviceNumber, ...]) -> list[int]:
     """The definition, if its name says that it is meant for a device; and the uses."""
     sites = list(dict.fromkeys(use.site for use in uses))
     statement = cause.point.statement
-    if isinstance(statement, ir.Assign) and statement.site not in sites:
+    used_there = any(use.point.statement is statement for use in uses)
+    if isinstance(statement, ir.Assign) and not used_there:
         if all(_OF_THE_NODE.search(ir.last_name(target)) for target in statement.targets):
             return [statement.site, *sites]
     return sites
