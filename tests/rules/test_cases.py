@@ -1,13 +1,16 @@
 """The cases of each rule, under ``cases/CODE/``: what it reports, and mostly what it does not.
 
 A case is one script, or a directory where it takes several files. The rule has to report the lines
-with a mark, ``# expect: CODE``, and no other: a case without a mark has to be silent.
+with a mark, ``# expect: CODE``, and no other: a case without a mark has to be silent. One whose
+name begins with ``miss_`` is not judged right yet.
 """
 
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
@@ -18,6 +21,7 @@ from tests.support import SCRIPT
 
 CODES = sorted((Path(__file__).parent / "cases").iterdir())
 CASES = [case for code in CODES for case in sorted(code.glob("[!._]*"))]
+Test = TypeVar("Test", bound=Callable[..., None])
 
 
 def named(case: Path) -> str:
@@ -28,12 +32,25 @@ def test_each_directory_is_named_after_a_rule() -> None:
     assert [code.name for code in CODES if code.name not in rules()] == []
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case.is_file()], ids=named)
+def judged(cases: Iterable[Path]) -> Callable[[Test], Test]:
+    """The test for each of these cases."""
+    known = pytest.mark.xfail(strict=True, reason="known: what is judged right loses the prefix")
+    return pytest.mark.parametrize(
+        "case",
+        [
+            pytest.param(case, marks=[known] if case.name.startswith("miss_") else [])
+            for case in cases
+        ],
+        ids=named,
+    )
+
+
+@judged(case for case in CASES if case.is_file())
 def test_script(case: Path) -> None:
     holds(case, case.parent.name, SCRIPT)
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case.is_dir()], ids=named)
+@judged(case for case in CASES if case.is_dir())
 def test_directory(case: Path, tmp_path: Path) -> None:
     """Each script among the files is checked. They are copied into a repository of their own."""
     shutil.copytree(case, tmp_path, dirs_exist_ok=True)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.names import calls_of, placed
+from distlint.analyzer.static.batches import over_batches
+from distlint.analyzer.static.names import calls_of, expressions_in, placed
 from distlint.analyzer.static.objects import CallSite, objects_of
 from distlint.analyzer.static.reaching_definitions import holds, path_of
 from distlint.fixers import names
@@ -34,6 +35,12 @@ if TYPE_CHECKING:
 _KEEPS = frozenset({"append", "extend", "appendleft"})
 _ARITHMETIC = frozenset({"+", "*", "/", "-"})
 _OPTIMIZER = re.compile(r"^(\w+_)?opt(im|imizer)?(_\w+)?$|scaler", re.IGNORECASE)
+
+_ONE_BATCH = re.compile(r"batch(?!es|s|_?load|_?iter)", re.IGNORECASE)
+_PLAIN = frozenset({"item", "tolist", "detach", "numpy"})
+_NUMBERS = frozenset({("float",), ("int",), ("len",)})
+
+Loop = ir.For | ir.While
 
 
 class GraphAccumulation(SourceRule):
@@ -70,15 +77,17 @@ class GraphAccumulation(SourceRule):
     ## What is reported
 
     In a training loop: `total += loss`, `total = total + loss` or `losses.append(loss)`, if
-    `backward()` is called on that loss in the same loop and not on the sum. Also
-    `meter.update(loss)`, if the method, in this file or another one of the project, does the same.
+    `backward()` is called in the same loop on that loss, or on `loss + other`, and not on what is
+    accumulated. Also `meter.update(loss)`, if the method, in this file or another one of the
+    project, does the same.
 
     ## What is not reported
 
     - `detach()`, `item()`, `float()` and similar calls; a loss variable that was assigned such a
       value.
     - `backward()` is called on the sum.
-    - The sum or list is re-created or emptied in the same loop, or once per optimizer step.
+    - The sum or list is re-created or emptied in the same loop, once per optimizer step, or once
+      per batch.
     - Code under `torch.no_grad()`, and loops without a backward pass.
     - The loss is added to an object of another library, such as a running average.
     - The file is a test (`test_*.py`): it runs few steps.
@@ -310,17 +319,23 @@ assert loop.total.grad_fn is None, "the graphs of all steps are held"
         summed = {path_of(each.loss) for each in backwards(objects)}
         told: set[int] = set()
         for backward in backwards(objects):
-            loss = path_of(backward.loss)
             loops = list(loops_around(backward.site.point))
-            if loss is None or not loops:
+            if not loops:
                 continue
-            loop, *outer = _up_to_step(loops)
-            scope = backward.site.point.scope
-            kept_here = (*_keepers(loop, loss), *_kept_by_methods(objects, scope, loop, loss))
-            for statement, kept in kept_here:
-                if kept in summed or statement.site in told:
+            loop, scope = loops[0], backward.site.point.scope
+            terms = _Terms(loop, backward.loss)
+            kept_here = (
+                (statement, kept, loss)
+                for loss in terms.losses
+                for statement, kept in (
+                    *_keepers(loop, loss),
+                    *_kept_by_methods(objects, scope, loop, loss),
+                )
+            )
+            for statement, kept, loss in kept_here:
+                if kept in summed or kept in terms.sums or statement.site in told:
                     continue
-                if any(_begun_anew(each, kept) for each in (loop, *outer)):
+                if _is_of_one_step(loops, scope, kept):
                     continue
                 if _made_plain(loop, loss, statement, backward):
                     continue
@@ -339,7 +354,17 @@ assert loop.total.grad_fn is None, "the graphs of all steps are held"
                 )
 
 
-def _up_to_step(loops: list[ir.For | ir.While]) -> list[ir.For | ir.While]:
+def _is_of_one_step(loops: list[Loop], scope: Scope, kept: Path) -> bool:
+    """Is the sum or the list of one step, or of one batch?"""
+    anew = [number for number, loop in enumerate(loops) if _begun_anew(loop, kept)]
+    if not anew:
+        return False
+    return anew[0] < len(_up_to_step(loops)) or any(
+        _is_one_batch(loops[: number + 1], scope) for number in anew
+    )
+
+
+def _up_to_step(loops: list[Loop]) -> list[Loop]:
     """The loops of one optimizer step: over its parts, and the one that takes the steps."""
     for number, loop in enumerate(loops):
         for statement, _ in placed(loop.body):
@@ -350,7 +375,106 @@ def _up_to_step(loops: list[ir.For | ir.While]) -> list[ir.For | ir.While]:
     return loops[:1]
 
 
-def _keepers(loop: ir.For | ir.While, loss: Path) -> Iterator[tuple[ir.Stmt, Path]]:
+def _is_one_batch(loops: list[Loop], scope: Scope) -> bool:
+    """Does the last of these loops go over batches, and those inside over something else?"""
+    sources = over_batches(scope.body)
+
+    def takes_batches(loop: Loop) -> bool:
+        return loop in sources or any(
+            isinstance(each, ir.Assign) and each.value in sources for each in loop.body
+        )
+
+    *inside, outer = loops
+    return takes_batches(outer) and all(
+        not takes_batches(loop) or _is_over_parts(loop) for loop in inside
+    )
+
+
+def _is_over_parts(loop: Loop) -> bool:
+    """Does a loop go over the parts of what is called a batch?"""
+    return isinstance(loop, ir.For) and any(
+        _ONE_BATCH.search(name) for name in ir.names_in(loop.iterable)
+    )
+
+
+class _Terms:
+    """What a backward pass in a loop goes through: its loss, and the terms that are added up in it.
+
+    A term has a graph if it comes from a call in the loop, and is not made a number there.
+    """
+
+    def __init__(self, loop: Loop, loss: ir.Expr) -> None:
+        self._bound: dict[Path, list[ir.Expr | None]] = {}
+        for statement, around in placed(loop.body):
+            stops = any(_stops_graph(here.owner) for here in around)
+            if isinstance(statement, (ir.Assign, ir.AugAssign)):
+                for path in _bound_by(statement):
+                    value = None if stops else statement.value
+                    self._bound.setdefault(path, []).append(value)
+        self.sums: set[Path] = set()
+        found = dict.fromkeys(self._in(loss))
+        own = path_of(loss)
+        self.losses = list(dict.fromkeys((*([own] if own is not None else []), *found)))
+
+    def _in(self, node: ir.Expr) -> Iterator[Path]:
+        path = path_of(node)
+        if path is not None:
+            yield from self._of(path)
+        elif isinstance(node, ir.Binary) and node.op in _ARITHMETIC:
+            is_sum = node.op in ("+", "-")
+            if is_sum or not self._varies(node.right):
+                yield from self._in(node.left)
+            if is_sum or (node.op == "*" and not self._varies(node.left)):
+                yield from self._in(node.right)
+
+    def _varies(self, factor: ir.Expr) -> bool:
+        """Does it depend on a variable of the loop, which may be a number?"""
+        return any(path_of(part) in self._bound for part in expressions_in(factor))
+
+    def _of(self, path: Path) -> Iterator[Path]:
+        """A term, or those that it is the sum of."""
+        values = self._bound.get(path, [])
+        if path in self.sums or not values:
+            return
+        if all(each is not None and _keeps_graph(each) for each in values):
+            yield path
+            return
+        self.sums.add(path)
+        for each in values:
+            if each is not None:
+                yield from self._in(each)
+
+
+def _bound_by(statement: ir.Assign | ir.AugAssign) -> Iterator[Path]:
+    targets = statement.targets if isinstance(statement, ir.Assign) else (statement.target,)
+    for target in targets:
+        for part in _parts(target):
+            path = path_of(part)
+            if path is not None:
+                yield path
+
+
+def _keeps_graph(value: ir.Expr) -> bool:
+    """Is it what a call gives, and no number?"""
+    return (
+        isinstance(value, ir.Call)
+        and path_of(value.func) not in _NUMBERS
+        and not any(
+            isinstance(part, ir.Call) and ir.last_name(part.func) in _PLAIN
+            for part in _receivers(value)
+        )
+    )
+
+
+def _receivers(call: ir.Expr) -> Iterator[ir.Expr]:
+    """A call, what its method is called on, and so on."""
+    node = call
+    while isinstance(node, (ir.Call, ir.Attribute)):
+        yield node
+        node = node.func if isinstance(node, ir.Call) else node.value
+
+
+def _keepers(loop: Loop, loss: Path) -> Iterator[tuple[ir.Stmt, Path]]:
     """The statements of a loop that add a loss to something, or put it into a list."""
     for statement, around in placed(loop.body):
         if any(_stops_graph(here.owner) for here in around):
@@ -382,7 +506,7 @@ def _adds(statement: ir.Stmt, loss: Path) -> Iterator[Path]:
 
 
 def _kept_by_methods(
-    objects: Objects, scope: Scope, loop: ir.For | ir.While, loss: Path
+    objects: Objects, scope: Scope, loop: Loop, loss: Path
 ) -> Iterator[tuple[ir.Stmt, Path]]:
     """The statements of a loop that hand a loss to a method which adds it up, as a meter's does."""
     for point in objects.points_in(scope):
@@ -502,7 +626,7 @@ def _carries(node: ir.Expr, loss: Path) -> bool:
     return False
 
 
-def _begun_anew(loop: ir.For | ir.While, kept: Path) -> bool:
+def _begun_anew(loop: Loop, kept: Path) -> bool:
     """Is the sum or the list given another value in the loop, or emptied?"""
     for statement, _ in placed(loop.body):
         if isinstance(statement, ir.Assign):
@@ -525,7 +649,7 @@ def _parts(target: ir.Expr) -> tuple[ir.Expr, ...]:
     return target.items if isinstance(target, ir.Display) else (target,)
 
 
-def _made_plain(loop: ir.For | ir.While, loss: Path, keeper: ir.Stmt, backward: Backward) -> bool:
+def _made_plain(loop: Loop, loss: Path, keeper: ir.Stmt, backward: Backward) -> bool:
     """May the loss that is kept be another value than the one that was back-propagated?"""
     there, here = backward.site.point.statement.site, keeper.site
     for statement, _ in placed(loop.body):
