@@ -18,7 +18,7 @@ _CLIPS = tuple(
     f"torch.nn.utils.{name}" for name in ("clip_grad_norm_", "clip_grad_value_", "clip_grad_norm")
 )
 CLIP_NAMES = frozenset(name.rpartition(".")[2] for name in _CLIPS)
-_BACKWARD = frozenset({"backward", "manual_backward"})
+BACKWARD = frozenset({"backward", "manual_backward"})
 _ACCELERATOR = "accelerate.Accelerator."
 
 
@@ -35,7 +35,7 @@ def backwards(objects: Objects, scope: Scope | None = None) -> Iterator[Backward
     """``loss.backward()``, ``scaler.scale(loss).backward()``, ``accelerator.backward(loss)``: in
     the module, or in one function.
     """
-    every = objects.calls(_BACKWARD) if scope is None else objects.calls_in(scope, _BACKWARD)
+    every = objects.calls(BACKWARD) if scope is None else objects.calls_in(scope, BACKWARD)
     for site in every:
         func = site.call.func
         if not isinstance(func, ir.Attribute):
@@ -57,6 +57,39 @@ def backwards(objects: Objects, scope: Scope | None = None) -> Iterator[Backward
 def torch_clips(objects: Objects) -> Iterator[CallSite]:
     """The calls of torch's functions that clip gradients."""
     yield from objects.calls_to(*_CLIPS)
+
+
+def wrapper_clips(objects: Objects) -> Iterator[CallSite]:
+    """The clips by a method of what holds the gradients, as FSDP has one.
+
+    Of an object of an unknown class, if it is given a bound and no parameters.
+    """
+    for site in objects.calls(CLIP_NAMES):
+        func = site.call.func
+        if not isinstance(func, ir.Attribute) or objects.callee(site) is not None:
+            continue
+        called = objects.called(site)
+        entry = objects.catalogue.lookup(called)
+        made = entry.collective if entry is not None else None
+        if called:
+            is_clip = (
+                made is not None and made.kind == "grad_norm" and made.group_kind == "receiver"
+            )
+        else:
+            is_clip = func.attr == "clip_grad_norm_" and _is_bound_alone(site.call)
+        if is_clip:
+            yield site
+
+
+def _is_bound_alone(call: ir.Call) -> bool:
+    """Is a clip given how far, and of no parameters?"""
+    by_place = [each for each in call.args if each.keyword is None]
+    return len(by_place) <= 1 and all(
+        each.keyword in (None, "max_norm", "norm_type")
+        and not each.star
+        and not isinstance(each.value, ir.Call)
+        for each in call.args
+    )
 
 
 def accelerator_clips(objects: Objects) -> Iterator[CallSite]:

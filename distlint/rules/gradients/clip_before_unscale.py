@@ -22,6 +22,7 @@ from distlint.rules.gradients._steps import (
     exclude,
     in_order,
     torch_clips,
+    wrapper_clips,
 )
 from distlint.source.finding import Finding, Fix, Related, Severity
 
@@ -65,8 +66,8 @@ class ClipBeforeUnscale(SourceRule):
 
     ## What is reported
 
-    `scaler.scale(loss).backward()`, then `clip_grad_norm_` or `clip_grad_value_`, then
-    `scaler.step(optimizer)`, with no `unscale_` in between.
+    `scaler.scale(loss).backward()`, then `clip_grad_norm_` or `clip_grad_value_`, also FSDP's
+    `model.clip_grad_norm_`, then `scaler.step(optimizer)`, with no `unscale_` in between.
 
     ## What is not reported
 
@@ -199,7 +200,7 @@ assert moved > 0.5, f"the weights moved by {moved}"
         if "scale" not in module.tokens or CLIP_NAMES.isdisjoint(module.words):
             return
         objects = objects_of(module, catalogue)
-        for clip in torch_clips(objects):
+        for clip in (*torch_clips(objects), *wrapper_clips(objects)):
             found = _scaled_before(objects, clip)
             if found is not None:
                 scaled, step = found
