@@ -10,25 +10,30 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
+from distlint.analyzer.static.names import calls_of
 from distlint.analyzer.static.objects import CallSite, Objects, objects_of
 from distlint.analyzer.static.reaching_definitions import Point, path_of
 from distlint.fixers import statements
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._steps import (
+    BACKWARD,
     CLIP_NAMES,
     accelerator_clips,
     backwards,
     conditions,
+    exclude,
     torch_clips,
+    wrapper_clips,
 )
 from distlint.rules.setup._order import meant
+from distlint.rules.training import loops_around
 from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable, Iterator
 
-    from distlint.analyzer.ir.positions import Locators
+    from distlint.analyzer.ir.positions import Locator, Locators
     from distlint.analyzer.project.project import Module
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
@@ -76,18 +81,20 @@ class ClipBeforeLastBackward(SourceRule):
       once for several of them.
     - `accelerator.clip_grad_norm_` inside `accelerator.accumulate(...)` that is not guarded by
       `accelerator.sync_gradients`.
+    - A clip before the backward pass, in a loop or a function that also zeroes the gradients.
     - A clip in `training_step` of a `LightningModule` with automatic optimization: it runs before
       the backward pass.
 
     ## What is not reported
 
     - A clip inside a condition that tests for the end of the accumulation window.
-    - Loops in which each backward pass is followed by a step.
+    - Loops in which each backward pass is followed by a step, and the clip is between the two.
 
     ## Fix safety
 
     Unsafe: the clip is moved to the start of the branch that steps; with Accelerate it is put under
     `if accelerator.sync_gradients:`. The steps may become larger than those that were tuned for.
+    Not offered for a clip before the backward pass.
 
     ## References
 
@@ -233,7 +240,7 @@ class Net(L.LightningModule):
         objects = objects_of(module, catalogue)
         locator = locators.of(module.key)
         steps = _Steps(objects)
-        for clip in torch_clips(objects):
+        for clip in (*torch_clips(objects), *wrapper_clips(objects)):
             step = None if _at_the_end(objects, clip.point) else steps.of_window(clip)
             if step is not None:
                 yield self.finding(
@@ -253,6 +260,8 @@ class Net(L.LightningModule):
                     effect="the gradients are not clipped",
                     help="Use `Trainer(gradient_clip_val=...)` or `on_before_optimizer_step`",
                 )
+            else:
+                yield from self._in_vain(objects, clip, locator)
         for clip in accelerator_clips(objects):
             if _accumulates(clip.point) and not _at_the_end(objects, clip.point):
                 yield self.finding(
@@ -263,6 +272,20 @@ class Net(L.LightningModule):
                     help="Put it under `if accelerator.sync_gradients:`",
                     fix=partial(_guarded, clip, Draft(locator, module, catalogue)),
                 )
+            else:
+                yield from self._in_vain(objects, clip, locator)
+
+    def _in_vain(self, objects: Objects, clip: CallSite, locator: Locator) -> Iterator[Finding]:
+        backward = _backward_behind(objects, clip)
+        if backward is not None:
+            yield self.finding(
+                message="gradients are clipped before the backward pass",
+                severity=Severity.WARNING,
+                place=locator.place(clip.call.site),
+                related=(Related("backward pass", locator.place(backward.call.site)),),
+                effect="the gradients are not clipped",
+                help="Clip between `backward()` and `optimizer.step()`",
+            )
 
 
 def _guarded(clip: CallSite, draft: Draft) -> Fix:
@@ -396,3 +419,72 @@ def _is_before_backward(objects: Objects, clip: CallSite) -> bool:
         and any("LightningModule" in ir.tokens_of(base) for base in cls.bases)
         and all(_BY_HAND.isdisjoint(method.tokens) for method in cls.methods.values())
     )
+
+
+def _backward_behind(objects: Objects, clip: CallSite) -> CallSite | None:
+    """The first backward pass of a turn whose gradients are zeroed, where a clip comes before it.
+
+    The turn is one of the clip's loop, or a call of its function. A step in between takes what the
+    turn before has left, and so do gradients that come from elsewhere.
+    """
+    turn = _Turn(objects, clip)
+    passes = [site for site in turn.calls(BACKWARD) if isinstance(site.call.func, ir.Attribute)]
+    zeroed = [turn.place(site) for site in turn.calls({"zero_grad"}) if turn.always(site)]
+    if not passes or not zeroed:
+        return None
+    first = min(passes, key=turn.place)
+    at, behind = turn.place(clip), turn.place(first)
+    steps = [turn.place(site) for site in turn.calls({"step"}) if _is_optimizer(site)]
+    if at > behind or any(at < step < behind for step in steps):
+        return None
+    if min(zeroed) > at and not any(step > behind for step in steps):
+        return None
+    return None if turn.may_have_gradients() else first
+
+
+class _Turn:
+    """One turn of the loop that a clip stands in, or one call of its function."""
+
+    def __init__(self, objects: Objects, clip: CallSite) -> None:
+        self._objects, self._clip = objects, clip
+        self._loop = next(loops_around(clip.point), None)
+        self._blocks = {id(here.block) for here in clip.point.around}
+
+    def place(self, site: CallSite) -> int:
+        return site.point.statement.site
+
+    def calls(self, names: Collection[str]) -> Iterator[CallSite]:
+        """The calls of these names in the same turn as the clip."""
+        for site in self._objects.calls_in(self._clip.point.scope, names):
+            if self._is_inside(site.point) and not exclude(site.point, self._clip.point):
+                yield site
+
+    def _is_inside(self, point: Point) -> bool:
+        return self._loop is None or any(here.owner is self._loop for here in point.around)
+
+    def always(self, site: CallSite) -> bool:
+        """Is a call made in each turn that clips?"""
+        return all(
+            id(here.block) in self._blocks
+            for here in site.point.around
+            if isinstance(here.owner, (ir.If, ir.For, ir.While, ir.Try))
+        )
+
+    def may_have_gradients(self) -> bool:
+        """Does the turn make gradients before the clip, by hand or in a function?"""
+        for point in self._objects.points_in(self._clip.point.scope):
+            if point.statement.site > self.place(self._clip) or not self._is_inside(point):
+                continue
+            if "grad" in ir.tokens_of(point.statement):
+                return True
+            for call in calls_of(point.statement):
+                if self._goes_backward(CallSite(call, point)):
+                    return True
+        return False
+
+    def _goes_backward(self, site: CallSite) -> bool:
+        called = self._objects.callee(site)
+        if called is None and isinstance(site.call.func, ir.Name):
+            there = self._objects.module.imported(site.call.func.id)
+            called = there[1] if there is not None else None
+        return isinstance(called, ir.Function) and not BACKWARD.isdisjoint(called.tokens)
