@@ -31,7 +31,7 @@ def partial_read(use: Issued) -> int | None:
     buffer = _variable(use.buffer)
     if buffer is None or root_of(use) is None or not isinstance(use.statement, ir.Evaluate):
         return None
-    if any(_is_rank_test(here.owner.test) for here in use.around if isinstance(here.owner, ir.If)):
+    if any(is_rank_test(here.owner.test) for here in use.around if isinstance(here.owner, ir.If)):
         return None
     tainted = {buffer}
     first: int | None = None
@@ -58,15 +58,15 @@ def _variable(node: ir.Expr | None) -> str | None:
     return node.id if isinstance(node, ir.Name) else None
 
 
-def _is_rank_test(test: ir.Expr) -> bool:
+def is_rank_test(test: ir.Expr) -> bool:
     """Does an expression speak of ranks, by the look of its names and strings?"""
     return any(_RANK_LIKE.search(token.lower()) for token in ir.tokens_of(test))
 
 
 def _knows_the_rank(step: Step, tainted: set[str]) -> bool:
     """Does the author tell ranks apart: for these values, or for all that follows?"""
-    if not any(_is_rank_test(guard) for guard in step.guards) and not (
-        step.role == "test" and _is_rank_test(step.node)
+    if not any(is_rank_test(guard) for guard in step.guards) and not (
+        step.role == "test" and is_rank_test(step.node)
     ):
         return False
     return step.role == "leave" or mentions(step.node, tainted)
@@ -106,7 +106,7 @@ def _matters(step: Step, use: Issued) -> bool:
         and isinstance(node, ir.Call)
         and isinstance(node.func, ir.Name)
         and node.func.id == "print"
-        and not _is_rank_test(node)
+        and not is_rank_test(node)
         and not _replaces_print(use)
     )
 

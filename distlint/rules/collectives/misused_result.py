@@ -14,6 +14,7 @@ from distlint.rules.collectives._following import path_of
 from distlint.rules.collectives._issued import Issued, issued
 from distlint.rules.collectives._none_result import is_none_used
 from distlint.rules.collectives._partial_result import partial_read, root_of
+from distlint.rules.collectives._temporary import is_lost
 from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
@@ -43,15 +44,18 @@ class MisusedCollectiveResult(SourceRule):
 
     ## Why is this bad?
 
-    The first kind fails at the next use, or passes `None` along. The second kind raises no error:
-    after a `reduce`, the other ranks hold partial sums that look like results. A decision based on
-    them ("is this the best loss?") makes the ranks diverge.
+    A return value of `None` fails at the next use, or is passed along. The other kinds raise no
+    error. What is left in a temporary is gone, and each rank continues with its own value. After a
+    `reduce`, the other ranks hold partial sums that look like results. A decision based on them
+    ("is this the best loss?") makes the ranks diverge.
 
     ## What is reported
 
     - The return value of a collective that works in place: `x = dist.all_reduce(x)` is `None`. The
       same holds for `broadcast`, `all_gather`, `reduce`, `gather`, `scatter` and their object
       versions. An error, if the value is used.
+    - A tensor that nothing refers to: `dist.all_reduce(total * 4)`, `dist.all_reduce(x.float())`,
+      `dist.all_reduce(torch.tensor(x))`. A warning.
     - The tensor of `dist.reduce`, or the list of `dist.gather`, read on all ranks, where the value
       decides a branch or is printed. A warning, placed at the read.
 
@@ -59,6 +63,9 @@ class MisusedCollectiveResult(SourceRule):
 
     - The value is read under a check for the destination rank, or passed on, for example to
       `broadcast` or a logger.
+    - A temporary that is made of constants or of the rank alone, as in
+      `dist.all_reduce(torch.zeros(1).cuda())`: a way to meet. A `clone()`, as in a benchmark. One
+      that only the source of a broadcast sends.
     - The destination is not a literal number, or the read is not in straight-line code after the
       call.
     - The return value is stored and never used, or only compared with `None`; or a function that
@@ -176,6 +183,20 @@ dist.destroy_process_group()
 """,
         ),
         Example(
+            title="A temporary is reduced",
+            effect="wrong data",
+            code="""\
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+hits = torch.tensor(1 + dist.get_rank())
+dist.all_reduce(hits.float())  # expect: DST118
+print("hits =", hits.item())
+dist.destroy_process_group()
+""",
+        ),
+        Example(
             title="A reduced value that is read on all ranks",
             effect="wrong data",
             ranks=4,
@@ -231,6 +252,8 @@ dist.destroy_process_group()
                 continue
             if is_none_used(use):
                 yield self._nothing_returned(use, module, locators)
+            elif is_lost(use):
+                yield self._lost(use, module, locators)
             elif use.row.result == "root_only":
                 site = partial_read(use)
                 if site is not None:
@@ -247,6 +270,15 @@ dist.destroy_process_group()
             fix=lambda: self._without_target(
                 use, Draft(locators.of(module.key), module, _known(use))
             ),
+        )
+
+    def _lost(self, use: Issued, module: Module, locators: Locators) -> Finding:
+        return self.finding(
+            message=f"`{use.op}` leaves its result in a temporary",
+            severity=Severity.WARNING,
+            place=locators.of(module.key).place(use.call.site),
+            effect="the ranks continue with their own values",
+            help="Give it a name first, and read that afterwards",
         )
 
     def _without_target(self, use: Issued, draft: Draft) -> Fix:
