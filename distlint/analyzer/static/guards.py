@@ -96,7 +96,8 @@ _JOINS = re.compile(
     re.IGNORECASE,
 )
 """Words of what may make a process group, here or in a library."""
-_STARTS = frozenset({"init_process_group", "DistributedDataParallel", "DDP", "FSDP", "LOCAL_RANK"})
+_JOIN = "init_process_group"
+_STARTS = frozenset({_JOIN, "DistributedDataParallel", "DDP", "FSDP", "LOCAL_RANK"})
 
 
 def is_distributed(module: Module) -> bool:
@@ -236,7 +237,7 @@ class Guards:
         """May a name that is tested for truth stand for a rank test?"""
         name = ir.last_name(flag)
         if isinstance(flag, ir.Name) and _is_param(name, scope):
-            return "best" not in name
+            return "best" not in name and not self._is_given_alike(name, scope, depth)
         if (name, id(scope.function)) in self._raised:
             return True
         for value, where in self._assigned.get(name, ()):
@@ -256,6 +257,54 @@ class Guards:
             for function in self.names.module.functions
             if function.name == name
             for token in function.tokens
+        )
+
+    def _is_given_alike(self, name: str, scope: Scope, depth: int) -> bool:
+        """Is a parameter the same on all ranks: by each caller, or as there are none yet?
+
+        They begin to be where the function makes the process group, itself or by a helper.
+        """
+        function = scope.function
+        assert function is not None
+        if _rank_words((name,)):
+            return False
+        passed = [self._passed(each, name, function) for each in self.callers(scope)]
+        told = [
+            value is not None and self._value_tells(value, point, depth) for value, point in passed
+        ]
+        if self._joins(function):
+            return not any(told)
+        return bool(passed) and not any(told) and all(value is not None for value, _ in passed)
+
+    def _passed(
+        self, caller: CallSite, name: str, function: ir.Function
+    ) -> tuple[ir.Expr | None, Point]:
+        """What a call passes for a parameter, or its default; None where that is not known."""
+        param = next(each for each in function.params if each.name == name)
+        places = [each.name for each in function.params if not each.star]
+        position = None if param.keyword_only or param.star else places.index(name)
+        if position is not None and function.owner:
+            position -= 1
+        given = self.objects.argument(caller, name, position)
+        if given.absent:
+            return param.default, caller.point
+        return given.value, caller.point
+
+    def _value_tells(self, value: ir.Expr, point: Point, depth: int) -> bool:
+        """May a value that is passed for a flag be that of some ranks?"""
+        if isinstance(value, ir.Literal):
+            return False
+        if isinstance(value, (ir.Name, ir.Attribute)) and depth:
+            if _rank_words(ir.tokens_of(value)):
+                return True
+            return self._flag_tells(value, point.scope, depth - 1)
+        return True
+
+    def _joins(self, function: ir.Function) -> bool:
+        """Does a function make the process group, or one that it calls?"""
+        return _JOIN in function.tokens or any(
+            _JOIN in other.tokens and not other.owner and other.name in function.tokens
+            for other in self.names.module.functions
         )
 
     def _is_raised_beside(self, name: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,8 @@ from distlint.rules.checkpoints._all_ranks import (
     on_all_ranks,
     on_rank_0_only,
 )
+from distlint.rules.checkpoints._commands import RUN_NAMES, deleting
+from distlint.rules.gradients._steps import exclude
 from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
@@ -28,9 +30,9 @@ if TYPE_CHECKING:
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.project import Module
     from distlint.analyzer.static.guards import Guards
-    from distlint.analyzer.static.names import Around
+    from distlint.analyzer.static.names import Around, Names, Scope
     from distlint.analyzer.static.objects import CallSite
-    from distlint.analyzer.static.reaching_definitions import Point
+    from distlint.analyzer.static.reaching_definitions import Path, Point
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 
@@ -46,6 +48,9 @@ _TELLS_PATH = frozenset({"broadcast_object_list", "scatter_object_list", "broadc
 _READS = frozenset({"load", "load_file", "safe_open", "open", "load_state_dict", "read_text"})
 _MEETS = frozenset({"barrier", "wait_for_everyone", "all_reduce", "all_gather", *_TELLS_PATH})
 _LOGS = frozenset({"print", "debug", "info", "warning", "error", "log"})
+_MAKES = frozenset(
+    {"makedirs", "mkdir", "open", "save", "save_file", "save_pretrained", "copytree", "touch"}
+)
 _FORGIVING = frozenset(
     {"OSError", "FileNotFoundError", "FileExistsError", "Exception", "BaseException"}
 )
@@ -82,6 +87,9 @@ class DeleteOnAllRanks(SourceRule):
 
     - `shutil.rmtree`, `os.remove` and similar calls that all ranks make on a path that is the same
       on all ranks, such as the rotation of old checkpoints or an `--overwrite` option.
+    - The same by a command: `os.system("rm ...")`, `subprocess.run(["rm", ...])`.
+    - The same where a missing file is no error, as with `rm -rf` and `ignore_errors=True`, if a
+      rank writes to the path again before the ranks meet.
     - The same in a region that the ranks go through one at a time, such as
       `with accelerator.main_process_first():`, if the code checks only that the file exists.
     - A temporary file whose name is sent to the other ranks, if its `with` block ends right after
@@ -94,8 +102,8 @@ class DeleteOnAllRanks(SourceRule):
 
     - A rank check around the call, before it, or in the callers, in this file and in others.
     - The path contains the rank, or is temporary.
-    - A missing file is no error: `ignore_errors=True`, `missing_ok=True`, an exception handler, or
-      `suppress`.
+    - A missing file is no error: `ignore_errors=True`, `missing_ok=True`, an exception handler,
+      `suppress`, or a command whose result is not checked; and nothing is written there again.
     - Nothing shows that several processes run this code, neither in the file nor in files of the
       project that call it.
 
@@ -335,28 +343,32 @@ dist.barrier()
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
         yield from self._gone_too_early(module, catalogue, locators)
-        if _NAMES.isdisjoint(module.tokens | set(module.aliases.values())):
+        words = module.tokens | set(module.aliases.values())
+        if (_NAMES | RUN_NAMES).isdisjoint(words):
             return
         yield from self._on_each_node(module, catalogue, locators)
-        for site, guards in on_all_ranks(module, catalogue, _NAMES, _or_under_deepspeed):
-            called = guards.objects.called(site)
-            path = guards.objects.argument(site, "path", 0).value
-            if called not in _DELETERS or path is None or is_forgiven(site):
+        for site, guards in on_all_ranks(
+            module, catalogue, _NAMES | RUN_NAMES, _or_under_deepspeed
+        ):
+            deletion = _deletion(guards, site)
+            if deletion is None or guards.is_own(deletion.path, site.point):
                 continue
-            if guards.is_own(path, site.point):
+            if not deletion.fails and not _is_made_again(guards, site, deletion.path):
                 continue
             when = "" if _or_under_deepspeed(site.point) is None else " with DeepSpeed"
             finding = self.finding(
-                message=f"all ranks call `{called.rpartition('.')[2]}` on the same path{when}",
+                message=f"all ranks call `{deletion.by}` on the same path{when}",
                 severity=Severity.WARNING,
                 place=locators.of(module.key).place(site.call.site),
-                effect="the first rank deletes, and the others fail or delete new files",
+                effect="the first rank deletes, and the others fail or delete new files"
+                if deletion.fails
+                else "a late rank deletes what others have written again",
                 help="Delete on rank 0 only, and call a barrier afterwards",
                 fix=partial(
                     _fix,
                     guards,
                     site,
-                    path,
+                    deletion.path,
                     Draft(locators.of(module.key), module, catalogue),
                 ),
             )
@@ -365,8 +377,7 @@ dist.barrier()
                     finding,
                     preview=True,
                     severity=Severity.INFO,
-                    message="each launched process calls "
-                    f"`{called.rpartition('.')[2]}` on the same path",
+                    message=f"each launched process calls `{deletion.by}` on the same path",
                 )
             yield finding
         for site in _one_after_another(module, catalogue):
@@ -429,28 +440,88 @@ def _fix(guards: Guards, site: CallSite, path: ir.Expr, draft: Draft) -> Fix:
     return on_rank_0_only(site, draft)
 
 
-def _is_used_behind(guards: Guards, site: CallSite, path: ir.Expr) -> bool:
-    """Do all ranks go on with what was deleted, before they meet: ``os.makedirs(path)``?"""
-    name = path_of(path)
-    if name is None:
-        return False
-    behind = sorted(
-        (
-            point
-            for point in guards.objects.points_in(site.point.scope)
-            if point.statement.site > site.point.statement.site
-        ),
-        key=lambda point: point.statement.site,
+@dataclass(frozen=True, slots=True)
+class _Deletion:
+    """What a call deletes, and by what; does it fail where that is missing?"""
+
+    by: str
+    path: ir.Expr
+    fails: bool
+
+
+def _deletion(guards: Guards, site: CallSite) -> _Deletion | None:
+    command = deleting(guards.objects, site)
+    if command is not None:
+        fails = command.fails and not is_forgiven(site)
+        return _Deletion(command.program, command.words, fails)
+    called = guards.objects.called(site)
+    path = guards.objects.argument(site, "path", 0).value
+    if called not in _DELETERS or path is None:
+        return None
+    return _Deletion(called.rpartition(".")[2], path, not is_forgiven(site))
+
+
+def _behind(guards: Guards, site: CallSite) -> Iterator[Point]:
+    """The statements of the function behind a call, as long as the ranks have not met."""
+    points = sorted(
+        guards.objects.points_in(site.point.scope), key=lambda each: each.statement.site
     )
-    for point in behind:
+    for point in points:
+        if point.statement.site <= site.point.statement.site or exclude(site.point, point):
+            continue
         called = {ir.last_name(call.func) for call in calls_of(point.statement)}
         if not _MEETS.isdisjoint(called) and not guards.may_be_some_ranks(point):
-            return False
+            return
+        yield point
+
+
+def _is_used_behind(guards: Guards, site: CallSite, path: ir.Expr) -> bool:
+    """Do all ranks go on with what was deleted, before they meet: ``os.makedirs(path)``?"""
+    names = _variables(guards.names, path, site.point.scope)
+    for point in _behind(guards, site):
+        called = {ir.last_name(call.func) for call in calls_of(point.statement)}
         if not called.isdisjoint(_LOGS) or guards.may_be_some_ranks(point):
             continue
-        if any(holds(part, name) for part in expressions_of(point.statement)):
-            return True
+        for part in expressions_of(point.statement):
+            if names and all(holds(part, name) for name in names):
+                return True
     return False
+
+
+def _is_made_again(guards: Guards, site: CallSite, path: ir.Expr) -> bool:
+    """Does any rank write there again, before they meet?"""
+    known = [_variables(guards.names, path, site.point.scope)]
+    for point in _behind(guards, site):
+        for call in calls_of(point.statement):
+            if ir.last_name(call.func) in _MAKES and any(_is_in(names, call) for names in known):
+                return True
+        if isinstance(point.statement, ir.Assign):
+            if any(_is_in(names, point.statement.value) for names in known):
+                known += [{name} for each in point.statement.targets if (name := path_of(each))]
+    return False
+
+
+def _is_in(names: set[Path], node: ir.Expr) -> bool:
+    return bool(names) and all(holds(node, name) for name in names)
+
+
+def _variables(names: Names, path: ir.Expr, scope: Scope) -> set[Path]:
+    """The variables that a path, or a command, is made of."""
+    found: set[Path] = set()
+    stack: list[object] = [path]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ir.Call):
+            stack.extend(argument.value for argument in node.args)
+            if isinstance(node.func, ir.Attribute) and not isinstance(
+                node.func.value, ir.Attribute
+            ):
+                stack.append(node.func.value)  # `path.joinpath("a")`
+        elif isinstance(node, ir.Expr) and (name := path_of(node)) is not None:
+            found.add(name)
+        else:
+            stack.extend(ir.children(node))
+    return found
 
 
 def _one_after_another(module: Module, catalogue: Catalogue) -> Iterator[CallSite]:
