@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.project import Module
+    from distlint.analyzer.static.names import Scope
+    from distlint.analyzer.static.objects import Objects
     from distlint.analyzer.static.reaching_definitions import Point
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
@@ -27,6 +29,7 @@ _SCALES = re.compile(
     r"^scale$|unscale|optimizer_wrapper|OptimWrapper|manual_backward",
     re.IGNORECASE,
 )
+_NO_OPTIMIZER = re.compile(r"sched|prof|^env$", re.IGNORECASE)
 _BEHIND_FORWARD = frozenset({"backward", "step", "zero_grad"})
 
 
@@ -71,7 +74,8 @@ class Fp16NoScaler(SourceRule):
     - Regions whose dtype is not known, or that are given `enabled=`.
     - Backward passes of an optimizer, `optimizer.backward(loss)`, which may scale.
     - Functions without a backward pass: inference.
-    - Files in which nothing calls `step()`: the gradients are only measured, or used elsewhere.
+    - Functions whose gradients no optimizer of the file uses, in them, in their class, in what they
+      call or in what calls them: the gradients are only measured, or used elsewhere.
     - Regions around the backward pass and the step only; the one around the forward pass is
       reported.
     - Regions inside `no_grad`, and regions that contain nothing but a `no_grad` block: frozen
@@ -217,13 +221,14 @@ assert not torch.equal(model.weight, before), "nothing is learned"
             for each in backwards(objects)
             if not each.site.call.args  # optimizer.backward(loss) may scale
         }
+        steps = _Steps(objects)
         for region in autocasts(objects):
             enabled = [a for a in region.site.call.args if a.keyword == "enabled"]
             if region.dtype != "float16" or enabled or _is_frozen(region.site.point):
                 continue
             if _is_behind_forward(region.site.point.statement):
                 continue
-            if id(region.site.point.scope) in scopes:
+            if id(region.site.point.scope) in scopes and steps.reach(region.site.point.scope):
                 yield self.finding(
                     message="float16 autocast is used without loss scaling",
                     severity=Severity.WARNING,
@@ -231,6 +236,55 @@ assert not torch.equal(model.weight, before), "nothing is learned"
                     effect="gradients below 6e-8 become 0, and layers stop learning",
                     help="Use a `GradScaler`, or bfloat16",
                 )
+
+
+class _Steps:
+    """The functions of a module in which an optimizer steps."""
+
+    def __init__(self, objects: Objects) -> None:
+        self._scopes = objects.names.scopes
+        self._backward = {id(each.site.point.scope) for each in backwards(objects)}
+        self._stepping = [
+            site.point.scope
+            for site in objects.calls({"step"})
+            if isinstance(site.call.func, ir.Attribute)
+            and not _NO_OPTIMIZER.search(ir.last_name(site.call.func.value))
+        ]
+        self._mentioned = {
+            id(scope): frozenset[str]().union(
+                *(ir.tokens_of(point.statement) for point in objects.points_in(scope))
+            )
+            for scope in self._scopes
+        }
+
+    def reach(self, scope: Scope) -> bool:
+        """Does a step use the gradients of a function: in it, around it, or by what it calls?
+
+        In another method of its class, or where a caller steps.
+        """
+        seen = [scope]
+        for each in seen:  # grows by the callers
+            if any(self._is_close(each, stepping) for stepping in self._stepping):
+                return True
+            if each.function is not None:
+                name = each.function.name
+                seen += [
+                    other
+                    for other in self._scopes
+                    if name in self._mentioned[id(other)] and other not in seen
+                ]
+        return False
+
+    def _is_close(self, scope: Scope, stepping: Scope) -> bool:
+        own, other = scope.function, stepping.function
+        if scope is stepping or scope.outer is stepping is not self._scopes[0]:
+            return True
+        if other is None:
+            return False
+        if own is not None and own.owner and own.owner == other.owner:
+            return True
+        # a function that goes backward itself steps for that
+        return id(stepping) not in self._backward and other.name in self._mentioned[id(scope)]
 
 
 def _is_behind_forward(region: ir.Stmt) -> bool:
