@@ -131,6 +131,8 @@ class Collective:
     """Does it take part only if a forward with gradients has come since the last one without?"""
     each: str | None = None
     """Argument with an item for each time that it communicates."""
+    alone: bool = False
+    """Does it work in one process, too, which no launcher has started?"""
     note: str = ""
 
     def position(self, param: str) -> int | None:

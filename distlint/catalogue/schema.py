@@ -181,6 +181,7 @@ TABLES: Mapping[str, Table] = {
             "once_until": _texts,
             "after_gradients": _flag,
             "each": _text,
+            "alone": _flag,
             "note": _text,
         },
         required=("kind",),

@@ -33,6 +33,7 @@ from distlint.analyzer.static.names import (
 from distlint.analyzer.static.objects import CallSite, Objects, objects_of
 from distlint.analyzer.static.reaching_definitions import Point, Search, path_of
 from distlint.catalogue import shipped
+from distlint.catalogue.entries import Collective
 from distlint.source.notebook import SUFFIX
 from distlint.source.requirements import is_beside
 
@@ -59,7 +60,7 @@ _DEVICE_NUMBER = "current_device"
 _NAMES_GPU = re.compile(r"^gpu$|gpu_id", re.IGNORECASE)
 _OWN = re.compile(
     r"rank|process_i|procid|uuid|getpid|hostname|mkdtemp|mkstemp|temp|tmp|worker|shard|gpu|device"
-    r"|node|BytesIO|buffer|mpu",
+    r"|node|BytesIO|StringIO|stdout|stderr|buffer|mpu",
     re.IGNORECASE,
 )
 """Words of a path, or of what it is made of, that may differ between processes."""
@@ -645,8 +646,26 @@ class Guards:
         if name in _JOINING or name in joining or name.endswith("state_dict"):
             if not self._on_one_device(site.call, site.point):
                 entry = self.names.entry(site.call.func, site.point.scope)
-                return entry is not None and bool(entry.collective or entry.cls)
+                if entry is not None and (entry.collective or entry.cls):
+                    return not self._may_be_alone(entry.collective)
         return False
+
+    def _may_be_alone(self, row: Collective | None) -> bool:
+        """Does it also work in one process, and uses the module nothing else of its framework?"""
+        return row is not None and row.alone and row.framework not in self._frameworks_used
+
+    @cached_property
+    def _frameworks_used(self) -> frozenset[str]:
+        """The frameworks of which the module uses more than what begins and ends a run."""
+        nodes = [(call.func, point) for call, point in self.objects.nodes(ir.Call)]
+        found = set()
+        for node, point in (*nodes, *self.objects.nodes(ir.Attribute)):
+            entry = self.names.entry(node, point.scope)
+            for row in (entry.collective, entry.rank, entry.uniform, entry.cls) if entry else ():
+                is_end = isinstance(row, Collective) and row.kind in ("init", "destroy")
+                if row is not None and not is_end:
+                    found.add(row.framework)
+        return frozenset(found)
 
     @cached_property
     def _replaces_option(self) -> bool:
