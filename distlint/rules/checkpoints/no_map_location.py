@@ -13,7 +13,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.static.guards import asks_rank, guards_of, is_distributed, tells_devices
 from distlint.analyzer.static.hooks import LIGHTNING, asks_for_older_lightning
 from distlint.analyzer.static.names import calls_of, expressions_in, expressions_of, placed
-from distlint.analyzer.static.objects import CallSite
+from distlint.analyzer.static.objects import CallSite, objects_of
 from distlint.analyzer.static.reaching_definitions import Point
 from distlint.fixers import calls
 from distlint.fixers.draft import Draft
@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from distlint.source.document import Document
 
 _LOAD = "torch.load"
+_SAVE = "torch.save"
+_SAVING = frozenset({"torch", "save"})
+_HASH = re.compile(r"-(?=[0-9a-f]*[a-f])[0-9a-f]{8,}\.(?:pth?|bin|safetensors)$")
+"""What torch.hub puts at the end of the names of its files."""
 _DEVICE = re.compile(r"cuda|xpu|npu|nccl|device|gpu", re.IGNORECASE)
 _LIGHTNING_LOAD = "load_from_checkpoint"
 _MODEL = ("torch.nn.Module", "mmengine.model.BaseModule", "mmcv.runner.BaseModule")
@@ -96,7 +100,9 @@ class NoMapLocation(SourceRule):
     - `map_location` is passed, also by position, or `mmap` is passed. A `torch.load` with unknown
       `**kwargs` is not reported either; a `load_from_checkpoint` is.
     - Each function that saves, in the file or in one that calls it, moves the tensors to the CPU
-      first.
+      first; in a file that does not save, each of those in the files that it imports.
+    - Weights that a library publishes, which are on the CPU: the name ends in a hash, as in
+      `resnet50-0676ba61.pth`, or they are called pretrained and go into a model of torchvision.
     - The file name contains the rank: each rank saved its own file.
     - Only one rank loads, or the call is in a branch for runs of one process, or the file uses
       `DataParallel` unconditionally.
@@ -422,7 +428,9 @@ def main(rank, path):
                 continue
             if any(map(_saves_from_cpu, guards.objects_leading_to(site.point.scope))):
                 continue
-            if _restores(site, guards.objects) and not _is_of_rank(site, guards.objects):
+            if _is_of_rank(site, guards.objects) or _is_published(site, guards.objects):
+                continue
+            if _restores(site, guards.objects):
                 yield self._finding(site, module, catalogue, locators)
 
 
@@ -495,9 +503,47 @@ def _is_open(guards: Guards, site: CallSite) -> bool:
 
 
 def _saves_from_cpu(objects: Objects) -> bool:
-    """Do all functions of the file that save move to the CPU what they save, or may they?"""
-    savers = [site.point.scope.function for site in objects.calls_to("torch.save")]
+    """Do all functions that save move to the CPU what they save, or may they?
+
+    Those of the file; if there are none, those of the files that it imports.
+    """
+    savers = [site.point.scope.function for site in objects.calls_to(_SAVE)]
+    if not savers:
+        for module in objects.module.imports:
+            if module.words.issuperset(_SAVING):
+                there = objects_of(module, objects.catalogue)
+                savers += [site.point.scope.function for site in there.calls_to(_SAVE)]
     return bool(savers) and all(saver and _moves_to_cpu(saver) for saver in savers)
+
+
+def _is_published(site: CallSite, objects: Objects) -> bool:
+    """Are they weights that a library offers: by a hash in the name, or for a model of its own?"""
+    path = objects.argument(site, "f", 0).value
+    parts = [
+        part
+        for origin in (objects.origins(path, site.point) if path is not None else ())
+        if isinstance(origin.node, ir.Expr)
+        for part in expressions_in(origin.node)
+    ]
+    texts = [part.value for part in parts if isinstance(part, ir.Literal)]
+    if any(isinstance(text, str) and _HASH.search(text) for text in texts):
+        return True
+    words = [*texts, *(token for part in parts for token in ir.tokens_of(part))]
+    return any("pretrain" in str(word).lower() for word in words) and any(
+        _is_of_library(objects, into) for into, _ in objects.passed_to(site.call)
+    )
+
+
+def _is_of_library(objects: Objects, into: CallSite) -> bool:
+    """Is it loaded into a model that was made by a function of torchvision?"""
+    if into.name not in _RESTORES or not isinstance(into.call.func, ir.Attribute):
+        return False
+    made = [
+        objects.called(origin.site) if origin.site is not None else ""
+        for origin in objects.origins(into.call.func.value, into.point)
+        if origin.constant is not None
+    ]
+    return bool(made) and all(called.startswith("torchvision.models.") for called in made)
 
 
 def _moves_to_cpu(function: ir.Function) -> bool:
@@ -614,7 +660,7 @@ def _key_taken(node: ir.Expr, names: frozenset[str]) -> list[str]:
 
 def _saved_keys(objects: Objects) -> Iterator[frozenset[str]]:
     """The keys of the dicts that the module saves, where all are written out."""
-    for site in objects.calls_to("torch.save"):
+    for site in objects.calls_to(_SAVE):
         state = objects.argument(site, "obj", 0).value
         for origin in objects.origins(state, site.point) if state is not None else ():
             if isinstance(origin.node, ir.DictDisplay) and not origin.attributes:
