@@ -33,7 +33,28 @@ _WRITERS = {
     "safetensors.torch.save_model": (1, "filename"),
 }
 """Functions that write a file: where the path stands among their arguments."""
+_DATA_WRITERS = {
+    "pickle.dump": (1, "file"),
+    "json.dump": (1, "fp"),
+    "yaml.dump": (1, "stream"),
+    "yaml.safe_dump": (1, "stream"),
+    "joblib.dump": (1, "filename"),
+    "numpy.save": (0, "file"),
+    "numpy.savez": (0, "file"),
+    "numpy.savez_compressed": (0, "file"),
+    "numpy.savetxt": (0, "fname"),
+}
+_TABLE_WRITERS = {
+    "to_csv": (0, "path_or_buf"),
+    "to_json": (0, "path_or_buf"),
+    "to_excel": (0, "excel_writer"),
+    "to_pickle": (0, "path"),
+    "to_parquet": (0, "path"),
+}
+"""Methods of tables, by their names alone."""
+
 _NAMES = frozenset(name.rpartition(".")[2] for name in _WRITERS)
+_DATA_NAMES = frozenset(name.rpartition(".")[2] for name in _DATA_WRITERS) | {*_TABLE_WRITERS}
 
 
 _READS = frozenset({"load", "open", "load_file", "from_pretrained", "read_text"})
@@ -87,6 +108,7 @@ class SaveOnAllRanks(SourceRule):
       `trainer.save_checkpoint`, `torch.distributed.checkpoint`.
     - A loop that skips existing files: this divides the work between the ranks.
     - A subclass for distributed runs overrides the method and checks the rank.
+    - Other data that is appended to a file.
     - The process exits in the same branch: it saves what led to its failure.
     - Nothing shows that several processes run this code, neither in the file nor in files of the
       project that call it.
@@ -331,19 +353,22 @@ dist.destroy_process_group()
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
         yield from self._on_each_node(module, catalogue, locators)
-        for site, guards in on_all_ranks(module, catalogue, _NAMES):
-            called = guards.objects.called(site)
-            if called not in _WRITERS:
+        for site, guards in on_all_ranks(module, catalogue, _NAMES | _DATA_NAMES):
+            writer = _writer(guards, site)
+            if writer is None:
                 continue
-            position, keyword = _WRITERS[called]
-            path = guards.objects.argument(site, keyword, position)
-            if path.value is None or guards.is_own(path.value, site.point):
+            position, keyword = writer
+            path = guards.objects.argument(site, keyword, position).value
+            if path is None or guards.is_own(path, site.point):
                 continue
-            if _is_shared_work(site, path.value) or _is_last_word(site):
+            if _is_shared_work(site, path) or _is_last_word(site):
+                continue
+            is_data = guards.objects.called(site) not in _WRITERS
+            if is_data and _is_added_to(guards, site, path):
                 continue
             yield self.finding(
-                message=f"all ranks write to the same file with `{called.rpartition('.')[2]}`",
-                severity=Severity.ERROR,
+                message=f"all ranks write to the same file with `{site.name}`",
+                severity=Severity.INFO if is_data else Severity.ERROR,
                 place=locators.of(module.key).place(site.call.site),
                 effect="the file is corrupted, or holds the data of the slowest rank",
                 help="Write on rank 0 only, or include the rank in the file name",
@@ -351,10 +376,31 @@ dist.destroy_process_group()
                     _fix,
                     guards,
                     site,
-                    path.value,
+                    path,
                     Draft(locators.of(module.key), module, catalogue),
                 ),
             )
+
+
+def _writer(guards: Guards, site: CallSite) -> tuple[int, str] | None:
+    """Where a call is told the path that it writes to."""
+    called = guards.objects.called(site)
+    writer = _WRITERS.get(called, _DATA_WRITERS.get(called))
+    if writer is None and not called and isinstance(site.call.func, ir.Attribute):
+        writer = _TABLE_WRITERS.get(site.name)
+    return writer
+
+
+def _is_added_to(guards: Guards, site: CallSite, file: ir.Expr) -> bool:
+    """Is a file opened to append to it?"""
+    for origin in guards.objects.origins(file, site.point):
+        opened = origin.site
+        if opened is not None and opened.name == "open":
+            mode = guards.objects.constant(
+                guards.objects.argument(opened, "mode", 1), opened.point, "r"
+            )
+            return isinstance(mode, str) and "a" in mode
+    return False
 
 
 def _fix(guards: Guards, site: CallSite, path: ir.Expr, draft: Draft) -> Fix:
