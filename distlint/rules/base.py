@@ -54,6 +54,8 @@ class Rule:
     name: ClassVar[str]
     severity: ClassVar[Severity | None] = None
     """None where each finding has its own: for witnesses, what it took to separate the ranks."""
+    exceptions: ClassVar[tuple[Severity, ...]] = ()
+    """Severities of some of its findings, of which the documentation says so."""
     preview: ClassVar[bool] = False
     good: ClassVar[tuple[Example, ...]] = ()
     bad: ClassVar[tuple[Example, ...]] = ()

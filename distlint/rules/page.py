@@ -43,8 +43,11 @@ def page(rule: type[Rule], *, examples: bool = True) -> str:
 
 def severity(rule: type[Rule]) -> str:
     """In a sentence, what severity the findings have."""
+    others = " or ".join(each.value for each in rule.exceptions)
     text = (
-        f"Always {rule.severity.value}."
+        f"{rule.severity.value.capitalize()}, except where {others} is named above."
+        if rule.severity is not None and others
+        else f"Always {rule.severity.value}."
         if rule.severity is not None
         else "Depends on the finding, as described above."
         if not issubclass(rule, WitnessRule)

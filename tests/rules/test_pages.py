@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import re
+import sys
 
 import pytest
 
-from distlint.rules.base import Rule
+from distlint.rules.base import Rule, WitnessRule
 from distlint.rules.page import index, page
 from distlint.rules.registry import rules
 from distlint.rules.table import RESERVED
+from distlint.source.finding import Severity
 from scripts.generate_rule_docs import differences
 
 
@@ -23,6 +26,22 @@ def test_the_index_lists_every_code_and_links_the_rules_there_are() -> None:
     for code, name in RESERVED.items():
         link = f"[{name}]({name}.md)" if code in rules() else name
         assert f"| {code} | {link} |" in text
+
+
+@pytest.mark.parametrize("rule", rules().values(), ids=lambda rule: rule.code)
+def test_a_page_names_the_severities_that_its_findings_have(rule: type[Rule]) -> None:
+    if issubclass(rule, WitnessRule):
+        return
+    tree = ast.parse(inspect.getsource(sys.modules[rule.__module__]))
+    used = {
+        Severity[node.attr]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "Severity"
+    }
+    usual = {rule.severity} if rule.severity is not None else set()
+    assert used == {*usual, *rule.exceptions} or not usual
+    named = re.findall(r"\b(error|warning|info)s?\b", rule.documentation().lower())
+    assert {each.value for each in used - usual} - {*named} == set()
 
 
 SECTIONS = (

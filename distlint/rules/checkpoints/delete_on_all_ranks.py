@@ -122,7 +122,15 @@ class DeleteOnAllRanks(SourceRule):
     code = "DST413"
     name = "delete-on-all-ranks"
     severity = Severity.WARNING
-    shared = (r"\brmtree\b", r"\bremove\(", r"\bunlink\b", r"\brmdir\b", r"\bremovedirs\b")
+    exceptions = (Severity.INFO,)
+    shared = (
+        r"\brmtree\b",
+        r"\bremove\(",
+        r"\bunlink\b",
+        r"\brmdir\b",
+        r"\bremovedirs\b",
+        r"\brm -",
+    )
 
     good = (
         Example(

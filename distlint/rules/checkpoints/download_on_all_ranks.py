@@ -119,6 +119,7 @@ class DownloadOnAllRanks(SourceRule):
     code = "DST415"
     name = "download-on-all-ranks"
     severity = Severity.WARNING
+    exceptions = (Severity.INFO,)
     shared = (r"\bdownload\b", r"\burlretrieve\b", r"\bdownload_url_to_file\b")
 
     good = (

@@ -95,6 +95,7 @@ class MkdirOnAllRanks(SourceRule):
     code = "DST414"
     name = "mkdir-on-all-ranks"
     severity = Severity.WARNING
+    exceptions = (Severity.INFO,)
     shared = (r"\bmkdir\b", r"\bmakedirs\b")
 
     good = (

@@ -131,6 +131,7 @@ class NoMapLocation(SourceRule):
     code = "DST404"
     name = "no-map-location"
     severity = Severity.WARNING
+    exceptions = (Severity.INFO,)
     words = ("torch.load(", "load_checkpoint(")
     shared = (r"\bload\(",)
 

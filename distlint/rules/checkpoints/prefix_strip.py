@@ -64,7 +64,7 @@ class PrefixStrip(SourceRule):
       everywhere and not only at the start. (One of 8 such calls in 58 repositories met a key that
       contains the word twice.)
     - A state dict whose prefix has been removed is loaded into a wrapped model, which expects the
-      prefix.
+      prefix. A warning.
 
     ## What is not reported
 
@@ -90,6 +90,7 @@ class PrefixStrip(SourceRule):
     code = "DST402"
     name = "prefix-strip"
     severity = Severity.INFO
+    exceptions = (Severity.WARNING,)
 
     good = (
         Example(

@@ -128,6 +128,7 @@ class SaveOnAllRanks(SourceRule):
     code = "DST406"
     name = "save-on-all-ranks"
     severity = Severity.ERROR
+    exceptions = (Severity.INFO,)
     words = ("torch.save(",)
     shared = (r"\bsave\(", r"\bsave_file\(", r"\bsave_model\(")
 

@@ -44,8 +44,8 @@ class BadEnvironmentValue(SettingsRule):
 
     ## Why is this bad?
 
-    NCCL silently reads a value that it cannot parse as 0. torch and DeepSpeed raise at startup,
-    which is an error.
+    NCCL silently reads a value that it cannot parse as 0, which is a warning. torch and DeepSpeed
+    raise at startup, which is an error.
 
     ## What is reported
 

@@ -99,6 +99,7 @@ class MissingDropLast(SourceRule):
     code = "DST201"
     name = "missing-drop-last"
     severity = Severity.WARNING
+    exceptions = (Severity.INFO,)
 
     good = (
         Example(

@@ -76,6 +76,7 @@ class SamplerAndShuffle(SourceRule):
     code = "DST204"
     name = "sampler-and-shuffle"
     severity = Severity.ERROR
+    exceptions = (Severity.INFO,)
 
     good = (
         Example(

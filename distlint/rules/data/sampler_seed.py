@@ -61,9 +61,9 @@ class SamplerSeedDiffers(SourceRule):
     ## What is reported
 
     `DistributedSampler(..., seed=...)` with a seed that comes from the rank, from a clock, or from
-    random numbers of the process. Also a `SubsetRandomSampler` or `WeightedRandomSampler` without a
-    generator that Lightning's `Trainer` shards across several devices, in a file that seeds
-    nothing.
+    random numbers of the process. Also, as a warning, a `SubsetRandomSampler` or
+    `WeightedRandomSampler` without a generator that Lightning's `Trainer` shards across several
+    devices, in a file that seeds nothing.
 
     ## What is not reported
 
@@ -84,6 +84,7 @@ class SamplerSeedDiffers(SourceRule):
     code = "DST211"
     name = "sampler-seed-differs"
     severity = Severity.ERROR
+    exceptions = (Severity.WARNING,)
 
     good = (
         Example(

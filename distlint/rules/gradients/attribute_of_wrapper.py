@@ -120,6 +120,7 @@ class AttributeOfWrapper(SourceRule):
     code = "DST619"
     name = "attribute-of-wrapper"
     severity = Severity.ERROR
+    exceptions = (Severity.WARNING,)
 
     good = (
         Example(

@@ -111,6 +111,7 @@ class LocalMetricAsGlobal(SourceRule):
     code = "DST617"
     name = "local-metric-as-global"
     severity = Severity.WARNING
+    exceptions = (Severity.INFO,)
 
     good = (
         Example(

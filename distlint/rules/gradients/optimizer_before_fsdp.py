@@ -93,6 +93,7 @@ class OptimizerBeforeFsdp(SourceRule):
     code = "DST616"
     name = "optimizer-before-fsdp"
     severity = Severity.ERROR
+    exceptions = (Severity.INFO,)
 
     good = (
         Example(

@@ -75,8 +75,8 @@ class CheckpointReentrant(SourceRule):
     without that argument, in a script that wraps its model in `DistributedDataParallel` with
     `find_unused_parameters`, or has Accelerate do so with `DistributedDataParallelKwargs`.
 
-    In preview: `model.gradient_checkpointing_enable()` of transformers without arguments in such a
-    script. Versions before 5 use the reentrant variant, later ones do not.
+    In preview, as an info: `model.gradient_checkpointing_enable()` of transformers without
+    arguments in such a script. Versions before 5 use the reentrant variant, later ones do not.
 
     ## What is not reported
 
@@ -97,6 +97,7 @@ class CheckpointReentrant(SourceRule):
     code = "DST313"
     name = "checkpoint-reentrant"
     severity = Severity.WARNING
+    exceptions = (Severity.INFO,)
 
     good = (
         Example(

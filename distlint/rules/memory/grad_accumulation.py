@@ -86,9 +86,10 @@ class GradAccumulation(SourceRule):
     - A step at `step % n == 0` with a count from zero: the first window has a single batch, and all
       other windows are shifted.
     - `auto_find_batch_size=True` with `gradient_accumulation_steps` above 1: the batch size is
-      reduced automatically, the accumulation is not adjusted.
-    - In preview: a loop whose last, shorter window is never stepped; a loss that is not divided by
-      the number of batches; a `compute_loss` of a Trainer that ignores `num_items_in_batch`.
+      reduced automatically, the accumulation is not adjusted. An info.
+    - In preview, as an info: a loop whose last, shorter window is never stepped; a loss that is not
+      divided by the number of batches; a `compute_loss` of a Trainer that ignores
+      `num_items_in_batch`.
 
     ## What is not reported
 
@@ -121,6 +122,7 @@ class GradAccumulation(SourceRule):
     code = "DST308"
     name = "grad-accumulation"
     severity = Severity.WARNING
+    exceptions = (Severity.INFO,)
 
     good = (
         Example(

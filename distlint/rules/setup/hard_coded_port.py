@@ -62,7 +62,9 @@ class HardCodedPort(SourceRule):
 
     ## What is reported
 
-    `os.environ["MASTER_PORT"] = "12355"` and `init_method="tcp://localhost:23456"`.
+    `os.environ["MASTER_PORT"] = "12355"` in a script that is started by a launcher, as it reads
+    what that sets: a warning. In preview, as an info: the same in other scripts, and
+    `init_method="tcp://localhost:23456"`.
 
     ## What is not reported
 

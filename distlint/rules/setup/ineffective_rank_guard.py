@@ -83,6 +83,7 @@ class IneffectiveRankGuard(SourceRule):
     - A context manager that is meant to run its body on one rank, but yields on all of them.
     - Before `init_process_group` in the same function: a call of a helper that acts as on rank 0
       while there is no process group, or the use of an object whose rank flag is true by default.
+      A warning.
 
     ## What is not reported
 
@@ -104,6 +105,7 @@ class IneffectiveRankGuard(SourceRule):
     code = "DST512"
     name = "ineffective-rank-guard"
     severity = Severity.ERROR
+    exceptions = (Severity.WARNING,)
 
     good = (
         Example(
