@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.objects import CallSite
+from distlint.rules.checkpoints._containers import put_into, taken_from
 
 if TYPE_CHECKING:
     from distlint.analyzer.static.objects import Objects, Origin
@@ -44,6 +45,12 @@ def wrapper_of(objects: Objects, node: ir.Expr, point: Point) -> Wrapper | None:
 
     None as well where the file may have taken it off: ``model.module if ... else model``.
     """
+    taken = taken_from(node, point)
+    made = put_into(objects, taken, point) if taken is not None else []
+    if made:
+        inner = [wrapper_of(objects, value, at) for value, at in made]
+        wrappers = [each for each in inner if each is not None]
+        return replace(wrappers[0], certain=False) if len(wrappers) == len(made) else None
     origins = [origin for origin in objects.origins(node, point) if not _is_none(origin)]
     found = [_wrapper(objects, origin) for origin in origins]
     wrappers = [each for each in found if each is not None]
@@ -85,6 +92,8 @@ def _prepared(call: ir.Call, index: int) -> Wrapper | None:
     if index >= len(call.args) or any(argument.star for argument in call.args):
         return None
     value = call.args[index].value
+    while isinstance(value, ir.Subscript):
+        value = value.value
     name = ir.last_name(value)
     if isinstance(value, ir.Call):
         name = ir.last_name(value.func)

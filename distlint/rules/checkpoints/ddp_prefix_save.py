@@ -74,7 +74,7 @@ class DdpPrefixSave(SourceRule):
 
     `torch.save` of `model.state_dict()`, alone or in a dict, where `model` is a
     `DistributedDataParallel`, a `DataParallel`, the result of `torch.compile`, or a model returned
-    by `accelerator.prepare`.
+    by `accelerator.prepare`. The model may be an item of a dict or a list.
 
     ## What is not reported
 
