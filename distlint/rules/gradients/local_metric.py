@@ -17,13 +17,8 @@ from distlint.analyzer.static.reaching_definitions import Path, Point, holds, pa
 from distlint.fixers import names
 from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.training import (
-    draws_from,
-    evaluates,
-    is_evaluation,
-    loaders,
-    samplers,
-)
+from distlint.rules.gradients._shard_means import Flow, Shards, means_of_shards, total_of
+from distlint.rules.training import evaluates, is_evaluation
 from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
@@ -85,6 +80,9 @@ class LocalMetricAsGlobal(SourceRule):
       duplicated to fill the last batch.
     - A sum over a loader with a `DistributedSampler` that is divided by `len(loader.dataset)` and
       never reduced.
+    - As info: a mean over the part of such a loader, in an evaluation, that is never reduced and
+      by which one rank then decides, or which it reports: the best checkpoint, the validation
+      accuracy. Frameworks that shard a loader themselves count as well.
     - As info: a metric that a `LightningModule` logs at the end of an epoch without `sync_dist`,
       from outputs that it collected in a list.
 
@@ -276,7 +274,7 @@ assert mean == 1.0, f"the mean of ones is {mean}"
                     effect="on several devices the value covers only the data of rank 0",
                     help="Gather the outputs first, or log a mean with `sync_dist=True`",
                 )
-        if module.words.isdisjoint({"all_reduce", "gather", "DistributedSampler"}):
+        if module.words.isdisjoint({"all_reduce", "gather", "DataLoader"}):
             return
         objects = objects_of(module, catalogue)
         for site, added in _reduced_totals(objects):
@@ -296,6 +294,15 @@ assert mean == 1.0, f"the mean of ones is {mean}"
                 effect="some samples count twice in the metric",
                 help="Use `gather_for_metrics`",
                 fix=partial(_for_metrics, site, Draft(locator, module, catalogue)),
+            )
+        for mean in means_of_shards(objects):
+            yield self.finding(
+                message="mean covers the part of the data that one rank has",
+                severity=Severity.INFO,
+                place=locator.place(mean.point.statement.site),
+                related=(Related("one rank counts on it here", locator.place(mean.used)),),
+                effect="one rank decides or reports by its own part",
+                help="Reduce the sum and the count over all ranks before dividing",
             )
         for point in _local_means(objects):
             yield self.finding(
@@ -469,26 +476,25 @@ def _is_cut(objects: Objects, site: CallSite) -> bool:
 
 
 def _local_means(objects: Objects) -> Iterator[Point]:
-    drawn = [
-        loader.call
-        for sampler in samplers(objects)
-        for loader in loaders(objects)
-        if draws_from(loader, sampler)
-    ]
-    if not drawn:
-        return
+    shards = Shards(objects)
     for point in objects.points:
         function = point.scope.function
-        if function is None or any(_MEETS.search(token) for token in function.tokens):
+        if function is not None and any(_MEETS.search(token) for token in function.tokens):
             continue
         for node in nodes_of(point.statement):
             if isinstance(node, ir.Binary) and node.op == "/":
+                if function is None and _is_shared(objects, node.left, point):
+                    continue
                 data = _length_of(node.right)
-                if data is not None and any(
-                    objects.is_made_by(call, data, point) for call in drawn
-                ):
+                if data is not None and (data, point) in shards:
                     if not _is_constant(objects, node.left, point):
                         yield point
+
+
+def _is_shared(objects: Objects, total: ir.Expr, point: Point) -> bool:
+    """Is it put together with that of other ranks, or is that not known?"""
+    name = total_of(total)
+    return name is None or Flow(objects, point.scope, name).meets()
 
 
 def _is_constant(objects: Objects, node: ir.Expr, point: Point) -> bool:

@@ -1,0 +1,258 @@
+"""Loaders that give each rank a part of the data, and means over such a part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from distlint.analyzer import ir
+from distlint.analyzer.static.batches import is_agreement
+from distlint.analyzer.static.guards import asks_rank
+from distlint.analyzer.static.names import Scope, calls_of, expressions_in, nodes_of
+from distlint.analyzer.static.objects import CallSite, Objects, Origin
+from distlint.analyzer.static.reaching_definitions import Path, Point, path_of
+from distlint.rules.setup._order import tests_around
+from distlint.rules.training import (
+    LOADER,
+    draws_from,
+    evaluates,
+    is_evaluation,
+    loaders,
+    loops_around,
+    samplers,
+)
+
+_TOLD = frozenset({"update", "append", "extend", "add"})
+"""Methods by which an object takes a value."""
+
+_NUMBER_OF = frozenset({"float", "round", "int"})
+
+
+class Shards:
+    """The loaders of a module that go through a part of the data on each rank."""
+
+    def __init__(self, objects: Objects) -> None:
+        self._objects = objects
+        self._drawn = {
+            loader.call
+            for sampler in samplers(objects)
+            for loader in loaders(objects)
+            if draws_from(loader, sampler)
+        }
+
+    def __contains__(self, place: tuple[ir.Expr, Point]) -> bool:
+        """Is an expression such a loader?"""
+        return any(map(self._is_one, self._objects.origins(*place)))
+
+    def _is_one(self, origin: Origin) -> bool:
+        if origin.call in self._drawn:
+            return True
+        call = origin.node
+        if not isinstance(call, ir.Call) or origin.attributes:
+            return False
+        entry = self._objects.catalogue.lookup(
+            self._objects.called(CallSite(call, origin.point)) or "?"
+        )
+        if entry is None or entry.returns is None or LOADER not in (entry.returns.converts or ()):
+            return False
+        index = origin.item or 0
+        return index < len(call.args) and any(
+            made.site is not None and self._objects.is_call_to(made.site, LOADER)
+            for made in self._objects.origins(call.args[index].value, origin.point)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """A mean over the part of one rank, and where it is taken for that of all."""
+
+    point: Point
+    used: int
+
+
+def means_of_shards(objects: Objects) -> Iterator[Mean]:
+    """Means over a part of the data that evaluate, and that only one rank makes use of.
+
+    One for each total, and one for each statement.
+    """
+    shards, told = Shards(objects), set[tuple[int, str]]()
+    for point in sorted(objects.points, key=lambda each: each.statement.site):
+        for node in nodes_of(point.statement):
+            total = total_of(node.left) if isinstance(node, ir.Binary) else None
+            if total is None or node.op != "/" or (id(point.scope), total) in told:
+                continue
+            used = _use_of(objects, shards, total, node, point)
+            if used is not None:
+                told.add((id(point.scope), total))
+                yield Mean(point, used)
+                break
+
+
+def _use_of(
+    objects: Objects, shards: Shards, total: str, mean: ir.Binary, point: Point
+) -> int | None:
+    """Where one rank makes use of a quotient, if that is the mean of its part."""
+    if not _is_local(objects, shards, total, mean.right, point):
+        return None
+    flow = Flow(objects, point.scope, total)
+    return None if flow.meets() else flow.used_by_one(mean)
+
+
+def total_of(node: ir.Expr) -> str | None:
+    """The variable in ``total``, ``total.item()`` or ``float(total)``."""
+    if isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute) and not node.args:
+        node = node.func.value
+    elif isinstance(node, ir.Call) and ir.last_name(node.func) in _NUMBER_OF and node.args:
+        node = node.args[0].value
+    return node.id if isinstance(node, ir.Name) else None
+
+
+def _is_local(objects: Objects, shards: Shards, total: str, count: ir.Expr, point: Point) -> bool:
+    """Is a sum of one rank divided by the number of batches, or samples, of that rank?"""
+    loops = {loop.site: (loop, at) for loop, at in _adding(objects, point.scope, total)}
+    for loop, at in loops.values():
+        if (loop.iterable, at) not in shards and (_inner(loop.iterable), at) not in shards:
+            continue
+        if not _evaluates(loop, at):
+            continue
+        if isinstance(count, ir.Call) and path_of(count.func) == ("len",) and count.args:
+            return (count.args[0].value, point) in shards
+        counted = total_of(count)
+        return counted is not None and any(
+            other is loop for other, _ in _adding(objects, point.scope, counted)
+        )
+    return False
+
+
+def _adding(objects: Objects, scope: Scope, name: str) -> Iterator[tuple[ir.For, Point]]:
+    """The loops in which a function adds to a variable."""
+    for point in objects.points_in(scope):
+        statement = point.statement
+        if isinstance(statement, ir.AugAssign) and path_of(statement.target) == (name,):
+            for loop in loops_around(point):
+                if statement.op.startswith("+") and isinstance(loop, ir.For):
+                    depth = next(n for n, h in enumerate(point.around) if h.owner is loop)
+                    yield loop, Point(scope, point.around[:depth])
+
+
+def _inner(iterable: ir.Expr) -> ir.Expr:
+    """The loader in ``enumerate(tqdm(loader))``."""
+    while isinstance(iterable, ir.Call) and iterable.args:
+        iterable = iterable.args[0].value
+    return iterable
+
+
+def _evaluates(loop: ir.For, at: Point) -> bool:
+    if any(ir.last_name(call.func) == "backward" for call in _calls_in(loop.body)):
+        return False
+    return evaluates(at) or any(map(is_evaluation, ir.tokens_of(loop.iterable)))
+
+
+def _calls_in(block: ir.Block) -> Iterator[ir.Call]:
+    return (node for node in ir.own_nodes(block) if isinstance(node, ir.Call))
+
+
+class Flow:
+    """What a variable of a function comes from, and what comes of it."""
+
+    def __init__(self, objects: Objects, scope: Scope, name: str) -> None:
+        self._objects, self._scope = objects, scope
+        self._points = sorted(objects.points_in(scope), key=lambda each: each.statement.site)
+        self.made: set[Path] = {(name,)}
+        self._sources: set[Path] = {(name,)}
+        for _ in range(3):
+            for point in self._points:
+                targets, values = self._moved(point.statement)
+                if not values.isdisjoint(self.made):
+                    self.made |= targets
+                if not targets.isdisjoint(self._sources):
+                    self._sources |= values
+
+    def _moved(self, statement: ir.Stmt) -> tuple[set[Path], set[Path]]:
+        """What a statement gives a value, and from what."""
+        targets: tuple[ir.Expr, ...] = ()
+        if isinstance(statement, ir.Assign):
+            targets = statement.targets
+        elif isinstance(statement, ir.AugAssign):
+            targets = (statement.target,)
+        elif isinstance(statement, ir.Evaluate) and isinstance(statement.value, ir.Call):
+            func = statement.value.func
+            if isinstance(func, ir.Attribute) and func.attr in _TOLD:
+                targets = (func.value,)
+        if not targets or not isinstance(statement, (ir.Assign, ir.AugAssign, ir.Evaluate)):
+            return set(), set()
+        return {path for each in targets for path in self._paths(each)}, {
+            *self._paths(statement.value)
+        }
+
+    def _paths(self, node: ir.Expr) -> Iterator[Path]:
+        """The variables in an expression, but for what it calls."""
+        stack: list[object] = [node]
+        while stack:
+            item = stack.pop()
+            if isinstance(item, ir.Call):
+                stack += [argument.value for argument in item.args]
+                is_known = self._objects.names.dotted(item.func, self._scope) is not None
+                if isinstance(item.func, ir.Attribute) and not is_known:
+                    stack.append(item.func.value)
+            elif isinstance(item, ir.Expr) and (path := path_of(item)) is not None:
+                yield path
+            else:
+                stack.extend(ir.children(item))
+
+    def meets(self) -> bool:
+        """Do the ranks put together what it is made of, or what is made of it?"""
+        related = self.made | self._sources
+        return any(
+            self._agrees(CallSite(call, point)) and _mentions(call, related)
+            for point in self._points
+            for call in calls_of(point.statement)
+        )
+
+    def _agrees(self, site: CallSite) -> bool:
+        if is_agreement(site.name):
+            return True
+        called = self._objects.callee(site)
+        if called is None and isinstance(site.call.func, ir.Name):
+            there = self._objects.module.imported(site.call.func.id)
+            called = there[1] if there is not None else None
+        return isinstance(called, ir.Function) and any(map(is_agreement, called.tokens))
+
+    def used_by_one(self, mean: ir.Binary | None) -> int | None:
+        """Where one rank decides by it or tells it, here or where a function is called."""
+        for point in self._points:
+            statement = point.statement
+            tests = list(tests_around(point))
+            if isinstance(statement, ir.If):
+                tests.append(statement.test)
+            if not any(map(asks_rank, tests)):
+                continue
+            for node in nodes_of(statement):
+                if node is mean or (isinstance(node, ir.Expr) and path_of(node) in self.made):
+                    return statement.site
+        return self._used_by_callers()
+
+    def _used_by_callers(self) -> int | None:
+        function = self._scope.function
+        if function is None or not any(
+            isinstance(point.statement, ir.Return) and _mentions(point.statement, self.made)
+            for point in self._points
+        ):
+            return None
+        for site in self._objects.callers(function):
+            statement = site.point.statement
+            for target in statement.targets if isinstance(statement, ir.Assign) else ():
+                for name in ir.names_bound(target):
+                    flow = Flow(self._objects, site.point.scope, name)
+                    used = None if flow.meets() else flow.used_by_one(None)
+                    if used is not None and site.point.scope is not self._scope:
+                        return used
+        return None
+
+
+def _mentions(node: ir.Expr | ir.Stmt, paths: set[Path]) -> bool:
+    return any(
+        (path := path_of(each)) is not None and path in paths
+        for each in expressions_in(node)
+        if isinstance(each, ir.Expr)
+    )
