@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 _LOGS = frozenset({"log", "add_scalar", "add_scalars", "log_metric", "log_metrics"})
 _METRIC = re.compile(r"loss|acc(uracy)?(\d|@|$|_)|error|correct|f1|bleu|perplexity", re.IGNORECASE)
 _SHARES = re.compile(
-    r"reduce|gather|avg|average|mean_across|sync|broadcast|meter|world|global_|total_loss_all",
-    re.IGNORECASE,
+    r"reduce|gather|mean_across|sync|broadcast|world|global_|total_loss_all", re.IGNORECASE
 )
+_MAY_SHARE = re.compile(r"avg|average|meter", re.IGNORECASE)
+"""What a class is called that may reduce, or may keep a running average of one rank."""
 _TRACKERS = re.compile(r"wandb|writer|tracker|mlflow|board|tb|accelerator|run|swanlab|logger")
 
 
@@ -66,7 +67,8 @@ class UnreducedMetric(SourceRule):
 
     ## What is not reported
 
-    - Functions that reduce, gather or average something, judging by the names in them.
+    - Functions that reduce or gather something, judging by the names in them, or average it, unless
+      by a class of the project that reduces nothing, such as a plain `AverageMeter`.
     - Values that are no loss or metric, judging by their names.
 
     ## Fix safety
@@ -157,4 +159,18 @@ def _is_own(objects: Objects, site: CallSite) -> bool:
         and any(_METRIC.search(token) for token in said)
         and "backward" in tokens
         and not any(_SHARES.search(token) for token in tokens)
+        and (not any(_MAY_SHARE.search(token) for token in tokens) or _keeps_own(objects.module))
+    )
+
+
+def _keeps_own(module: Module) -> bool:
+    """Do the averages of a module come from classes of the project, none of which reduces?"""
+    names = {name for name in module.words if _MAY_SHARE.search(name) and name[:1].isupper()}
+    found = [module.classes.get(name) or module.imported_class(name) for name in names]
+    return bool(found) and all(
+        each is not None
+        and not any(
+            _SHARES.search(token) for method in each.methods.values() for token in method.tokens
+        )
+        for each in found
     )
