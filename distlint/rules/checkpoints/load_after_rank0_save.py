@@ -14,10 +14,11 @@ from distlint.analyzer.static.names import Around, calls_of, expressions_in, pla
 from distlint.analyzer.static.objects import CallSite
 from distlint.analyzer.static.reaching_definitions import Point
 from distlint.fixers import agree, imports, ranks, statements
-from distlint.fixers.draft import Draft
+from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.checkpoints._all_ranks import LOOKS
 from distlint.rules.collectives._following import Step, following
+from distlint.rules.setup._order import tests_around
 from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
@@ -81,7 +82,8 @@ class LoadAfterRank0Save(SourceRule):
     ## What is reported
 
     A file that is written inside a rank check and read after it by all ranks, or a directory that
-    one rank creates and all ranks write to, with no synchronization in between.
+    one rank creates and all ranks write to, with no synchronization in between. Also a file of
+    the object that one method writes and another one reads, by the calls in the same file.
 
     ## What is not reported
 
@@ -286,6 +288,8 @@ dist.barrier()
             if _comes_alone(guards, Point(write.point.scope, block), _DEPTH):
                 continue
             use = _used_behind(guards, write, block)
+            if use is None:
+                use = _used_by_methods(guards, write, block)
             if use is None or use.site in told or _is_tried_again(guards, use, write.point):
                 continue
             if not by_words and not guards.on_many_ranks(write.point.scope):
@@ -324,7 +328,9 @@ def _is_tried_again(guards: Guards, use: ir.Call, point: Point) -> bool:
 
 
 def _fix(around: tuple[Around, ...], what: str, draft: Draft) -> Fix:
-    branch = draft.node(around[-1].block[around[-1].index].site, cst.If)
+    branch = draft.locator.node(around[-1].block[around[-1].index].site)
+    if not isinstance(branch, cst.If):
+        raise CannotFix("the other ranks have left before")
     ranks.require_all(draft, branch)
     helper = agree.accelerator_at(draft, branch)
     if helper is not None:
@@ -350,6 +356,21 @@ def _guarded_writes(guards: Guards) -> Iterator[tuple[CallSite, tuple[Around, ..
                 if _asks_for_the_rank(here.owner.test) and not here.owner.orelse:
                     yield site, site.point.around[:level]
                     break
+        else:
+            if _left_before(site):
+                yield site, site.point.around
+
+
+def _left_before(site: CallSite) -> bool:
+    """Have the other ranks left the function before a call: ``if rank != 0: return``?"""
+    return any(
+        isinstance(each, ir.If)
+        and not each.orelse
+        and _picks(each.test, True)
+        and isinstance(each.body[-1], ir.Return)
+        for here in site.point.around
+        for each in here.block[: here.index]
+    )
 
 
 def _asks_for_the_rank(test: ir.Expr) -> bool:
@@ -405,7 +426,7 @@ def _positional(call: ir.Call, position: int | None) -> ir.Expr | None:
 def _used_behind(guards: Guards, write: CallSite, around: tuple[Around, ...]) -> ir.Call | None:
     """The first use of the same path behind the test, if nothing lets the ranks meet before."""
     path = _written_path(guards, write)
-    if path is None or _meets_in(write.point, around):
+    if path is None or _meets_in(write.point, around) or _left_before(write):
         return None
     makes = guards.objects.called(write) in _MAKES
     scope = write.point.scope
@@ -426,6 +447,95 @@ def _used_behind(guards: Guards, write: CallSite, around: tuple[Around, ...]) ->
         if step.role == "test" and asks_rank(step.node) and _ends_in_leave(step):
             return None
     return None
+
+
+def _used_by_methods(guards: Guards, write: CallSite, around: tuple[Around, ...]) -> ir.Call | None:
+    """The first use of the path in another method, which all ranks come to without a meeting."""
+    path = _written_path(guards, write)
+    function = write.point.scope.function
+    makes = guards.objects.called(write) in _MAKES
+    if path is None or makes or function is None or not function.owner:
+        return None
+    if not _is_of_object(path, function) or _meets_in(write.point, around):
+        return None
+    walk = _Walk(guards, path, function.owner)
+    return walk.behind(Point(write.point.scope, around), _DEPTH)
+
+
+def _is_of_object(path: ir.Expr, function: ir.Function) -> bool:
+    """Does a path mean the same in each method: ``self.file``, ``join(self.folder, "a")``?"""
+    names = ir.names_in(path)
+    return "self" in names and not any(name in function.locals for name in names - {"self"})
+
+
+class _Walk:
+    """The way from a write to where another method of the class reads the file."""
+
+    def __init__(self, guards: Guards, path: ir.Expr, owner: str) -> None:
+        self._guards, self._path, self._owner = guards, path, owner
+        self._met = False
+
+    def behind(self, point: Point, depth: int) -> ir.Call | None:
+        """Behind a statement, and then behind the calls of its function."""
+        for step in following(point.around):
+            if step.role == "define":
+                continue
+            for call in expressions_in(step.node):
+                if isinstance(call, ir.Call):
+                    use = self._at(CallSite(call, point), bool(step.guards))
+                    if use is not None or self._met:
+                        return use
+            if step.role == "test" and asks_rank(step.node) and _ends_in_leave(step):
+                return None
+        function = point.scope.function
+        if function is None or not depth:
+            return None
+        for caller in self._guards.objects.callers(function):
+            if any(map(asks_rank, tests_around(caller.point))):
+                continue
+            self._met = False
+            use = self.behind(caller.point, depth - 1)
+            if use is not None:
+                return use
+        return None
+
+    def _at(self, site: CallSite, is_guarded: bool) -> ir.Call | None:
+        called = self._guards.objects.callee(site)
+        if isinstance(called, ir.Function) and called.owner == self._owner and not is_guarded:
+            use = self._inside(called)
+            if use is not None:
+                return use
+        self._met = self._met or _may_meet(self._guards, site.call, site.point)
+        self._met = self._met or _goes_backward(site.call, called)
+        return None
+
+    def _inside(self, method: ir.Function) -> ir.Call | None:
+        """The read in a method, if all ranks come to it before they meet."""
+        scope = self._guards.objects.scope_of(method)
+        if scope is None:
+            return None
+        points = sorted(self._guards.objects.points_in(scope), key=lambda each: each.statement.site)
+        for point in points:
+            for call in calls_of(point.statement):
+                called = self._guards.objects.called(CallSite(call, point)) or ir.last_name(
+                    call.func
+                )
+                used = _positional(call, _READS.get(called))
+                if used is not None and _same(used, self._path):
+                    return None if self._is_some(point) else call
+                if _may_meet(self._guards, call, point) or _goes_backward(call, None):
+                    return None
+        return None
+
+    def _is_some(self, point: Point) -> bool:
+        return self._guards.may_be_some_ranks(point) or bool(list(tests_around(point)))
+
+
+def _goes_backward(call: ir.Call, called: object) -> bool:
+    """Does it go through a backward pass, in which the ranks meet if the model is wrapped?"""
+    return ir.last_name(call.func) == "backward" or (
+        isinstance(called, ir.Function) and "backward" in called.tokens
+    )
 
 
 def _ends_in_leave(step: Step) -> bool:
