@@ -42,7 +42,14 @@ SHARED: dict[str, list[str]] = {
         r"\bmkdir\(",
         r"\bopen\(",
     ],
-    "DST413": [r"\brmtree\b", r"\bremove\(", r"\bunlink\b", r"\brmdir\b", r"\bremovedirs\b"],
+    "DST413": [
+        r"\brmtree\b",
+        r"\bremove\(",
+        r"\bunlink\b",
+        r"\brmdir\b",
+        r"\bremovedirs\b",
+        r"\brm -",
+    ],
     "DST414": [r"\bmkdir\b", r"\bmakedirs\b"],
     "DST415": [r"\bdownload\b", r"\burlretrieve\b", r"\bdownload_url_to_file\b"],
     "DST905": [
