@@ -132,12 +132,17 @@ class Divergence:
     def kind(self) -> tuple[object, ...]:
         """What makes two divergences alike: the last common collective, and where the ranks are.
 
-        One that rests on what ranks have counted is no more refuted by others than they by it.
+        One that rests on what ranks have counted is no more refuted by others than they by it, and
+        one that rests on a failure proves nothing about those that happen without.
         """
         sites = [event and (event.module, event.site) for event in self.events]
         atoms = (key[1].atoms for key in self.assumed if isinstance(key, tuple))
         counted = any(each.op == v.CARRIED for found in atoms for each in found)
-        return (*sites, self.differs, self.common, counted)
+        failed = any(
+            outcome and isinstance(key, tuple) and key[1].op == "exception"
+            for key, outcome in self.assumed.items()
+        )
+        return (*sites, self.differs, self.common, counted, failed)
 
     @property
     def settings(self) -> frozenset[tuple[Question, bool]]:

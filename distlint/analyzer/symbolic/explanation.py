@@ -429,7 +429,7 @@ def _decision_kind(value: Value, row: list[bool | None]) -> DecisionKind:
     if v.is_ranked(value):
         return "rank predicate"
     if operator_of(value) == "exception":
-        return "failure path"
+        return "failure path" if True in row else "assumed"
     return (
         "rank-local value" if value.local or (row[0] != row[1] and None not in row) else "assumed"
     )
