@@ -285,7 +285,8 @@ class Session:
 
     def _sharing(self, document: Document, settings: Settings) -> frozenset[str]:
         """The codes of rules that could speak about a script that others run on several ranks."""
-        codes = sharing(document.code) - _off(settings)
+        codes = sharing(document.code)
+        codes = codes - _off(settings) if codes else codes  # which is to know all rules
         if not codes or not self.project(settings).is_led_to(document.path):
             return frozenset()
         return codes

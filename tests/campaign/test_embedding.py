@@ -61,6 +61,7 @@ def planted(kind: str, skeleton: str, *features: str) -> Planted:
         *(
             pytest.param(kind, skeleton, marks=pytest.mark.campaign)
             for kind, skeleton in [
+                ("save on all ranks", "trainer"),
                 ("clock per rank", "functions"),
                 ("wrapper bypassed", "functions"),
                 ("early stop by a counter", "trainer"),
@@ -80,7 +81,6 @@ def test_planted_bugs_are_reported(kind: str, skeleton: str) -> None:
 
 
 MISSED = {
-    ("save on all ranks", "trainer"): "a save in a method",
     ("no set_epoch", "trainer"): "a sampler made in another file",
 }
 
