@@ -65,6 +65,7 @@ def watched(project: Path) -> Iterator[Watched]:
             run.process.wait()
 
 
+@pytest.mark.campaign
 def test_every_change_is_seen(project: Path, watched: Watched) -> None:
     (project / "pkg" / "train.py").write_text(BUGGY)
     assert "DST101" in watched.round()

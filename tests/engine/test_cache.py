@@ -423,6 +423,7 @@ class TestTheFile:
         assert len(analysed()) == 5
         assert analysed() == []
 
+    @pytest.mark.campaign
     def test_a_damaged_one_is_ignored(self, project: Path, analysed: Analysed) -> None:
         chain(project)
         analysed()

@@ -194,7 +194,9 @@ HOSTILE = (
 PATHS = ("a" * 200, "a" * MAX_LENGTH, "a/" * 2_000 + "a", f"{'a' * 250}/" * 16 + "a")
 
 
-@pytest.mark.parametrize("times", [30, 1_000, 5_000])
+@pytest.mark.parametrize(
+    "times", [30, *(pytest.param(n, marks=pytest.mark.campaign) for n in (1_000, 5_000))]
+)
 def test_stars_take_time_in_proportion_to_their_number(times: int) -> None:
     start = time.process_time()
     for unit in HOSTILE:

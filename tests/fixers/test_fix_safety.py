@@ -60,6 +60,7 @@ def test_a_folder_of_bad_scripts(tmp_path: Path) -> None:
     assert "+dist.all_reduce(torch.ones(1))  # \xe9" in in_file.splitlines()
 
 
+@pytest.mark.campaign
 def test_what_changes_beside_the_edits_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -85,6 +86,7 @@ def test_what_changes_beside_the_code_of_a_notebook_is_told(tmp_path: Path) -> N
     ]
 
 
+@pytest.mark.campaign
 def test_a_sample_is_the_same_for_a_seed(tmp_path: Path) -> None:
     outcome = fix_safety.examine(repository(tmp_path), preview=False)
     edits = tmp_path / "edits.diff"
