@@ -60,6 +60,9 @@ JOIN_SIZE = 400
 MOST = 24
 """States of which no more wait at one place, if they cannot be joined."""
 
+MOST_IN_HAND = 64
+"""The same with states that have been answered differently in the statement at hand."""
+
 
 @dataclass(slots=True, eq=False)
 class ProductState:
@@ -130,7 +133,7 @@ class Worklist:
             waiting.remove(other)
             self.crowds[other.meeting[0]] -= 1
         place = item.meeting[0]
-        if len(waiting) < MOST:
+        if len(waiting) < MOST and self.crowds[place] < MOST_IN_HAND:
             self.crowds[place] += 1
             self.count += 1
             waiting.append(item)

@@ -367,6 +367,7 @@ def _left_before(site: CallSite) -> bool:
         isinstance(each, ir.If)
         and not each.orelse
         and _picks(each.test, True)
+        and each.body
         and isinstance(each.body[-1], ir.Return)
         for here in site.point.around
         for each in here.block[: here.index]

@@ -428,14 +428,13 @@ def _backward_behind(objects: Objects, clip: CallSite) -> CallSite | None:
     turn before has left, and so do gradients that come from elsewhere.
     """
     turn = _Turn(objects, clip)
-    passes = [site for site in turn.calls(BACKWARD) if isinstance(site.call.func, ir.Attribute)]
-    zeroed = [turn.place(site) for site in turn.calls({"zero_grad"}) if turn.always(site)]
-    if not passes or not zeroed:
+    first = turn.first_pass()
+    if first is None or turn.place(clip) > turn.place(first):
         return None
-    first = min(passes, key=turn.place)
     at, behind = turn.place(clip), turn.place(first)
+    zeroed = [turn.place(site) for site in turn.calls({"zero_grad"}) if turn.always(site)]
     steps = [turn.place(site) for site in turn.calls({"step"}) if _is_optimizer(site)]
-    if at > behind or any(at < step < behind for step in steps):
+    if not zeroed or any(at < step < behind for step in steps):
         return None
     if min(zeroed) > at and not any(step > behind for step in steps):
         return None
@@ -458,6 +457,17 @@ class _Turn:
         for site in self._objects.calls_in(self._clip.point.scope, names):
             if self._is_inside(site.point) and not exclude(site.point, self._clip.point):
                 yield site
+
+    def first_pass(self) -> CallSite | None:
+        """The first backward pass of the turn."""
+        found = [
+            next(
+                (site for site in self.calls({name}) if isinstance(site.call.func, ir.Attribute)),
+                None,
+            )
+            for name in sorted(BACKWARD)
+        ]
+        return min((site for site in found if site is not None), key=self.place, default=None)
 
     def _is_inside(self, point: Point) -> bool:
         return self._loop is None or any(here.owner is self._loop for here in point.around)

@@ -477,13 +477,17 @@ def _is_cut(objects: Objects, site: CallSite) -> bool:
 
 def _local_means(objects: Objects) -> Iterator[Point]:
     shards = Shards(objects)
+    meeting = {
+        function
+        for function in objects.module.functions
+        if any(_MEETS.search(token) for token in function.tokens)
+    }
     for point in objects.points:
-        function = point.scope.function
-        if function is not None and any(_MEETS.search(token) for token in function.tokens):
+        if point.scope.function in meeting:
             continue
         for node in nodes_of(point.statement):
             if isinstance(node, ir.Binary) and node.op == "/":
-                if function is None and _is_shared(objects, node.left, point):
+                if point.scope.function is None and _is_shared(objects, node.left, point):
                     continue
                 data = _length_of(node.right)
                 if data is not None and (data, point) in shards:
