@@ -244,6 +244,7 @@ class Session:
         self._begun = None
         for project in self.projects.values():
             project.forget(path)
+        self.release()  # what was found out about the old text
 
     def _check(
         self, document: Document, settings: Settings, known: Found | None = None
