@@ -15,7 +15,7 @@ from distlint.analyzer.project.module_search import MAX_IMPORTED_SIZE, Finder
 from distlint.source.document import Document
 
 MOST_FILES = 5_000
-"""In a project of more files nobody is known to import a file."""
+"""In a project of more files, the importers of a file are not known."""
 
 _NOT_OF_PROJECT = frozenset({"site-packages", "node_modules", "__pycache__", "venv", "env"})
 _PART_OF_NAME = re.compile(rb"[A-Za-z_]\w*")

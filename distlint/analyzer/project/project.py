@@ -60,14 +60,14 @@ class Module:
         body: ir.Block,
         project: Project | None = None,
         *,
-        is_plain: bool = False,
+        shows_ranks: bool = True,
     ) -> None:
         self.path = path
         self.key = str(path)
         self.body = body
         self.project = project
-        self.is_plain = is_plain
-        """Has it no sign of ranks by itself? It may run what it is given, or call what has one."""
+        self.shows_ranks = shows_ranks
+        """Is there a sign of ranks in it? Without one it may still run what it is given."""
 
     @cached_property
     def dotted(self) -> str:
@@ -482,7 +482,7 @@ class Project:
         self.led: set[Path] = set()
         """The checked files whose findings rest on what imports them."""
         self.generation = 0
-        """Grows whenever a module is made anew, so that nothing keeps the one before."""
+        """Grows whenever a module is read again, so that nothing keeps the old one."""
         self.contents: dict[Path, str] = {}
         """The state of each file that was read, as it was then; see ``state_of``."""
         self.changed: set[Path] = set()
@@ -679,8 +679,8 @@ class Project:
         lowered = to_ir(document.text, str(path))
         self._sites[path] = lowered.sites
         self.sizes[path] = len(document.text)
-        is_plain = not self._is_telling(document.data)
-        return Module(path, lowered.body, self, is_plain=is_plain)
+        shows_ranks = self._is_telling(document.data)
+        return Module(path, lowered.body, self, shows_ranks=shows_ranks)
 
     def find(self, dotted: str, importer: Path) -> Path | None:
         """The file of a module named in an import, or None when it is not of this project."""

@@ -12,7 +12,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.project.project import Imported, Module, Project
 from distlint.analyzer.static.batches import over_batches
 from distlint.analyzer.static.closure import Bits, Numbering, close
-from distlint.analyzer.static.kept_values import read
+from distlint.analyzer.static.kept_values import assignments, read
 from distlint.analyzer.static.slicing import MODEL_NAMES, SliceCandidate, slice_candidate
 from distlint.analyzer.static.taint import changed_by
 from distlint.catalogue import shipped
@@ -91,30 +91,30 @@ class CallGraph:
             if function.owner and "__init__" in names:
                 names = names - {"__init__"} | self.bases(function)
             found = self.callees(function.module, self.unaliased(function.module, names))
-            held = self.held(function.module).keys() & function.tokens
-            for attribute in sorted(held):
+            held = self.held(function.module)
+            for attribute in sorted(held.keys() & self.reads(function)) if held else ():
                 found.extend(self.run_by_attribute(function.module, attribute))
             self._called_by[function] = found
         return found
 
-    def run_by_attribute(self, key: str, name: str) -> Iterator[ir.Function]:
-        """What calling, entering or iterating over the objects in an attribute runs."""
+    def run_by_attribute(self, key: str, attribute: str) -> Iterator[ir.Function]:
+        """What calling, entering or iterating over the objects in ``.attribute`` runs."""
         table = self.callable_from(key)
-        for cls in self.held(key).get(name, ()):
+        for cls in self.held(key).get(attribute, ()):
             yield from (each for each in table.get(cls, ()) if each.name in ALWAYS_CALLED)
 
     def held(self, key: str) -> dict[str, list[str]]:
-        """The classes in what a module assigns to attributes: ``self.layers = [Layer()]``."""
+        """The classes in what methods assign to attributes, by ``.attribute``."""
         found = self._held.get(key)
         if found is None:
             found = self._held[key] = {}
             module = self.project.by_key(key)
             owners = {each.owner for each in chain(*self.callable_from(key).values())}
-            for function in module.functions if module is not None else ():
-                for attribute, value in _attributes_set(function) if function.owner else ():
-                    made = self.unaliased(key, ir.tokens_of(value)) & owners
-                    if made:
-                        found[attribute] = sorted(made.union(found.get(attribute, ())))
+            methods = [each for each in module.functions if each.owner] if module else []
+            for name, value in assignments(methods, ()):
+                made = self.unaliased(key, ir.tokens_of(value)) & owners
+                if made and name.startswith("."):
+                    found[name] = sorted(made.union(found.get(name, ())))
         return found
 
     def references(self, function: ir.Function) -> frozenset[str]:
@@ -387,15 +387,6 @@ class CallGraph:
         if not isinstance(drawn, SliceCandidate):
             drawn = self.project.memo[module] = slice_candidate(module, self.is_external)
         return drawn
-
-
-def _attributes_set(function: ir.Function) -> Iterator[tuple[str, ir.Expr]]:
-    """The attributes that a function assigns, and what to each."""
-    for statement in ir.statements_of(function.body):
-        if isinstance(statement, ir.Assign):
-            for target in statement.targets:
-                if isinstance(target, ir.Attribute):
-                    yield target.attr, statement.value
 
 
 def _runs(node: object, params: set[str]) -> bool:

@@ -89,6 +89,7 @@ class Effects:
         self._told: dict[str, Hashable] = {}
         self._told_of: dict[frozenset[str], Hashable] = {}
         self._facts: dict[str, Facts] = {}
+        self._shows_ranks: dict[str, bool] = {}
 
     def facts(self, key: str) -> Facts:
         """What is known about a module so far, perhaps from under another catalogue."""
@@ -114,6 +115,7 @@ class Effects:
         for key in keys:
             self._told.pop(key, None)
             self._facts.pop(key, None)
+            self._shows_ranks.pop(key, None)
         self._told_of.clear()
 
     def matters(self, function: ir.Function) -> bool:
@@ -125,7 +127,7 @@ class Effects:
         """
         if self.does_something(function):
             return True
-        if self.is_plain(function):
+        if not self.shows_ranks(function):
             return False
         taint = self.taint if self.graph.is_short(function) else self.steady_taint
         return bool(self.signs(function) & (RANK | LOCAL)) and taint.leaks(function)
@@ -133,7 +135,7 @@ class Effects:
     def does_something(self, function: ir.Function) -> bool:
         """Does it more than work out a value: meet others, ask for a rank, end, change globals?"""
         signs = self.signs(function)
-        if self.is_plain(function):
+        if not self.shows_ranks(function):
             return bool(signs & EVENT)
         if signs & (EVENT | EXIT | CHANGE | AGREE):
             return True
@@ -143,16 +145,19 @@ class Effects:
             return True
         return bool(signs & RANK) and self.steady_taint.leaks(function)
 
-    def is_plain(self, function: ir.Function) -> bool:
-        """Does it stand in a module that has no sign of ranks by itself?"""
-        module = self.project.by_key(function.module)
-        return module is not None and module.is_plain
+    def shows_ranks(self, function: ir.Function) -> bool:
+        """Is there a sign of ranks in the module of a function?"""
+        known = self._shows_ranks.get(function.module)
+        if known is None:
+            module = self.project.by_key(function.module)
+            known = self._shows_ranks[function.module] = module is None or module.shows_ranks
+        return known
 
     def seeds(self, function: ir.Function) -> frozenset[str]:
         """The streams of random numbers that a long function, or one that it calls, may seed."""
         if not self.signs(function) & SET:
             return frozenset()
-        if self.is_plain(function) or self.graph.is_short(function):
+        if not self.shows_ranks(function) or self.graph.is_short(function):
             return frozenset()
         seeds = self.facts(function.module).seeds
         found = seeds.get(function)
@@ -358,13 +363,13 @@ class Effects:
     def may_matter(self, module: Module, name: str) -> bool:
         """May a function of this name, called from the module, make a difference?"""
         called = self.graph.callable_from(module.key).get(name, ())
-        found = (*called, *self.graph.run_by_attribute(module.key, name))
+        found = (*called, *self.graph.run_by_attribute(module.key, f".{name}"))
         return any(
             self.matters(item)
             or self.graph.runs_given(item)
             or self.seeds(item)
             # followed where something is done about it
-            or (ir.RAISE in item.tokens and not self.is_plain(item))
+            or (ir.RAISE in item.tokens and self.shows_ranks(item))
             for item in found
         )
 

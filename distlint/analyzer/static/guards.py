@@ -393,7 +393,7 @@ class Guards:
         classes = self.objects.lineage(method)
         constructors = [each.methods["__init__"] for each in classes if "__init__" in each.methods]
         if not any(
-            _wraps(statement) and not self._behind_rank_test(around)
+            _wraps(statement) and not under_rank_test(around)
             for constructor in constructors
             for statement, around in placed(constructor.body)
         ):
@@ -479,7 +479,7 @@ class Guards:
             return False
         return any(
             (self._is_sign(Point(scope, around)) and not self._guarded(scope, around))
-            or (_wraps(statement) and not self._behind_rank_test(around))
+            or (_wraps(statement) and not under_rank_test(around))
             for statement, around in placed(scope.body)
         )
 
@@ -601,9 +601,6 @@ class Guards:
         given = self.objects.argument(CallSite(call, point), "strategy")
         strategy = self.objects.constant(given, point)
         return isinstance(strategy, str) and _FORKS_TO_FIT.search(strategy) is not None
-
-    def _behind_rank_test(self, around: tuple[Around, ...]) -> bool:
-        return any(isinstance(each.owner, ir.If) and asks_rank(each.owner.test) for each in around)
 
     def _is_sign(self, point: Point) -> bool:
         """Is it something that only several processes do: a rank test, a collective, a wrap?"""
@@ -800,7 +797,7 @@ class Guards:
         """Do all known calls of it keep ranks from it, whatever it asks itself?"""
         callers = list(self.all_callers(scope)) if depth else []
         return bool(callers) and all(
-            guards._behind_rank_test(each.point.around)
+            under_rank_test(each.point.around)
             or guards._called_on_some(each.point.scope, depth - 1)
             for guards, each in callers
         )
@@ -990,7 +987,7 @@ class Guards:
             for statement, around in placed(scope.body)
             if isinstance(statement, ir.Assign) and isinstance(statement.value, ir.Literal)
             for target in statement.targets
-            if isinstance(target, ir.Name) and self._behind_rank_test(around)
+            if isinstance(target, ir.Name) and under_rank_test(around)
         )
 
     @cached_property
@@ -1080,6 +1077,29 @@ def asks_rank(test: ir.Expr) -> bool:
     if "should_save" in tokens and any(token.endswith("args") for token in tokens):
         return True  # of transformers' arguments; a control's is about the time
     return bool(_rank_words(tokens))
+
+
+def under_rank_test(around: tuple[Around, ...]) -> bool:
+    """Is there a branch around a statement whose condition names the rank?"""
+    return any(isinstance(each.owner, ir.If) and asks_rank(each.owner.test) for each in around)
+
+
+def is_left_to_some(point: Point) -> bool:
+    """Does a test that names the rank keep ranks from a statement: around, before or in it?"""
+    before = (each for here in point.around for each in here.block[: here.index])
+    return (
+        under_rank_test(point.around)
+        or any(
+            isinstance(each, ir.If)
+            and asks_rank(each.test)
+            and (ir.is_left(each.body) or ir.is_left(each.orelse))
+            for each in before
+        )
+        or any(
+            isinstance(node, ir.Conditional) and asks_rank(node.test)
+            for node in ir.nodes_of(point.statement)
+        )
+    )
 
 
 def _rank_words(tokens: Iterable[str]) -> set[str]:

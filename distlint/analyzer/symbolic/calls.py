@@ -22,7 +22,7 @@ from distlint.analyzer.symbolic.collectives import (
 )
 from distlint.analyzer.symbolic.continuations import Continuation, ReturnToCaller
 from distlint.analyzer.symbolic.expressions import is_seldom_uneven
-from distlint.analyzer.symbolic.gradient_mode import records_gradients
+from distlint.analyzer.symbolic.gradient_mode import arms_backward
 from distlint.analyzer.symbolic.state import (
     OPAQUE,
     BranchUndecided,
@@ -323,10 +323,9 @@ class Calls(Collectives):
         """
         if hooks.may_be_hook(function) or self.context.does_something(function):
             return False
-        is_plain = self.context.effects.is_plain(function)
         if (
             ir.RAISE in function.tokens
-            and not is_plain
+            and self.context.effects.shows_ranks(function)
             and (self.context.refuses(function) or self.is_stopped(self.k))
         ):
             return False
@@ -966,13 +965,9 @@ class Calls(Collectives):
 
     def note_gradients(self, target: v.Obj, site: int, result: Value) -> None:
         """After a forward with gradients, the next forward communicates again."""
-        if self.is_cached(target.oid) and not self.quiet and self.arms(target):
+        if self.is_cached(target.oid) and not self.quiet and arms_backward(self, target):
             del self.store["once", target.oid]
             self.results[site, self.inner] = result  # the statement may be evaluated again
-
-    def arms(self, target: v.Obj) -> bool:
-        """Does a forward record gradients that a backward will reduce?"""
-        return ("nosync", target.oid) not in self.store and records_gradients(self)
 
     def is_own_batch(self, args: list[Value]) -> bool:
         """Is the input this rank's own? Not if all ranks read the same data in the same order."""

@@ -122,7 +122,7 @@ class Causes(Sides):
         return list(found)
 
     def both_arms(self, head: Decided) -> bool:
-        """Do both sides come to a collective inside the arms of the deciding branch?"""
+        """Do both sides reach a collective inside the arms of the deciding branch?"""
         found = 0
         for side, event in enumerate(self.proof.divergence.events):
             if event is None:

@@ -9,6 +9,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.static import hooks
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.builtins import Builtins, is_group
+from distlint.analyzer.symbolic.gradient_mode import arms_backward
 from distlint.analyzer.symbolic.state import (
     CollectiveReached,
     Event,
@@ -140,12 +141,8 @@ class Collectives(Builtins):
         """The variable that says that a call of its kind does not communicate from here on."""
         if not isinstance(receiver, v.Obj):
             return None
-        is_last = row.after_gradients and not self.arms(receiver)
+        is_last = row.after_gradients and not arms_backward(self, receiver)
         return ("once", receiver.oid) if row.once_until or is_last else None
-
-    def arms(self, target: v.Obj) -> bool:
-        """Does a forward record gradients that a backward will reduce?"""
-        raise NotImplementedError
 
     def is_posted(self, row: Collective, arguments: dict[str, Value]) -> bool:
         given = arguments.get(row.async_) if row.async_ else None

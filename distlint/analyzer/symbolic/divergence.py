@@ -11,7 +11,7 @@ from distlint.analyzer.symbolic.state import OPAQUE, Event, Known, Place, Questi
 from distlint.analyzer.symbolic.values import Unknown
 
 MANY_TRIES = 100
-"""Choices that are taken back in search of a way that agrees with itself."""
+"""Choices that are undone in search of a consistent path."""
 
 WAY = "way"
 """Operator of the atoms that say on which of two ways a state was reached."""

@@ -13,7 +13,8 @@ from distlint.analyzer import ir
 from distlint.analyzer.project.project import Module, Project
 from distlint.analyzer.static import hooks
 from distlint.analyzer.static.effects import effects_of
-from distlint.analyzer.static.vocabulary import RANK
+from distlint.analyzer.static.guards import is_left_to_some
+from distlint.analyzer.static.objects import objects_of
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.cluster import MOST_RANKS, Cluster, NeedBiggerCluster
 from distlint.analyzer.symbolic.context import ExecutionContext
@@ -194,13 +195,17 @@ class EntryPointAnalysis:
         return function in self.module.handed_out and not self.is_for_some_ranks(function)
 
     def is_for_some_ranks(self, function: ir.Function) -> bool:
-        """Is a function in a function used under a test of the rank? Others meet it elsewhere."""
+        """Does a test of the rank keep ranks from where a function in a function is used?
+
+        The others meet its collectives elsewhere.
+        """
         around = self.module.enclosing[function]
-        tests = (each for each in ir.statements_of(around.body) if isinstance(each, ir.If))
         return any(
-            function.name in ir.block_tokens((*each.body, *each.orelse))
-            and self.effects.own_signs(self.module.key, ir.tokens_of(each.test)) & RANK
-            for each in tests
+            is_left_to_some(point)
+            for point in objects_of(self.module, self.catalogue).points
+            if point.scope.function is around
+            for node in ir.nodes_of(point.statement)
+            if isinstance(node, ir.Name) and node.id == function.name
         )
 
     def is_called(self, function: ir.Function) -> bool:

@@ -293,13 +293,21 @@ def _folded(value: v.Phi, crowd: int) -> Value:
         groups.setdefault(getattr(part, "wrapped", None) if is_open else part, []).append(part)
     if len(groups) == len(parts):
         return value
-    first, *others = [
-        each[0] if len(each) == 1 else unknown(v.EITHER, unknown(WAY, crowd, fresh=True), *each)
-        for each in groups.values()
-    ]
-    for number, other in enumerate(others):
-        first = v.phi(unknown(WAY, crowd, number, fresh=True), other, first)
-    return first
+    kept = [each[0] if len(each) == 1 else _any_uniform(each, crowd) for each in groups.values()]
+    return _one_of(kept, crowd)
+
+
+def _one_of(values: list[Value], crowd: int, *, local: bool = False) -> Value:
+    """One of several values, by unknowns that stand for the way."""
+    value = values[-1]
+    for number, other in enumerate(values[:-1]):
+        value = v.phi(unknown(WAY, crowd, number, local=local, fresh=True), other, value)
+    return value
+
+
+def _any_uniform(values: list[Value], crowd: int) -> Unknown:
+    """One of several values that are the same on all ranks: which one is of no interest."""
+    return unknown(v.EITHER, unknown(WAY, crowd, fresh=True), *values)
 
 
 def _parts(value: Value) -> Iterator[Value]:
@@ -324,16 +332,12 @@ def _blurred(one: Value, two: Value, crowd: int, name: str) -> Value | None:
         kept.append(_any_of(numbers, crowd, name))
     if len(kept) > v.MAX_PHI_DEPTH + 1:
         return None
-    value = kept[-1]
-    local = (one.local or two.local) and all(map(v.is_count, kept))
-    for number, leaf in enumerate(kept[:-1]):
-        value = v.phi(unknown(WAY, crowd, number, local=local, fresh=True), leaf, value)
-    return value
+    return _one_of(kept, crowd, local=(one.local or two.local) and all(map(v.is_count, kept)))
 
 
 def _any_of(numbers: list[Value], crowd: int, name: str) -> Unknown:
     """One of several numbers: which one is of no interest any more."""
     if not any(number.local for number in numbers):
-        return unknown(v.EITHER, unknown(WAY, crowd, fresh=True), *numbers)
+        return _any_uniform(numbers, crowd)
     wrapped = frozenset[int]().union(*(getattr(number, "wrapped", ()) for number in numbers))
     return unknown(LOST, crowd, name, local=True, fresh=True, wrapped=wrapped)

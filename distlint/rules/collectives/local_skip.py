@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.guards import asks_rank
+from distlint.analyzer.static.guards import under_rank_test
 from distlint.analyzer.static.names import calls_of, nodes_of
 from distlint.analyzer.static.objects import CallSite, objects_of
 from distlint.analyzer.static.reaching_definitions import path_of
@@ -329,9 +329,7 @@ def _tested_on_one(objects: Objects, site: CallSite, flag: tuple[str, ...]) -> P
         for call in calls_of(point.statement):
             if ir.last_name(call.func) in _COMBINES:
                 return None
-        if any(
-            isinstance(here.owner, ir.If) and asks_rank(here.owner.test) for here in point.around
-        ):
+        if under_rank_test(point.around):
             if _binds(point.statement, flag) and any(
                 isinstance(node, ir.Call) and ir.last_name(node.func) in _HEALTH
                 for node in nodes_of(point.statement)

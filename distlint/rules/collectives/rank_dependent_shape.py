@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.guards import asks_rank
+from distlint.analyzer.static.guards import under_rank_test
 from distlint.analyzer.static.names import calls_of
 from distlint.analyzer.static.objects import CallSite, Objects, Origin, objects_of
 from distlint.analyzer.static.reaching_definitions import Point, path_of
@@ -369,7 +369,7 @@ def _grown(objects: Objects, node: ir.Expr, site: CallSite) -> int | None:
         return None
     makers = [_maker(objects, origin) for origin in origins]
     for origin, sent, received in zip(origins, makers, reversed(makers), strict=True):
-        if sent is None or received is None or not _is_by_rank(origin.point):
+        if sent is None or received is None or not under_rank_test(origin.point.around):
             continue
         if objects.called(received) in _FILLED and objects.called(sent) in _FROM_DATA:
             rows = sent.call.args[0].value if sent.call.args else None
@@ -387,12 +387,6 @@ def _maker(objects: Objects, origin: Origin) -> CallSite | None:
         inner = made.func.value
         made = inner if isinstance(inner, ir.Call) else None
     return CallSite(made, origin.point) if made is not None else None
-
-
-def _is_by_rank(point: Point) -> bool:
-    return any(
-        isinstance(here.owner, ir.If) and asks_rank(here.owner.test) for here in point.around
-    )
 
 
 def _grows(objects: Objects, name: str, point: Point) -> bool:

@@ -315,7 +315,7 @@ def _folders(objects: Objects) -> Iterator[tuple[CallSite, ir.Expr]]:
 
 
 def _is_after_start(guards: Guards, site: CallSite) -> bool:
-    """Does each of several processes come to a call, rather than the one that starts them?"""
+    """Does each of several processes reach a call, rather than the one that starts them?"""
     objects = guards.objects
     starts = (
         each

@@ -40,8 +40,9 @@ class DeviceNumber:
 def device_numbers(objects: Objects) -> Iterator[DeviceNumber]:
     """The numbers in calls that choose a GPU, and in names of GPUs: ``f"cuda:{rank}"``."""
     for site in objects.calls(objects.called_names):
+        called = objects.called(site) if site.call.args else ""
         for index, argument in enumerate(site.call.args):
-            if not argument.star and _chooses_device(objects, site, index, argument):
+            if not argument.star and _chooses_device(site, called, index, argument):
                 for node in _numbers(argument.value):
                     yield DeviceNumber(node, site.point, site.call.site, site.call)
     for point in objects.points:
@@ -50,8 +51,8 @@ def device_numbers(objects: Objects) -> Iterator[DeviceNumber]:
                 yield DeviceNumber(node, point, point.statement.site)
 
 
-def _chooses_device(objects: Objects, site: CallSite, index: int, argument: ir.Argument) -> bool:
-    keyword, name, called = argument.keyword, site.name, objects.called(site)
+def _chooses_device(site: CallSite, called: str, index: int, argument: ir.Argument) -> bool:
+    keyword, name = argument.keyword, site.name
     first = index == 0 and keyword is None
     of_torch = called.startswith("torch.")
     if called in _SETTERS:
@@ -64,7 +65,7 @@ def _chooses_device(objects: Objects, site: CallSite, index: int, argument: ir.A
         return of_torch or name in _WRAPPERS
     if keyword == "device" and (of_torch or name.startswith("new_")):
         return True
-    return _is_named_device(objects, site, argument)
+    return _is_named_device(called, argument)
 
 
 def _is_in_device(call: ir.Call, index: int) -> bool:
@@ -74,13 +75,13 @@ def _is_in_device(call: ir.Call, index: int) -> bool:
     return len(call.args) == 2 and index == 1 and _starts_with_cuda(call.args[0].value)
 
 
-def _is_named_device(objects: Objects, site: CallSite, argument: ir.Argument) -> bool:
+def _is_named_device(called: str, argument: ir.Argument) -> bool:
     """Is the name of a GPU given as a device, so that it is no text for people?"""
     if not any(True for _ in _named(argument.value)):
         return False
     if argument.keyword is not None:
         return _DEVICES.search(argument.keyword) is not None
-    return objects.called(site) == "torch.load"
+    return called == "torch.load"
 
 
 def _numbers(node: ir.Expr) -> Iterator[ir.Expr]:
