@@ -259,7 +259,8 @@ class Server(LanguageServer):
             mark = self.dirty[path]
             try:
                 await self.analyse(path, mark, engine)
-                if mark.own and path not in self.dirty and path in self.uris:
+                newer = self.dirty.get(path)
+                if mark.own and path in self.uris and not (newer and newer.own):
                     await self.spread(OpenFiles.concerned, path)
             except Superseded:
                 continue  # the file is still dirty

@@ -92,7 +92,10 @@ def test_the_newest_text_of_a_large_file_is_analysed(folder: Path) -> None:
         assert (told["version"], told["diagnostics"]) == (12, [])
 
 
-def test_an_edit_of_an_imported_file_reaches_the_analysis_of_a_large_one(folder: Path) -> None:
+@pytest.mark.parametrize("options", [(), ("--marked",)], ids=["", "marked by another file"])
+def test_an_edit_of_an_imported_file_reaches_the_analysis_of_a_large_one(
+    folder: Path, options: tuple[str, ...]
+) -> None:
     helper, large = folder / "helper.py", folder / "large.py"
     helper.write_text("def wait(dist):\n    pass\n")
     large.write_text(
@@ -100,7 +103,7 @@ def test_an_edit_of_an_imported_file_reaches_the_analysis_of_a_large_one(folder:
         'dist.init_process_group("gloo")\nif dist.get_rank() == 0:\n    wait(dist)\n' + COMMENTS
     )
     finish(folder)
-    with opened(folder) as editor:
+    with opened(folder, *options) as editor:
         assert editor.diagnostics(large) == []
         editor.open(helper, "def wait(dist):\n    dist.barrier()\n")
         until(lambda: codes(editor.diagnostics(large)) == ["DST101"])  # perhaps after a first look
