@@ -163,8 +163,9 @@ def validate(model, loader):
 
 def main():
     dist.init_process_group("gloo")
+    torch.manual_seed(0)
     model = DDP(torch.nn.Linear(1, 1))
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.03)
     plateau = ReduceLROnPlateau(optimizer, patience=0)
     ramp = torch.arange(8.0).unsqueeze(1)
     data = TensorDataset(ramp, ramp.flip(0) * torch.tensor([[1.0], [-1.0]] * 4))
