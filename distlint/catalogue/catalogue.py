@@ -110,6 +110,7 @@ class Catalogue:
         self.runtime = RUNTIME
         """The module that fixes import from."""
         self.event_names: frozenset[str] = frozenset()
+        self.event_packages: frozenset[str] = frozenset()
         self.event_hints: frozenset[str] = frozenset()
         """Those of them that variables go by: what is called so communicates when it is run."""
         self.starting_names: frozenset[str] = frozenset()
@@ -405,6 +406,7 @@ class Catalogue:
 
     def _index(self) -> None:
         events: set[str] = set()
+        packages: set[str] = set()
         starting: set[str] = set()
         joining: set[str] = set()
         hints: set[str] = set()
@@ -417,6 +419,7 @@ class Catalogue:
             for name, entry in table.items():
                 if entry.collective or entry.first or (entry.guard and entry.guard.communicates):
                     events.add(_last(name))
+                    packages.add(name.partition(".")[0])
                 if entry.collective and entry.collective.kind in _JOINING_KINDS:
                     joining.add(_last(name))
                     if entry.collective.kind == "init":
@@ -441,10 +444,13 @@ class Catalogue:
             if call is not None and call.collective is not None and "_" in hint:
                 hints.add(hint)
         for alias, name in self._aliases.items():
+            if name.partition(".")[0] in packages:
+                packages.add(alias.partition(".")[0])
             for names in (events, starting, joining, ranks, local, steady):
                 if _last(name) in names:
                     names.add(_last(alias))
         self.event_names = frozenset(events | hints)
+        self.event_packages = frozenset(packages)
         self.event_hints = frozenset(hints)
         self.starting_names = frozenset(starting)
         self.joining_names = frozenset(joining)

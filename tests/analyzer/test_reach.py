@@ -43,6 +43,75 @@ def test_may_meet(body: str, expected: bool) -> None:
     assert may_communicate(IMPORTS, body) is expected
 
 
+SCRIPT = """\
+import functools
+import operator
+import os
+import torch
+import torch.distributed as dist
+from functools import reduce
+from torch.distributed import reduce as to_first
+from torch.nn.parallel import DistributedDataParallel
+
+def save(x):
+    dist.barrier()
+
+class Store:
+    def load(self):
+        dist.barrier()
+
+    def __init__(self):
+        def fetch():
+            dist.barrier()
+        def hidden():
+            dist.barrier()
+        self.fetch = fetch
+        self.other = hidden
+
+def decorated(function):
+    def wrapper():
+        dist.barrier()
+        return function()
+    return wrapper
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        ("def f(x):\n    return reduce(operator.add, x)", False),
+        ("def f(x):\n    return functools.reduce(operator.add, x)", False),
+        (
+            "def f(x):\n    from functools import reduce as add\n    return add(operator.add, x)",
+            False,
+        ),
+        ("def f(x):\n    torch.save(x, 'a')", False),
+        ("def f(x):\n    torch.jit.load(x)", False),
+        ("def f(x):\n    def wrapper():\n        return x\n    return wrapper()", False),
+        ("def f(x):\n    return x.wrapper()", False),
+        ("def f(x):\n    return x.hidden()", False),
+        ("def f(x):\n    to_first(x, 0)", True),
+        ("def f(x):\n    from torch.distributed import reduce\n    reduce(x, 0)", True),
+        ("def f(torch):\n    torch.save()", True),
+        ("def f(x):\n    torch = x\n    torch.load()", True),
+        ("def f(x):\n    save(x)", True),
+        ("def f(x):\n    return x.load()", True),
+        ("def f(x):\n    return x.fetch()", True),
+        ("@decorated\ndef f(x):\n    return x", True),
+        ("def f(x, then=save):\n    return x", True),
+        ("def f(x):\n    return getattr(x, 'load')()", True),
+    ],
+)
+def test_a_name_leads_where_python_finds_it(function: str, expected: bool) -> None:
+    path = Path("script.py").absolute()
+    project = Project(path.parent)
+    module = project.add(Document.from_bytes((SCRIPT + function + "\n").encode(), path))
+    effects = effects_of(project, project.catalogue_of(module))
+    found = next(item for item in module.functions if item.name == "f")
+    assert effects.may_communicate(found) is expected
+
+
 def test_paths_that_are_joined_are_no_collective() -> None:
     assert not may_communicate(
         "import os\nimport torch.distributed as dist\n", "os.path.join('a', 'b')"

@@ -62,7 +62,6 @@ from distlint.analyzer.ir.nodes import (
     names_nested,
     nodes_of,
     path_of,
-    references_of,
     statements_of,
     tokens_of,
 )
@@ -132,7 +131,6 @@ __all__ = [
     "nodes_of",
     "own_nodes",
     "path_of",
-    "references_of",
     "statements_of",
     "tokens_of",
 ]

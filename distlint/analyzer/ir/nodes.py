@@ -434,6 +434,7 @@ class Function:
     locals: frozenset[str] = frozenset()
     decorator_sites: tuple[int, ...] = ()
     _tokens: frozenset[str] | None = field(default=None, repr=False)
+    _captured: frozenset[str] | None = field(default=None, repr=False)
 
     @property
     def label(self) -> str:
@@ -452,6 +453,13 @@ class Function:
             found.update(block_tokens(self.body))
             self._tokens = frozenset(found)
         return self._tokens
+
+    @property
+    def captured(self) -> frozenset[str]:
+        """What functions, lambdas and classes in it name: it may be variables of the function."""
+        if self._captured is None:
+            self._captured = names_nested(self.body)
+        return self._captured
 
 
 @dataclass(slots=True, eq=False)
@@ -602,41 +610,6 @@ def tokens_of(node: Any) -> frozenset[str]:
     return result
 
 
-_BY_NAME = frozenset("getattr globals locals vars eval attrgetter methodcaller".split())
-"""Functions with which code comes to others by a string."""
-
-
-def references_of(function: Function) -> frozenset[str]:
-    """The names under which a function may come to others: not its variables, nor keywords."""
-    by_name = not function.tokens.isdisjoint(_BY_NAME)
-    read: set[str] = set()
-    members: set[str] = set()
-    defined: set[str] = set()
-    stack: list[Any] = [*function.decorators, *function.body]
-    stack.extend(param.default for param in function.params if param.default is not None)
-    while stack:
-        item = stack.pop()
-        kind = type(item)
-        if kind is Name:
-            read.add(item.id)
-        elif kind is Attribute:
-            if item.attr != "join" or not _is_text_or_path(item.value):
-                members.add(item.attr)
-            stack.append(item.value)
-        elif kind is Literal:
-            if by_name and type(item.value) is str:
-                members.add(item.value)
-        else:
-            if kind is Define:
-                defined.add(item.function.name)
-            elif kind is DefineClass:
-                defined.add(item.cls.name)
-            elif kind is Import:
-                defined.update(name for name, _, _ in item.bindings)
-            stack.extend(children(item))
-    return frozenset(read - (function.locals - defined) | members)
-
-
 def statements_of(block: Block) -> Iterator[Stmt]:
     """The statements of a block and of the blocks in it, without those of classes in it."""
     stack: list[Any] = list(block)
@@ -646,13 +619,6 @@ def statements_of(block: Block) -> Iterator[Stmt]:
             yield node
         if isinstance(node, (Stmt, Handler)) and not isinstance(node, DefineClass):
             stack.extend(children(node))
-
-
-def _is_text_or_path(node: Any) -> bool:
-    """``", "`` or ``os.path``: what they join are no ranks."""
-    if type(node) is Attribute:
-        return node.attr == "path" and type(node.value) is Name and node.value.id == "os"
-    return type(node) is Literal and isinstance(node.value, str)
 
 
 def block_tokens(block: Block) -> frozenset[str]:

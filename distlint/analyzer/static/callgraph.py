@@ -13,6 +13,7 @@ from distlint.analyzer.project.project import Imported, Module, Project
 from distlint.analyzer.static.batches import over_batches
 from distlint.analyzer.static.closure import Bits, Numbering, close
 from distlint.analyzer.static.kept_values import assignments, read
+from distlint.analyzer.static.mentions import Mentions, Outside, mentions_of
 from distlint.analyzer.static.slicing import MODEL_NAMES, SliceCandidate, slice_candidate
 from distlint.analyzer.static.taint import changed_by
 from distlint.catalogue import shipped
@@ -50,7 +51,9 @@ class CallGraph:
         self.numbering = Numbering()
         self._held: dict[str, dict[str, list[str]]] = {}
         self._short: dict[ir.Function, bool] = {}
-        self._references: dict[ir.Function, frozenset[str]] = {}
+        self._outside: dict[str, Outside] = {}
+        self._mentions: dict[ir.Function, Mentions] = {}
+        self._as_attribute: dict[ir.Function, bool] = {}
         self._called_by: dict[ir.Function, list[ir.Function]] = {}
         self._runs_given: dict[ir.Function, bool] = {}
         self._changes: dict[ir.Function, frozenset[str]] = {}
@@ -66,13 +69,15 @@ class CallGraph:
             self._within,
             self._aliases,
             self._held,
+            self._outside,
         )
         for key, table in product(keys, by_key):
             table.pop(key, None)
         by_function: tuple[dict[ir.Function, Any], ...] = (
             self._closure,
             self._short,
-            self._references,
+            self._mentions,
+            self._as_attribute,
             self._called_by,
             self._runs_given,
             self._changes,
@@ -87,15 +92,60 @@ class CallGraph:
     def called_by(self, function: ir.Function) -> list[ir.Function]:
         found = self._called_by.get(function)
         if found is None:
-            names = self.references(function)
-            if function.owner and "__init__" in names:
-                names = names - {"__init__"} | self.bases(function)
-            found = self.callees(function.module, self.unaliased(function.module, names))
-            held = self.held(function.module)
-            for attribute in sorted(held.keys() & self.reads(function)) if held else ():
-                found.extend(self.run_by_attribute(function.module, attribute))
-            self._called_by[function] = found
+            found = self._called_by[function] = list(self._callees_of(function))
         return found
+
+    def _callees_of(self, function: ir.Function) -> Iterator[ir.Function]:
+        mentions = self.mentioned_by(function)
+        members = mentions.members
+        if function.owner and "__init__" in members:
+            members = members - {"__init__"} | self.bases(function)
+        names = self.unaliased(function.module, mentions.names)
+        members = self.unaliased(function.module, members)
+        table = self.callable_from(function.module)
+        around = frozenset(self.around(function))
+        for name in sorted((names | members) & table.keys()):  # in one order, whatever the hashes
+            own = name in mentions.names and self._defines(function.module, name)
+            for found in table[name]:
+                if (name in names and self._is_named(found, name, around, own)) or (
+                    name in members and self._is_member(found)
+                ):
+                    yield found
+        held = self.held(function.module)
+        for attribute in sorted(held.keys() & self.reads(function)) if held else ():
+            yield from self.run_by_attribute(function.module, attribute)
+
+    def _is_named(
+        self, found: ir.Function, name: str, around: Collection[ir.Function], own: bool
+    ) -> bool:
+        """May a name that stands alone lead to a function? ``own``: it is its module's own."""
+        if found.nested:
+            return self._enclosing(found) in around
+        if found.owner:
+            return found.owner == name
+        return not own or any(found.module == each.module for each in around)
+
+    def _defines(self, key: str, name: str) -> bool:
+        """Is a name of a module one of its own functions or classes, and nothing else?"""
+        module = self.project.by_key(key)
+        found = module.definitions.get(name, ()) if module is not None else ()
+        return bool(found) and not any(isinstance(each.node, Imported) for each in found)
+
+    def _is_member(self, found: ir.Function) -> bool:
+        """May an attribute of its name lead to a function? To one in a function where it is made
+        an attribute, or passed by its name."""
+        if not found.nested:
+            return True
+        known = self._as_attribute.get(found)
+        if known is None:
+            around = self._enclosing(found)
+            known = around is None or _is_made_member(around, found.name)
+            self._as_attribute[found] = known
+        return known
+
+    def _enclosing(self, function: ir.Function) -> ir.Function | None:
+        module = self.project.by_key(function.module)
+        return module.enclosing.get(function) if module is not None else None
 
     def run_by_attribute(self, key: str, attribute: str) -> Iterator[ir.Function]:
         """What calling, entering or iterating over the objects in ``.attribute`` runs."""
@@ -117,11 +167,22 @@ class CallGraph:
                     found[name] = sorted(made.union(found.get(name, ())))
         return found
 
-    def references(self, function: ir.Function) -> frozenset[str]:
+    def mentioned_by(self, function: ir.Function) -> Mentions:
         """The names under which a function may come to others."""
-        found = self._references.get(function)
+        found = self._mentions.get(function)
         if found is None:
-            found = self._references[function] = ir.references_of(function)
+            package_of = self._outside_of(function.module).seen_from(self.around(function))
+            found = self._mentions[function] = mentions_of(function, package_of)
+        return found
+
+    def _outside_of(self, key: str) -> Outside:
+        found = self._outside.get(key)
+        if found is None:
+            module = self.project.by_key(key)
+            assert module is not None  # a function of it is at hand
+            find = self.project.find
+            found = Outside(module, lambda dotted: find(dotted, module.path) is not None)
+            self._outside[key] = found
         return found
 
     def is_short(self, function: ir.Function) -> bool:
@@ -387,6 +448,21 @@ class CallGraph:
         if not isinstance(drawn, SliceCandidate):
             drawn = self.project.memo[module] = slice_candidate(module, self.is_external)
         return drawn
+
+
+def _is_made_member(function: ir.Function, name: str) -> bool:
+    """Is a name in a function that of an attribute, of an argument or in quotes as well?"""
+    stack: list[Any] = list(function.body)
+    while stack:
+        item = stack.pop()
+        if name in {
+            getattr(item, "attr", None),
+            getattr(item, "keyword", None),
+            getattr(item, "value", None) if isinstance(item, ir.Literal) else None,
+        }:
+            return True
+        stack.extend(ir.children(item))
+    return False
 
 
 def _runs(node: object, params: set[str]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
@@ -13,6 +14,7 @@ from distlint.analyzer.static import hooks
 from distlint.analyzer.static import kept_values as kept
 from distlint.analyzer.static.callgraph import callgraph_of
 from distlint.analyzer.static.closure import close
+from distlint.analyzer.static.mentions import Mentions
 from distlint.analyzer.static.slicing import ProgramSlice, Slicer, program_slice
 from distlint.analyzer.static.taint import Flows, TaintAnalysis
 from distlint.analyzer.static.vocabulary import (
@@ -199,20 +201,21 @@ class Effects:
             found |= self.signs(function)
         return found
 
-    def own_signs(
-        self, key: str, tokens: frozenset[str], references: frozenset[str] | None = None
-    ) -> int:
+    def own_signs(self, key: str, tokens: frozenset[str], mentions: Mentions | None = None) -> int:
         """What names of a module may mean: collectives, ranks, rank-local values, exits.
 
-        ``references`` are those that may stand for a function, where that is known: a variable
+        ``mentions`` are those that may stand for a function, where that is known: a variable
         called ``step`` or an argument ``choices=`` is no call.
         """
-        tokens = self.graph.unaliased(key, tokens)
-        called = tokens if references is None else self.graph.unaliased(key, references)
-        found = 0
+        unaliased = partial(self.graph.unaliased, key)
+        tokens = met = called = unaliased(tokens)
         known = self.vocabulary
+        if mentions is not None:
+            called = unaliased(mentions.all)
+            met = unaliased(mentions.within(known.event_packages))
+        found = 0
         for sign, names in (
-            (EVENT, called & known.events | tokens & known.hints),
+            (EVENT, met & known.events | tokens & known.hints),
             (RANK, tokens & known.ranks),
             (LOCAL, called & known.locals | tokens & {ir.TRY}),
             (SET, called & known.setting),
@@ -257,7 +260,7 @@ class Effects:
     def _own(self, function: ir.Function) -> int:
         """What a function itself mentions."""
         graph = self.graph
-        found = self.own_signs(function.module, function.tokens, graph.references(function))
+        found = self.own_signs(function.module, function.tokens, graph.mentioned_by(function))
         found |= bool(function.outer) * CHANGE | graph.counts(function) * COUNT
         found |= graph.is_fed(function) * LOCAL | self.kept_signs(function)
         return found | self.is_given_a_batch(function) * LOCAL

@@ -21,8 +21,7 @@ def assignments(functions: Iterable[ir.Function], body: ir.Block) -> list[Assign
     """What the functions of a module assign to attributes and globals, and its body to globals."""
     found = list(_assigned(body))
     for function in functions:
-        nested = ir.names_nested(function.body)  # functions in it read these
-        shared = function.outer | function.locals if nested else function.outer
+        shared = function.outer | (function.locals if function.captured else frozenset())
         found += [
             (name, value)
             for name, value in _assigned(function.body)

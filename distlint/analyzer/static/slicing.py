@@ -403,7 +403,7 @@ def _private(function: ir.Function) -> Names:
     """Variables of a function that nothing outside of it can name, and that hold no definition."""
     if not function.tokens.isdisjoint(("locals", "exec", "eval")):
         return frozenset()
-    public = ir.names_nested(function.body)
+    public = function.captured
     stack: list[Any] = list(function.body)
     while stack:
         node = stack.pop()

@@ -68,7 +68,8 @@ class TaintAnalysis:
 
     def sources(self, function: ir.Function) -> Iterator[str]:
         """The names in a function that stand for something of this rank's own."""
-        yield from self.named(function.module, function.tokens, self.graph.references(function))
+        references = self.graph.mentioned_by(function).all
+        yield from self.named(function.module, function.tokens, references)
         module = self.effects.project.by_key(function.module)
         others = self.graph.imported(module) if module is not None else ()
         yield from self.effects.kept_ranks(function)

@@ -66,6 +66,8 @@ class Vocabulary:
     def __init__(self, catalogue: Catalogue) -> None:
         self.catalogue = catalogue
         self.events: Names = catalogue.event_names | {"backward"}
+        self.event_packages: Names = catalogue.event_packages
+        """Packages with collectives: in others, names that are common mean something else."""
         self.hints: Names = catalogue.event_hints
         self.ranks: Names = catalogue.rank_names
         self.locals: Names = catalogue.local_names | {ir.TRY}
@@ -98,6 +100,7 @@ class Vocabulary:
         }
         self._sets = (
             self.events,
+            self.event_packages,
             self.hints,
             self.ranks,
             self.locals,

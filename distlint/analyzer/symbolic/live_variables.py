@@ -247,7 +247,7 @@ class LiveVariables:
                 free = map(ir.names_in, frame.module.functions)
                 found = reduce(frozenset.union, free, ir.names_nested(frame.module.body))
             else:
-                found = ir.names_nested(frame.function.body)
+                found = frame.function.captured
             found = self._captured[key] = self.shared(found & self.slicer.names)
         return found
 
