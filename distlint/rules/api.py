@@ -18,8 +18,9 @@ import libcst as cst
 from distlint.analyzer import ir
 from distlint.analyzer.ir.positions import Locator, Locators
 from distlint.analyzer.project.project import Module
-from distlint.analyzer.static.guards import guards_of
-from distlint.analyzer.static.objects import CallSite, Objects, objects_of
+from distlint.analyzer.static.guards.guards import guards_of
+from distlint.analyzer.static.objects.objects import Objects, objects_of
+from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.symbolic.witness import Witness
 from distlint.catalogue.catalogue import Catalogue, Collective
 from distlint.fixers import calls

@@ -8,8 +8,8 @@ from functools import cached_property, lru_cache, partial
 
 from distlint.analyzer.ir.positions import Locators
 from distlint.analyzer.project.project import Project
-from distlint.analyzer.static import guards
-from distlint.analyzer.static.objects import objects_of
+from distlint.analyzer.static.guards import guards
+from distlint.analyzer.static.objects.objects import objects_of
 from distlint.analyzer.symbolic.entry_points import EntryPointAnalysis, Proof
 from distlint.analyzer.symbolic.explanation import witness_of
 from distlint.analyzer.symbolic.incomplete import incomplete

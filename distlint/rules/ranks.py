@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from distlint.analyzer import ir
 from distlint.analyzer.static.environment import environment_read, environment_writes
 from distlint.analyzer.static.names import expressions_in
-from distlint.analyzer.static.objects import CallSite, Objects, Origin
+from distlint.analyzer.static.objects.objects import Objects
+from distlint.analyzer.static.objects.sites import CallSite, Origin
 from distlint.analyzer.static.reaching_definitions import path_of
 
 if TYPE_CHECKING:

@@ -9,7 +9,9 @@ from typing import TypeGuard
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import expressions_in, nodes_of, placed
-from distlint.analyzer.static.objects import CallSite, Objects, Origin, Passed
+from distlint.analyzer.static.objects.arguments import Passed
+from distlint.analyzer.static.objects.objects import Objects
+from distlint.analyzer.static.objects.sites import CallSite, Origin
 from distlint.analyzer.static.reaching_definitions import Path, Point, path_of
 
 LOADER = "torch.utils.data.DataLoader"
@@ -78,11 +80,11 @@ def loaders(objects: Objects) -> Iterator[Made]:
     """The ``torch.utils.data.DataLoader``s that a module makes, also by classes derived from it."""
     for site in objects.calls_to(LOADER):
         yield Made(site, objects, _LOADER_PARAMS, site)
-    for cls in objects.subclasses_of(LOADER):
+    for cls in objects.classes.subclasses_of(LOADER):
         constructor = cls.methods.get("__init__")
         given = None
         if constructor is not None:
-            given = next(objects.super_calls(constructor), None)
+            given = next(objects.classes.super_calls(constructor), None)
             if given is None:
                 continue
         for site in objects.calls({cls.name}):
@@ -104,7 +106,7 @@ def draws_from(loader: Made, sampler: Made) -> bool:
                 return True
             if origin.site is not None and loader.objects.is_call_to(origin.site, BATCH_SAMPLER):
                 inner = loader.objects.argument(origin.site, "sampler", 0).value
-                if inner is not None and loader.objects.is_made_by(
+                if inner is not None and loader.objects.uses.is_made_by(
                     sampler.call, inner, origin.point
                 ):
                     return True
@@ -220,7 +222,7 @@ def goes_elsewhere(objects: Objects, made: Made) -> bool:
         and objects.callee(site) is None
         and not objects.is_undefined(site)
         and not trains_elsewhere(objects, site)
-        for site, _ in objects.passed_to(made.call)
+        for site, _ in objects.uses.passed_to(made.call)
     )
 
 
@@ -244,13 +246,15 @@ def trains_elsewhere(objects: Objects, site: CallSite) -> bool:
 
 def iterations(objects: Objects, loader: Made) -> Iterator[Point]:
     """Where a loader is gone through, once."""
-    yield from objects.iterated_by(loader.call)
+    yield from objects.uses.iterated_by(loader.call)
     for point, _ in comprehensions_over(objects, loader):
         yield point
     for site in objects.calls({"iter"}):
-        if site.call.args and objects.is_made_by(loader.call, site.call.args[0].value, site.point):
+        if site.call.args and objects.uses.is_made_by(
+            loader.call, site.call.args[0].value, site.point
+        ):
             yield site.point
-    for site, _ in objects.passed_to(loader.call):
+    for site, _ in objects.uses.passed_to(loader.call):
         if objects.is_undefined(site) or trains_elsewhere(objects, site):
             yield site.point
 
@@ -260,6 +264,7 @@ def comprehensions_over(objects: Objects, loader: Made) -> Iterator[tuple[Point,
     for point in objects.points:
         for node in nodes_of(point.statement):
             if isinstance(node, ir.Comprehension) and any(
-                objects.is_made_by(loader.call, iterable, point) for _, iterable, _ in node.clauses
+                objects.uses.is_made_by(loader.call, iterable, point)
+                for _, iterable, _ in node.clauses
             ):
                 yield point, node

@@ -9,7 +9,8 @@ import pytest
 from distlint.analyzer import ir
 from distlint.analyzer.ir.positions import Locator
 from distlint.analyzer.project.project import Project
-from distlint.analyzer.static.objects import CallSite, Objects, Origin, objects_of
+from distlint.analyzer.static.objects.objects import Objects, objects_of
+from distlint.analyzer.static.objects.sites import CallSite, Origin
 from distlint.analyzer.static.reaching_definitions import ELEMENT
 from distlint.source.document import Document
 
@@ -213,13 +214,13 @@ def test_uses_of_an_object() -> None:
     )
     objects = followed.objects
     sampler, loader = followed.site("DistributedSampler").call, followed.site("DataLoader").call
-    passed = [(site.call, argument.keyword) for site, argument in objects.passed_to(sampler)]
+    passed = [(site.call, argument.keyword) for site, argument in objects.uses.passed_to(sampler)]
     assert passed == [(loader, "sampler")]
-    methods = objects.methods_on(sampler, {"set_epoch", "reset"})
+    methods = objects.uses.methods_on(sampler, {"set_epoch", "reset"})
     assert [site.call for site in methods] == [followed.site("set_epoch").call]
-    assert len(list(objects.iterated_by(loader))) == 1
-    assert [site.name for site, _ in objects.passed_to(loader)] == ["tqdm"]
-    assert list(objects.iterated_by(sampler)) == []
+    assert len(list(objects.uses.iterated_by(loader))) == 1
+    assert [site.name for site, _ in objects.uses.passed_to(loader)] == ["tqdm"]
+    assert list(objects.uses.iterated_by(sampler)) == []
 
 
 def test_rules_of_a_module_share_what_was_found() -> None:

@@ -236,7 +236,7 @@ STILL_NAMED = {
     "analyzer/symbolic/calls.py",
     "analyzer/symbolic/collectives.py",
     "analyzer/symbolic/expressions.py",
-    "analyzer/static/guards.py",
+    "analyzer/static/guards/world_size.py",
     "analyzer/static/hooks.py",
     "analyzer/symbolic/context_managers.py",
     "analyzer/symbolic/state_abstraction.py",

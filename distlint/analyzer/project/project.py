@@ -207,6 +207,17 @@ class Module:
                         found[module.path] = module
         return tuple(found.values())
 
+    def import_closure(self) -> list[Module]:
+        """This file and the files of the project that it imports, however far."""
+        found = {self.path: self}
+        waiting = [self]
+        while waiting:
+            for each in waiting.pop().imports:
+                if each.path not in found:
+                    found[each.path] = each
+                    waiting.append(each)
+        return list(found.values())
+
     def importers(self, name: str) -> list[Module]:
         """The first files of the project that import this one, and may know a name from it."""
         if self.project is None:

@@ -1,4 +1,4 @@
-"""The calls of a function in other files of the project, as far as names and objects tell.
+"""The calls of a function in its file and in others of the project, by names and by objects.
 
 A function is known to a file by an import, also through packages that hand it on. A method is
 called on the objects that a file makes of the class, or of a class that derives from it.
@@ -11,9 +11,12 @@ from pathlib import Path as File
 
 from distlint.analyzer import ir
 from distlint.analyzer.project.project import Imported, Module
-from distlint.analyzer.static.objects import CallSite, Objects, objects_of
+from distlint.analyzer.static.objects.objects import Objects, objects_of
+from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Path, Point, path_of
 
+_GENERIC = frozenset({"save", "load", "step", "update", "run", "forward", "close", "write", "add"})
+"""Names of methods that objects of any class may have."""
 _MOST_NAMES = 64
 """Places that are looked at for one function, at most."""
 
@@ -25,6 +28,23 @@ def objects_in(module: Module) -> Objects:
     """The objects of a module of the project, by what the catalogue says about it."""
     assert module.project is not None
     return objects_of(module, module.project.catalogue_of(module))
+
+
+def calls_within(objects: Objects, function: ir.Function) -> Iterator[CallSite]:
+    """The calls of a function within its module.
+
+    Where none is known of a method, those by its name, unless other functions have the same one.
+    """
+    known = objects.callers(function)
+    yield from known
+    is_method = bool(function.owner) or [p.name for p in function.params[:1]] == ["self"]
+    if known or not is_method or function.name in _GENERIC:
+        return
+    if [each.name for each in objects.module.functions].count(function.name) == 1:
+        above = {id(site.call) for site in objects.classes.super_calls(function)}
+        for site in objects.calls({function.name}):
+            if isinstance(site.call.func, ir.Attribute) and id(site.call) not in above:
+                yield site
 
 
 def calls_elsewhere(module: Module, function: ir.Function) -> Iterator[tuple[Module, CallSite]]:
@@ -166,7 +186,7 @@ def _calls_on(
     objects = objects_in(module)
     own = cls.methods.get(method.name) if cls is not None else None
     if own is not None and own is not method:
-        for site in objects.super_calls(own):
+        for site in objects.classes.super_calls(own):
             yield module, site
         return
     made = list(_called(known))

@@ -10,7 +10,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.static.reaching_definitions import Point
 
 if TYPE_CHECKING:
-    from distlint.analyzer.static.objects import Objects
+    from distlint.analyzer.static.objects.objects import Objects
 
 _ENVIRON = ("os.environ", "environ")
 

@@ -43,6 +43,11 @@ class Scope:
             found = self._binders[id(block)] = Binders(block)
         return found.before(name, end, leaving=leaving)
 
+    def has_param(self, name: str) -> bool:
+        """Is it the name of a parameter of the function?"""
+        function = self.function
+        return function is not None and any(param.name == name for param in function.params)
+
     @property
     def imports(self) -> dict[str, list[str]]:
         """Dotted names that the scope's own imports bind."""
@@ -182,6 +187,11 @@ def nodes_of(statement: ir.Stmt) -> tuple[Any, ...]:
 def calls_of(statement: ir.Stmt) -> Iterator[ir.Call]:
     """The calls in what a statement itself evaluates."""
     return (node for node in nodes_of(statement) if isinstance(node, ir.Call))
+
+
+def keywords_of(call: ir.Call) -> frozenset[str]:
+    """The parameters that a call names."""
+    return frozenset(argument.keyword for argument in call.args if argument.keyword)
 
 
 class Names:

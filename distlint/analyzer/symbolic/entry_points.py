@@ -13,8 +13,8 @@ from distlint.analyzer import ir
 from distlint.analyzer.project.project import Module, Project
 from distlint.analyzer.static import hooks
 from distlint.analyzer.static.effects import effects_of
-from distlint.analyzer.static.guards import is_left_to_some
-from distlint.analyzer.static.objects import objects_of
+from distlint.analyzer.static.guards.rank_tests import is_left_to_some
+from distlint.analyzer.static.objects.objects import objects_of
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.cluster import MOST_RANKS, Cluster, NeedBiggerCluster
 from distlint.analyzer.symbolic.context import ExecutionContext

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.guards import WAITS, guards_of
+from distlint.analyzer.static.guards.guards import guards_of
+from distlint.analyzer.static.guards.process_groups import starts_many
+from distlint.analyzer.static.guards.rank_tests import WAITS
 from distlint.analyzer.static.hooks import LIGHTNING
 from distlint.fixers import agree, imports, names, ranks, statements
 from distlint.fixers.draft import CannotFix, Draft
@@ -16,9 +18,9 @@ from distlint.rules.setup._order import tests_around
 
 if TYPE_CHECKING:
     from distlint.analyzer.project.project import Module
-    from distlint.analyzer.static.guards import Guards
+    from distlint.analyzer.static.guards.guards import Guards
     from distlint.analyzer.static.names import Scope
-    from distlint.analyzer.static.objects import CallSite
+    from distlint.analyzer.static.objects.sites import CallSite
     from distlint.analyzer.static.reaching_definitions import Point
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.finding import Fix
@@ -79,9 +81,9 @@ def is_done_first(guards: Guards, site: CallSite) -> bool:
 def is_done_by_parent(guards: Guards, site: CallSite) -> bool:
     """Is the function called in the same way by the process that starts the others, before that?"""
     callers = list(guards.all_callers(site.point.scope))
-    first = [_arguments(each) for where, each in callers if where.starts_behind(each)]
+    first = [_arguments(each) for where, each in callers if where.launchers.starts_after(each)]
     return bool(first) and all(
-        where.starts_behind(each)
+        where.launchers.starts_after(each)
         or _arguments(each) in first
         or not where.on_many_ranks(each.point.scope)
         for where, each in callers
@@ -108,7 +110,7 @@ def _is_before_fit(guards: Guards, scope: Scope) -> bool:
     return (
         not LIGHTNING.isdisjoint(module.imported_roots)
         and "Fabric" not in module.words
-        and not guards.starts_many
+        and not starts_many(module)
         and (function is None or not function.owner)  # hooks run on all ranks at once
     )
 

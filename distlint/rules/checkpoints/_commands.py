@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from distlint.analyzer import ir
 
 if TYPE_CHECKING:
-    from distlint.analyzer.static.objects import CallSite, Objects
+    from distlint.analyzer.static.objects.objects import Objects
+    from distlint.analyzer.static.objects.sites import CallSite
 
 _RUNS = frozenset(
     {"os.system", "os.popen"}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import nodes_of
-from distlint.analyzer.static.objects import Objects
+from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.reaching_definitions import Point, path_of
 from distlint.rules.training import loops_around
 

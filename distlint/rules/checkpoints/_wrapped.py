@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.objects import CallSite
+from distlint.analyzer.static.objects.sites import CallSite
 from distlint.rules.checkpoints._containers import put_into, taken_from
 
 if TYPE_CHECKING:
-    from distlint.analyzer.static.objects import Objects, Origin
+    from distlint.analyzer.static.objects.objects import Objects
+    from distlint.analyzer.static.objects.sites import Origin
     from distlint.analyzer.static.reaching_definitions import Point
 
 _PREFIXES = {

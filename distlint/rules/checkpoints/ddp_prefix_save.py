@@ -10,7 +10,8 @@ import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import expressions_in, nodes_of
-from distlint.analyzer.static.objects import CallSite, objects_of
+from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.fixers import names
 from distlint.fixers.draft import CannotFix, Draft
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.project import Module
-    from distlint.analyzer.static.objects import Objects
+    from distlint.analyzer.static.objects.objects import Objects
     from distlint.analyzer.static.reaching_definitions import Point
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
@@ -464,7 +465,7 @@ def _fits(objects: Objects, wrapper: Wrapper) -> bool:
                     return True
     return wrapper.made is not None and any(
         _LOADERS.search(site.name) and not _is_unwrapped(argument.value)
-        for site, argument in objects.passed_to(wrapper.made)
+        for site, argument in objects.uses.passed_to(wrapper.made)
     )
 
 

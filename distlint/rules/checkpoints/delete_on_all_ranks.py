@@ -8,7 +8,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.guards import asks_rank, guards_of, in_turn, is_distributed
+from distlint.analyzer.static.guards.guards import guards_of
+from distlint.analyzer.static.guards.paths import is_own
+from distlint.analyzer.static.guards.process_groups import is_distributed
+from distlint.analyzer.static.guards.rank_tests import asks_rank, in_turn
 from distlint.analyzer.static.names import calls_of, expressions_in, expressions_of, placed
 from distlint.analyzer.static.reaching_definitions import holds, path_of
 from distlint.fixers.draft import CannotFix, Draft
@@ -29,9 +32,9 @@ if TYPE_CHECKING:
 
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.project import Module
-    from distlint.analyzer.static.guards import Guards
+    from distlint.analyzer.static.guards.guards import Guards
     from distlint.analyzer.static.names import Around, Names, Scope
-    from distlint.analyzer.static.objects import CallSite
+    from distlint.analyzer.static.objects.sites import CallSite
     from distlint.analyzer.static.reaching_definitions import Path, Point
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
@@ -359,7 +362,7 @@ dist.barrier()
             module, catalogue, _NAMES | RUN_NAMES, _or_under_deepspeed
         ):
             deletion = _deletion(guards, site)
-            if deletion is None or guards.is_own(deletion.path, site.point):
+            if deletion is None or is_own(guards, deletion.path, site.point):
                 continue
             if not deletion.fails and not _is_made_again(guards, site, deletion.path):
                 continue
@@ -406,7 +409,7 @@ dist.barrier()
             if _first_of_node(site.point) is None or path is None or is_forgiven(site):
                 continue
             if guards.objects.called(site) in _DELETERS:
-                if not guards.is_own(path, site.point):
+                if not is_own(guards, path, site.point):
                     finding = self.finding(
                         message=f"each node calls `{site.name}` on a possibly shared path",
                         severity=Severity.INFO,
@@ -542,7 +545,7 @@ def _one_after_another(module: Module, catalogue: Catalogue) -> Iterator[CallSit
         path = guards.objects.argument(site, "path", 0).value
         if region is None or path is None or guards.objects.called(site) not in _DELETERS:
             continue
-        if guards.may_be_some_ranks(site.point, region) or guards.is_own(path, site.point):
+        if guards.may_be_some_ranks(site.point, region) or is_own(guards, path, site.point):
             continue
         if not is_forgiven(site) and _asks_only_for_it(site, region):
             yield site

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
+from distlint.analyzer.static.guards.paths import is_own
 from distlint.analyzer.static.reaching_definitions import Point
 from distlint.fixers import agree, imports, names, ranks, statements
 from distlint.fixers.draft import CannotFix, Draft
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
 
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.project import Module
-    from distlint.analyzer.static.guards import Guards
-    from distlint.analyzer.static.objects import CallSite
+    from distlint.analyzer.static.guards.guards import Guards
+    from distlint.analyzer.static.objects.sites import CallSite
     from distlint.catalogue.catalogue import Catalogue
     from distlint.fixers.statements import Statement
     from distlint.source.document import Document
@@ -295,7 +296,7 @@ def worker(rank, world):
                 place = guards.objects.argument(site, "filename", 1).value
             else:
                 continue
-            if guards.is_own(place, site.point) or _is_locked(guards, site):
+            if is_own(guards, place, site.point) or _is_locked(guards, site):
                 continue
             again = _UNPACKS.search(called) is not None
             finding = self.finding(

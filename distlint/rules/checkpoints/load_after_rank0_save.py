@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.guards import asks_rank, guards_of, is_distributed
+from distlint.analyzer.static.guards.guards import guards_of
+from distlint.analyzer.static.guards.process_groups import is_distributed
+from distlint.analyzer.static.guards.rank_tests import asks_rank
 from distlint.analyzer.static.names import Around, calls_of, expressions_in, placed
-from distlint.analyzer.static.objects import CallSite
+from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Point
 from distlint.fixers import agree, imports, ranks, statements
 from distlint.fixers.draft import CannotFix, Draft
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.project import Module
-    from distlint.analyzer.static.guards import Guards
+    from distlint.analyzer.static.guards.guards import Guards
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
+from distlint.analyzer.static.guards.paths import is_own
 from distlint.analyzer.static.reaching_definitions import Point, holds, path_of
 from distlint.fixers import calls
 from distlint.fixers.draft import CannotFix, Draft
@@ -30,8 +31,9 @@ if TYPE_CHECKING:
 
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.project import Module
-    from distlint.analyzer.static.guards import Guards
-    from distlint.analyzer.static.objects import CallSite, Objects
+    from distlint.analyzer.static.guards.guards import Guards
+    from distlint.analyzer.static.objects.objects import Objects
+    from distlint.analyzer.static.objects.sites import CallSite
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 
@@ -254,7 +256,7 @@ args = parse()
                 or guards.objects.constant(may_exist, site.point, False) is not False
             ):
                 continue
-            if guards.is_own(path, site.point) or is_done_by_parent(guards, site):
+            if is_own(guards, path, site.point) or is_done_by_parent(guards, site):
                 continue
             if is_looked_for(site):
                 if _is_there_already(guards, site, path) or is_done_first(guards, site):

@@ -10,10 +10,18 @@ from typing import TYPE_CHECKING, TypeGuard
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.guards import asks_rank, guards_of, is_distributed, tells_devices
+from distlint.analyzer.static.guards.guards import guards_of
+from distlint.analyzer.static.guards.paths import is_buffer
+from distlint.analyzer.static.guards.process_groups import (
+    is_distributed,
+    only_imports_starts,
+    starts_many,
+)
+from distlint.analyzer.static.guards.rank_tests import asks_rank, in_device_branch
 from distlint.analyzer.static.hooks import LIGHTNING, asks_for_older_lightning
 from distlint.analyzer.static.names import calls_of, expressions_in, expressions_of, placed
-from distlint.analyzer.static.objects import CallSite, objects_of
+from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Point
 from distlint.fixers import calls
 from distlint.fixers.draft import Draft
@@ -26,8 +34,8 @@ if TYPE_CHECKING:
 
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.project import Module
-    from distlint.analyzer.static.guards import Guards
-    from distlint.analyzer.static.objects import Objects
+    from distlint.analyzer.static.guards.guards import Guards
+    from distlint.analyzer.static.objects.objects import Objects
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 
@@ -362,11 +370,11 @@ def main(rank, path):
         if function is not None and function.name.startswith("test"):
             return False
         if function is not None and site.call in {
-            s.call for s in guards.objects.super_calls(function)
+            s.call for s in guards.objects.classes.super_calls(function)
         }:
             return False  # its callers are told
         return guards.on_many_ranks(site.point.scope) and not (
-            guards.may_be_some_ranks(site.point) or tells_devices(site.point)
+            guards.may_be_some_ranks(site.point) or in_device_branch(site.point)
         )
 
     def _finding(
@@ -396,12 +404,12 @@ def main(rank, path):
         if "Module" not in module.tokens and "BaseModule" not in module.tokens:
             return
         guards = guards_of(module, catalogue)
-        models = {cls.name for cls in guards.objects.subclasses_of(*_MODEL)}
+        models = {cls.name for cls in guards.objects.classes.subclasses_of(*_MODEL)}
         for site in guards.objects.calls({"load", "load_checkpoint", "_load_checkpoint"}):
             function = site.point.scope.function
             if function is None or function.owner not in models or not _is_own(guards, site):
                 continue
-            if any(map(asks_rank, tests_around(site.point))) or tells_devices(site.point):
+            if any(map(asks_rank, tests_around(site.point))) or in_device_branch(site.point):
                 continue
             position = _OF_MM.get(guards.objects.called(site), 1)
             finding = self._finding(site, module, catalogue, locators, position)
@@ -423,7 +431,7 @@ def main(rank, path):
         for site in guards.objects.calls({"load"}):
             if guards.objects.called(site) != _LOAD or not _is_open(guards, site):
                 continue
-            if guards.may_be_some_ranks(site.point) or tells_devices(site.point):
+            if guards.may_be_some_ranks(site.point) or in_device_branch(site.point):
                 continue
             if not guards.on_many_ranks(site.point.scope) and not _may_be_started(guards, site):
                 continue
@@ -498,7 +506,7 @@ def _is_open(guards: Guards, site: CallSite) -> bool:
     """Is nothing said about where to load, and is it a file?"""
     where = guards.objects.argument(site, "map_location", 1)
     path = guards.objects.argument(site, "f", 0).value
-    if not where.absent or path is None or guards.is_buffer(path, site.point.scope):
+    if not where.absent or path is None or is_buffer(guards, path, site.point.scope):
         return False
     return not any(argument.keyword == "mmap" for argument in site.call.args)
 
@@ -531,7 +539,7 @@ def _is_published(site: CallSite, objects: Objects) -> bool:
         return True
     words = [*texts, *(token for part in parts for token in ir.tokens_of(part))]
     return any("pretrain" in str(word).lower() for word in words) and any(
-        _is_of_library(objects, into) for into, _ in objects.passed_to(site.call)
+        _is_of_library(objects, into) for into, _ in objects.uses.passed_to(site.call)
     )
 
 
@@ -593,11 +601,12 @@ def _may_be_started(guards: Guards, site: CallSite) -> bool:
     function = site.point.scope.function
     if function is not None and function.name.startswith("test"):
         return False
-    if not is_distributed(guards.objects.module):
+    module = guards.objects.module
+    if not is_distributed(module):
         return False
-    if not guards.starts_many or guards.only_imports_starts:
+    if not starts_many(module) or only_imports_starts(module):
         return False
-    return not guards.runs_alone(site.point.scope)
+    return not guards.world_size.runs_alone(site.point.scope)
 
 
 def _restores(site: CallSite, objects: Objects) -> bool:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.guards import is_distributed
-from distlint.analyzer.static.objects import CallSite, objects_of
+from distlint.analyzer.static.guards.process_groups import is_distributed
+from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.sites import CallSite
 from distlint.fixers import names
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.project import Module
-    from distlint.analyzer.static.objects import Objects, Origin
+    from distlint.analyzer.static.objects.objects import Objects
+    from distlint.analyzer.static.objects.sites import Origin
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from distlint.analyzer.static.guards import guards_of
+from distlint.analyzer.static.guards.guards import guards_of
+from distlint.analyzer.static.guards.paths import holds_rank
 from distlint.rules.base import Example, SourceRule
 from distlint.source.finding import Finding, Severity
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.project import Module
-    from distlint.analyzer.static.objects import CallSite
+    from distlint.analyzer.static.objects.sites import CallSite
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 
@@ -159,7 +160,7 @@ engine.save_checkpoint("checkpoints", tag=tag)  # expect: DST410
                 continue
             for keyword, position in _SAVES[site.name]:
                 name = guards.objects.argument(site, keyword, position).value
-                if name is not None and guards.holds_rank(name, site.point.scope):
+                if name is not None and holds_rank(guards, name, site.point.scope):
                     yield self.finding(
                         message=f"`{keyword}` of this collective save depends on the rank",
                         severity=Severity.ERROR,

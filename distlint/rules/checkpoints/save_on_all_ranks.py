@@ -8,7 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.guards import guards_of
+from distlint.analyzer.static.guards.guards import guards_of
+from distlint.analyzer.static.guards.paths import is_own
 from distlint.analyzer.static.names import placed
 from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.fixers.draft import CannotFix, Draft
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.project import Module
-    from distlint.analyzer.static.guards import Guards
-    from distlint.analyzer.static.objects import CallSite
+    from distlint.analyzer.static.guards.guards import Guards
+    from distlint.analyzer.static.objects.sites import CallSite
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 
@@ -339,7 +340,7 @@ dist.destroy_process_group()
                 continue
             position, keyword = _WRITERS[called]
             path = guards.objects.argument(site, keyword, position).value
-            if path is None or guards.is_own(path, site.point):
+            if path is None or is_own(guards, path, site.point):
                 continue
             finding = self.finding(
                 message="one rank of each node writes to the same file",
@@ -360,7 +361,7 @@ dist.destroy_process_group()
                 continue
             position, keyword = writer
             path = guards.objects.argument(site, keyword, position).value
-            if path is None or guards.is_own(path, site.point):
+            if path is None or is_own(guards, path, site.point):
                 continue
             if _is_shared_work(site, path) or _is_last_word(site):
                 continue

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import Around, Names, Scope, calls_of, placed
-from distlint.analyzer.static.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_of
 
 if TYPE_CHECKING:
     from distlint.analyzer.project.project import Module

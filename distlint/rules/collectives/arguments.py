@@ -6,9 +6,10 @@ import re
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.guards import asks_rank
+from distlint.analyzer.static.guards.rank_tests import asks_rank
 from distlint.analyzer.static.names import expressions_in
-from distlint.analyzer.static.objects import CallSite, Objects, objects_of
+from distlint.analyzer.static.objects.objects import Objects, objects_of
+from distlint.analyzer.static.objects.sites import CallSite
 from distlint.rules.base import Example, SourceRule, WitnessRule
 from distlint.rules.collectives._wording import WHAT
 from distlint.source.finding import Finding, Related, Severity

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.guards import asks_rank
+from distlint.analyzer.static.guards.rank_tests import asks_rank
 from distlint.analyzer.static.names import calls_of, expressions_in, nodes_of, placed
-from distlint.analyzer.static.objects import CallSite, Objects, objects_of
+from distlint.analyzer.static.objects.objects import Objects, objects_of
+from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Path, Point, path_of
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.training import loops_around
@@ -518,7 +519,7 @@ def _stop_of_one(objects: Objects, point: Point, statement: ir.Assign) -> Iterat
         return
     if any(_AGREES.search(token) for token in function.tokens):
         return
-    if not any(cls.name == function.owner for cls in objects.subclasses_of(*_CALLBACKS)):
+    if not any(cls.name == function.owner for cls in objects.classes.subclasses_of(*_CALLBACKS)):
         return
     module = function.params[2].name
     for here in point.around:

@@ -10,7 +10,7 @@ import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import Names, Scope, calls_of, expressions_in, placed
-from distlint.analyzer.static.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_of
 from distlint.fixers import names as written
 from distlint.fixers import ranks, statements
 from distlint.fixers.draft import CannotFix, Draft

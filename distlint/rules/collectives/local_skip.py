@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.guards import under_rank_test
+from distlint.analyzer.static.guards.rank_tests import under_rank_test
 from distlint.analyzer.static.names import calls_of, nodes_of
-from distlint.analyzer.static.objects import CallSite, objects_of
+from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.rules.base import Example, SourceRule, WitnessRule
 from distlint.rules.collectives._repair import agreed_skip
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.project import Module
-    from distlint.analyzer.static.objects import Objects
+    from distlint.analyzer.static.objects.objects import Objects
     from distlint.analyzer.static.reaching_definitions import Point
     from distlint.analyzer.symbolic.witness import Witness
     from distlint.catalogue.catalogue import Catalogue

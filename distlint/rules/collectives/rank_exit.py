@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.guards import asks_rank, guards_of
+from distlint.analyzer.static.guards.guards import guards_of
+from distlint.analyzer.static.guards.process_groups import starts_many
+from distlint.analyzer.static.guards.rank_tests import asks_rank
 from distlint.analyzer.static.names import calls_of, placed
 from distlint.rules.base import Example, SourceRule, WitnessRule
 from distlint.rules.collectives._repair import hoisted
@@ -353,7 +355,7 @@ dist.barrier()
             return
         guards = guards_of(module, catalogue)
         locator = locators.of(module.key)
-        for point in guards.objects.points if guards.starts_many else ():
+        for point in guards.objects.points if starts_many(module) else ():
             branch = _left_alone(point)
             if branch is not None:
                 kind = "return" if isinstance(point.statement, ir.Return) else "break"

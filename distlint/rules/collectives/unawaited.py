@@ -10,7 +10,7 @@ import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import expressions_in, placed
-from distlint.analyzer.static.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_of
 from distlint.fixers import calls, names, statements
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule

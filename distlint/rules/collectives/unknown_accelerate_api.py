@@ -10,7 +10,7 @@ import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import Around, Scope, nodes_of
-from distlint.analyzer.static.objects import Objects, objects_of
+from distlint.analyzer.static.objects.objects import Objects, objects_of
 from distlint.fixers import names
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule

@@ -9,7 +9,7 @@ import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import expressions_in, nodes_of
-from distlint.analyzer.static.objects import Objects
+from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.reaching_definitions import Path, Point, path_of
 from distlint.fixers import names, statements
 from distlint.fixers.draft import CannotFix, Draft
@@ -65,12 +65,14 @@ def _at_hand(epochs: Epochs) -> Path | None:
     statement = epochs.use.statement
     iterable = statement.iterable if isinstance(statement, ir.For) else None
     objects = epochs.loader.objects
-    while isinstance(iterable, ir.Call) and not objects.is_made_by(
+    while isinstance(iterable, ir.Call) and not objects.uses.is_made_by(
         epochs.loader.call, iterable, epochs.use
     ):
         iterable = iterable.args[0].value if iterable.args else None  # enumerate(tqdm(loader))
     path = path_of(iterable)
-    if path is None or not objects.is_made_by(epochs.loader.call, iterable or _NOTHING, epochs.use):
+    if path is None or not objects.uses.is_made_by(
+        epochs.loader.call, iterable or _NOTHING, epochs.use
+    ):
         return None
     same = epochs.use.scope is epochs.loop.scope
     return path if same or (path[0] == "self" and len(path) == 2) else None

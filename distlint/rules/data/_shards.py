@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import expressions_in, expressions_of, placed
-from distlint.analyzer.static.objects import CallSite, Objects, Origin
+from distlint.analyzer.static.objects.objects import Objects
+from distlint.analyzer.static.objects.sites import CallSite, Origin
 from distlint.rules.training import Made, draws_from, samplers
 
 if TYPE_CHECKING:

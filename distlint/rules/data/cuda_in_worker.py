@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.objects import CallSite, Objects, Origin, objects_of
+from distlint.analyzer.static.objects.objects import Objects, objects_of
+from distlint.analyzer.static.objects.sites import CallSite, Origin
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.training import Made, loaders
 from distlint.source.finding import Finding, Related, Severity

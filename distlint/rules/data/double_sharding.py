@@ -9,7 +9,8 @@ import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import expressions_in
-from distlint.analyzer.static.objects import CallSite, Objects, objects_of
+from distlint.analyzer.static.objects.objects import Objects, objects_of
+from distlint.analyzer.static.objects.sites import CallSite
 from distlint.fixers import calls
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
@@ -262,7 +263,7 @@ def _written(test: ir.Expr) -> tuple[object, ...] | None:
 def _taker(objects: Objects, loader: Made) -> CallSite | None:
     for site in objects.calls({name.rpartition(".")[2] for name in _TAKERS}):
         if objects.called(site) in _TAKERS and any(
-            objects.is_made_by(loader.call, argument.value, site.point)
+            objects.uses.is_made_by(loader.call, argument.value, site.point)
             for argument in site.call.args
         ):
             return site

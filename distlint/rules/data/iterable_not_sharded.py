@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.objects import Objects, objects_of
+from distlint.analyzer.static.objects.objects import Objects, objects_of
 from distlint.fixers import imports, names
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
@@ -203,7 +203,7 @@ assert seen.item() == 16, f"of 16 numbers the ranks saw {seen.item():.0f}"
         if not {"IterableDataset", "DataLoader"} <= module.words:
             return
         objects = objects_of(module, catalogue)
-        streams = set(objects.subclasses_of(_STREAM))
+        streams = set(objects.classes.subclasses_of(_STREAM))
         wrapped = next(objects.calls_to(*WRAPPERS), None) is not None
         for loader in loaders(objects):
             for cls in _classes(objects, loader):

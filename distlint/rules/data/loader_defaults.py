@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from distlint.analyzer.static.guards import is_distributed
-from distlint.analyzer.static.objects import objects_of
+from distlint.analyzer.static.guards.process_groups import is_distributed
+from distlint.analyzer.static.objects.objects import objects_of
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.training import is_evaluation, loaders, names_of
 from distlint.source.finding import Finding, Severity

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from distlint.analyzer.static.objects import Objects, objects_of
+from distlint.analyzer.static.objects.objects import Objects, objects_of
 from distlint.fixers import calls
 from distlint.fixers.draft import Applicability, Draft
 from distlint.rules.base import Example, SourceRule
@@ -247,7 +247,7 @@ def _may_be_uneven(objects: Objects) -> bool:
 def _is_prepared(objects: Objects, loader: Made) -> bool:
     return any(
         objects.called(site).startswith("accelerate.Accelerator.prepare")
-        for site, _ in objects.passed_to(loader.call)
+        for site, _ in objects.uses.passed_to(loader.call)
     )
 
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.guards import guards_of, reached
-from distlint.analyzer.static.objects import CallSite, Objects, objects_of
+from distlint.analyzer.static.guards.guards import guards_of
+from distlint.analyzer.static.objects.objects import Objects, objects_of
+from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.fixers import calls, imports, names
 from distlint.fixers.draft import CannotFix, Draft
@@ -332,7 +333,7 @@ def _wrapped_by_others(loader: Made) -> tuple[Module, CallSite | None]:
     if guards.may_be_some_ranks(loader.site.point) or not guards.on_many_ranks(scope):
         return objects.module, None
     for each in guards.objects_leading_to(scope):
-        for module in reached(each.module):
+        for module in each.module.import_closure():
             if any(map(_DIVIDES.search, module.words - (_TORCH_NAMES - module.tokens))):
                 return module, None
         wrap = next(each.calls_to(*WRAPPERS), None)
@@ -347,7 +348,7 @@ def _of_trainers(objects: Objects) -> Iterator[Made]:
         return
     methods = [
         cls.methods[_OVERRIDE]
-        for cls in objects.subclasses_of(*_TRAINERS)
+        for cls in objects.classes.subclasses_of(*_TRAINERS)
         if _OVERRIDE in cls.methods
     ]
     for loader in loaders(objects):
@@ -436,7 +437,7 @@ def _is_used(objects: Objects, sampler: Made) -> bool:
         return True
     if not all(isinstance(target, ir.Name) for target in statement.targets):
         return True
-    if any(site.name not in _ONLY_ASKS for site, _ in objects.passed_to(sampler.call)):
+    if any(site.name not in _ONLY_ASKS for site, _ in objects.uses.passed_to(sampler.call)):
         return True
     scope = sampler.site.point.scope
     if any(_keeps(point.statement, names, statement) for point in objects.points_in(scope)):
@@ -584,8 +585,10 @@ def _is_false(node: ir.Expr) -> bool:
 
 def _is_trained_on(objects: Objects, loader: Made) -> bool:
     """Is it gone through, and not only where the code evaluates?"""
-    uses = list(objects.iterated_by(loader.call))
+    uses = list(objects.uses.iterated_by(loader.call))
     if "backward" not in objects.module.tokens:  # then a function that is not here does it
         uses = []
-    uses += [site.point for site, _ in objects.passed_to(loader.call) if objects.is_undefined(site)]
+    uses += [
+        site.point for site, _ in objects.uses.passed_to(loader.call) if objects.is_undefined(site)
+    ]
     return any(not evaluates(use) for use in uses)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.objects import CallSite, objects_of
+from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.sites import CallSite
 from distlint.fixers import calls
 from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.project import Module
-    from distlint.analyzer.static.objects import Objects
+    from distlint.analyzer.static.objects.objects import Objects
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 _HOST = frozenset({"cpu", "numpy", "mps"})
@@ -144,7 +145,7 @@ for (x,) in loader:
 
 def _copies(objects: Objects, loader: Made) -> Iterator[CallSite]:
     """The copies of a loader's batches to a device, with a wait."""
-    for loop in objects.iterated_by(loader.call):
+    for loop in objects.uses.iterated_by(loader.call):
         statement = loop.statement
         if not isinstance(statement, ir.For):
             continue

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.guards import asks_rank, guards_of
-from distlint.analyzer.static.objects import CallSite, Objects, objects_of
+from distlint.analyzer.static.guards.guards import guards_of
+from distlint.analyzer.static.guards.rank_tests import asks_rank
+from distlint.analyzer.static.objects.objects import Objects, objects_of
+from distlint.analyzer.static.objects.sites import CallSite
 from distlint.fixers import imports, names, ranks, statements
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.project import Module
-    from distlint.analyzer.static.guards import Guards
+    from distlint.analyzer.static.guards.guards import Guards
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.objects import Objects, Origin, objects_of
+from distlint.analyzer.static.objects.objects import Objects, objects_of
+from distlint.analyzer.static.objects.sites import Origin
 from distlint.analyzer.static.reaching_definitions import Point
 from distlint.fixers import calls, names
 from distlint.fixers.draft import CannotFix, Draft

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer.static.hooks import LIGHTNING
-from distlint.analyzer.static.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_of
 from distlint.fixers import calls, imports, ranks, statements
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.project import Module
-    from distlint.analyzer.static.objects import CallSite, Objects
+    from distlint.analyzer.static.objects.objects import Objects
+    from distlint.analyzer.static.objects.sites import CallSite
     from distlint.catalogue.catalogue import Catalogue
     from distlint.rules.training import Made
     from distlint.source.document import Document
@@ -262,7 +263,7 @@ def _is_fitted(objects: Objects, loader: Made) -> bool:
         site.name == "fit"
         and site.call.args[1:2]
         and (argument is site.call.args[1] or argument.keyword == "train_dataloaders")
-        for site, argument in objects.passed_to(loader.call)
+        for site, argument in objects.uses.passed_to(loader.call)
     )
 
 

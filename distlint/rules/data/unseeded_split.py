@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.guards import guards_of
+from distlint.analyzer.static.guards.guards import guards_of
 from distlint.analyzer.static.names import expressions_in
-from distlint.analyzer.static.objects import CallSite, Objects, Passed, objects_of
+from distlint.analyzer.static.objects.arguments import Passed
+from distlint.analyzer.static.objects.objects import Objects, objects_of
+from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Point, holds, path_of
 from distlint.fixers import calls, imports
 from distlint.fixers.draft import CannotFix, Draft
@@ -326,7 +328,7 @@ assert len(seen) == 64, f"of 64 samples the ranks drew {len(seen)}"
         seeds = [site for site in seedings(objects) if site.name != "manual_seed"]  # torch's own
         if not seeds or not all(_on_request(site) for site in seeds):
             return  # where nothing asks for a seed, the sampler may be that of one process
-        for cls in objects.subclasses_of(*_SAMPLERS):
+        for cls in objects.classes.subclasses_of(*_SAMPLERS):
             method = cls.methods.get("__iter__")
             for site in objects.calls_to(*_SHUFFLES) if method is not None else ():
                 if site.point.scope.function is method:
@@ -341,7 +343,7 @@ assert len(seen) == 64, f"of 64 samples the ranks drew {len(seen)}"
 
 def _trainers(objects: Objects) -> Iterator[str]:
     """The classes that derive from a Trainer of transformers, also by a class of the project."""
-    yield from (cls.name for cls in objects.subclasses_of("transformers.Trainer"))
+    yield from (cls.name for cls in objects.classes.subclasses_of("transformers.Trainer"))
     if "transformers" not in objects.module.imported_roots:
         return
     for cls in objects.module.classes.values():
@@ -435,7 +437,7 @@ def _is_none(objects: Objects, passed: Passed, site: CallSite) -> bool:
 def _becomes_data(objects: Objects, made: CallSite) -> bool:
     """Does what a call draws pick the samples of a data set?"""
     return any(
-        objects.is_made_by(made.call, node, taker.point)
+        objects.uses.is_made_by(made.call, node, taker.point)
         for taker in _takers(objects)
         for argument in taker.call.args
         for node in expressions_in(argument.value)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from distlint.analyzer.static.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_of
 from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.fixers import calls
 from distlint.fixers.draft import CannotFix, Draft

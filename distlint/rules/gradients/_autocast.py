@@ -11,7 +11,8 @@ from distlint.analyzer.project.project import Imported
 
 if TYPE_CHECKING:
     from distlint.analyzer.static.names import Scope
-    from distlint.analyzer.static.objects import CallSite, Objects
+    from distlint.analyzer.static.objects.objects import Objects
+    from distlint.analyzer.static.objects.sites import CallSite
 
 _GENERAL = frozenset({"torch.autocast", "torch.amp.autocast", "torch.amp.autocast_mode.autocast"})
 _OF_CUDA = frozenset({"torch.cuda.amp.autocast", "torch.cuda.amp.autocast_mode.autocast"})

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import calls_of
-from distlint.analyzer.static.objects import CallSite, Objects, Origin
+from distlint.analyzer.static.objects.objects import Objects
+from distlint.analyzer.static.objects.sites import CallSite, Origin
 from distlint.analyzer.static.reaching_definitions import Point
 from distlint.rules.gradients._steps import exclude
 from distlint.rules.training import DDP

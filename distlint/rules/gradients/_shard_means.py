@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.batches import is_agreement
-from distlint.analyzer.static.guards import asks_rank
+from distlint.analyzer.static.guards.rank_tests import asks_rank
 from distlint.analyzer.static.names import Scope, calls_of, expressions_in, nodes_of
-from distlint.analyzer.static.objects import CallSite, Objects, Origin
+from distlint.analyzer.static.objects.objects import Objects
+from distlint.analyzer.static.objects.sites import CallSite, Origin
 from distlint.analyzer.static.reaching_definitions import Path, Point, path_of
 from distlint.rules.setup._order import tests_around
 from distlint.rules.training import (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import nodes_of
-from distlint.analyzer.static.objects import Objects, objects_of
+from distlint.analyzer.static.objects.objects import Objects, objects_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,8 @@ import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import nodes_of
-from distlint.analyzer.static.objects import CallSite, objects_of
+from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Point, path_of
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.project import Module
-    from distlint.analyzer.static.objects import Objects
+    from distlint.analyzer.static.objects.objects import Objects
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 _OF_WRAPPER = frozenset(

@@ -9,7 +9,8 @@ import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import expressions_in, placed
-from distlint.analyzer.static.objects import CallSite, Objects, objects_of
+from distlint.analyzer.static.objects.objects import Objects, objects_of
+from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.fixers import names, statements
 from distlint.fixers.draft import CannotFix, Draft

@@ -12,7 +12,8 @@ import libcst as cst
 from distlint.analyzer import ir
 from distlint.analyzer.static.hooks import LIGHTNING
 from distlint.analyzer.static.names import expressions_of, nodes_of
-from distlint.analyzer.static.objects import CallSite, Objects, objects_of
+from distlint.analyzer.static.objects.objects import Objects, objects_of
+from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Path, Point, holds, path_of
 from distlint.fixers import names
 from distlint.fixers.draft import Draft
@@ -316,7 +317,7 @@ assert mean == 1.0, f"the mean of ones is {mean}"
 
 def _logged_parts(objects: Objects) -> Iterator[CallSite]:
     """What a LightningModule logs at the end of an epoch, of a list that each rank has filled."""
-    for cls in objects.subclasses_of("lightning.pytorch.LightningModule"):
+    for cls in objects.classes.subclasses_of("lightning.pytorch.LightningModule"):
         methods = frozenset(cls.methods.values())
         kept = frozenset(_kept_lists(objects, methods))
         for site in objects.calls({"log", "log_dict"}) if kept else ():

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.guards import asks_rank
+from distlint.analyzer.static.guards.rank_tests import asks_rank
 from distlint.analyzer.static.names import Around
-from distlint.analyzer.static.objects import Objects, objects_of
+from distlint.analyzer.static.objects.objects import Objects, objects_of
 from distlint.analyzer.static.reaching_definitions import Path, Point, path_of
 from distlint.rules.base import Example, SourceRule
 from distlint.source.finding import Finding, Related, Severity

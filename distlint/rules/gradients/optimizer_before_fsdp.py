@@ -11,7 +11,8 @@ import libcst as cst
 from distlint.analyzer import ir
 from distlint.analyzer.static.hooks import LIGHTNING
 from distlint.analyzer.static.names import calls_of, expressions_in
-from distlint.analyzer.static.objects import CallSite, Objects, objects_of
+from distlint.analyzer.static.objects.objects import Objects, objects_of
+from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Point
 from distlint.fixers import names, statements
 from distlint.fixers.draft import CannotFix, Draft
@@ -250,7 +251,7 @@ assert not torch.equal(before, after), "step() changed nothing"
         self, objects: Objects, module: Module, locators: Locators
     ) -> Iterator[Finding]:
         """Optimizers that a LightningModule makes with itself, before Lightning shards it."""
-        for cls in objects.subclasses_of(*_MODULES):
+        for cls in objects.classes.subclasses_of(*_MODULES):
             method, constructor = (
                 cls.methods.get("configure_optimizers"),
                 cls.methods.get("__init__"),

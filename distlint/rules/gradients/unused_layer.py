@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import expressions_in, placed
-from distlint.analyzer.static.objects import CallSite, objects_of
+from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.sites import CallSite
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.training import DDP
 from distlint.source.finding import Finding, Related, Severity
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.project import Module
-    from distlint.analyzer.static.objects import Objects
+    from distlint.analyzer.static.objects.objects import Objects
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 _LAYERS = frozenset(
@@ -191,7 +192,7 @@ dist.destroy_process_group()
         objects = objects_of(module, catalogue)
         locator = locators.of(module.key)
         wrapped = _wrapped_classes(objects)
-        for cls in objects.subclasses_of(_MODULE) if wrapped else ():
+        for cls in objects.classes.subclasses_of(_MODULE) if wrapped else ():
             wrap = wrapped.get(cls)
             if wrap is None or "forward" not in cls.methods or _has_subclass(objects, cls):
                 continue

@@ -11,7 +11,8 @@ import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import Scope, calls_of, expressions_in, placed
-from distlint.analyzer.static.objects import CallSite, Objects, Origin, objects_of
+from distlint.analyzer.static.objects.objects import Objects, objects_of
+from distlint.analyzer.static.objects.sites import CallSite, Origin
 from distlint.analyzer.static.reaching_definitions import Point, path_of
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule

@@ -6,7 +6,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.guards import guards_of
+from distlint.analyzer.static.guards.guards import guards_of
+from distlint.analyzer.static.guards.paths import is_own
 from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.checkpoints._all_ranks import on_all_ranks, on_rank_0_only
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.project import Module
-    from distlint.analyzer.static.guards import Guards
-    from distlint.analyzer.static.objects import CallSite
+    from distlint.analyzer.static.guards.guards import Guards
+    from distlint.analyzer.static.objects.sites import CallSite
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 _RUNS = frozenset(
@@ -256,7 +257,7 @@ def _is_meant(guards: Guards, site: CallSite) -> bool:
     for argument in site.call.args:
         if argument.keyword in _ON_PURPOSE or argument.star:
             return True
-        if guards.is_own(argument.value, site.point):
+        if is_own(guards, argument.value, site.point):
             return True
     return not _is_statement(site)
 

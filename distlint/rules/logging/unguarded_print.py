@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.guards import asks_rank
-from distlint.analyzer.static.objects import objects_of
+from distlint.analyzer.static.guards.rank_tests import asks_rank
+from distlint.analyzer.static.objects.objects import objects_of
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.checkpoints._all_ranks import on_all_ranks
 from distlint.rules.training import loops_around
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.project import Module
-    from distlint.analyzer.static.guards import Guards
-    from distlint.analyzer.static.objects import CallSite
+    from distlint.analyzer.static.guards.guards import Guards
+    from distlint.analyzer.static.objects.sites import CallSite
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 _OPTIONS = frozenset({None, "sep", "end", "file", "flush"})

@@ -6,8 +6,10 @@ import re
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.guards import asks_rank, is_distributed
-from distlint.analyzer.static.objects import CallSite, objects_of
+from distlint.analyzer.static.guards.process_groups import is_distributed
+from distlint.analyzer.static.guards.rank_tests import asks_rank
+from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.sites import CallSite
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.setup._order import tests_around
 from distlint.source.finding import Finding, Severity
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.project import Module
-    from distlint.analyzer.static.objects import Objects
+    from distlint.analyzer.static.objects.objects import Objects
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 _LOGS = frozenset({"log", "add_scalar", "add_scalars", "log_metric", "log_metrics"})

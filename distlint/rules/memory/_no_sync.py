@@ -19,7 +19,7 @@ from distlint.rules.training import DDP
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from distlint.analyzer.static.objects import Objects
+    from distlint.analyzer.static.objects.objects import Objects
     from distlint.analyzer.static.reaching_definitions import Path, Point
     from distlint.rules.gradients._steps import Backward
     from distlint.source.finding import Fix

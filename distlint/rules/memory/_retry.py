@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import Around, Scope, placed
-from distlint.analyzer.static.objects import CallSite, Objects, objects_of
+from distlint.analyzer.static.objects.objects import Objects, objects_of
+from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Point
 
 if TYPE_CHECKING:

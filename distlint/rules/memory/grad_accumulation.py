@@ -13,7 +13,7 @@ import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import calls_of, expressions_in, nodes_of, placed
-from distlint.analyzer.static.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_of
 from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.fixers import names
 from distlint.fixers.draft import CannotFix, Draft
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.project import Module
-    from distlint.analyzer.static.objects import Objects
+    from distlint.analyzer.static.objects.objects import Objects
     from distlint.analyzer.static.reaching_definitions import Path, Point
     from distlint.catalogue.catalogue import Catalogue
     from distlint.rules.gradients._steps import Backward
@@ -431,7 +431,9 @@ assert waiting == 0, f"{waiting} batches are lost"
 
     def _uncounted(self, objects: Objects, locators: Locators, module: Module) -> Iterator[Finding]:
         """Losses of a Trainer's own that are told the number of items, and do not divide by it."""
-        for cls in objects.subclasses_of("transformers.Trainer", "transformers.Seq2SeqTrainer"):
+        for cls in objects.classes.subclasses_of(
+            "transformers.Trainer", "transformers.Seq2SeqTrainer"
+        ):
             method = cls.methods.get("compute_loss")
             if method is None or not _makes_its_own(method) or _UNTOLD in module.tokens:
                 continue

@@ -11,7 +11,8 @@ import libcst as cst
 from distlint.analyzer import ir
 from distlint.analyzer.static.batches import over_batches
 from distlint.analyzer.static.names import calls_of, expressions_in, placed
-from distlint.analyzer.static.objects import CallSite, objects_of
+from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import holds, path_of
 from distlint.fixers import names
 from distlint.fixers.draft import CannotFix, Draft
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.project import Module
     from distlint.analyzer.static.names import Scope
-    from distlint.analyzer.static.objects import Objects
+    from distlint.analyzer.static.objects.objects import Objects
     from distlint.analyzer.static.reaching_definitions import Path
     from distlint.catalogue.catalogue import Catalogue
     from distlint.rules.gradients._steps import Backward

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.objects import CallSite
+from distlint.analyzer.static.objects.sites import CallSite
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from distlint.analyzer.static.objects import Objects
+    from distlint.analyzer.static.objects.objects import Objects
     from distlint.analyzer.static.reaching_definitions import Point
 
 _SETTERS = frozenset(

@@ -15,7 +15,7 @@ from distlint.source.requirements import is_run_beside
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from distlint.analyzer.static.objects import Objects
+    from distlint.analyzer.static.objects.objects import Objects
     from distlint.analyzer.static.reaching_definitions import Point
 
 SPAWNS = frozenset({"spawn", "start_processes", "mp_spawn"})

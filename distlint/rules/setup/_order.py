@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import calls_of, expressions_in, nodes_of
-from distlint.analyzer.static.objects import CallSite
+from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Point, path_of
 from distlint.source.requirements import is_among_tests
 
 if TYPE_CHECKING:
-    from distlint.analyzer.static.objects import Objects
+    from distlint.analyzer.static.objects.objects import Objects
     from distlint.source.document import Document
 
 INIT = "torch.distributed.init_process_group"

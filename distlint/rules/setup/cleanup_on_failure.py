@@ -9,9 +9,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.guards import asks_rank, guards_of
+from distlint.analyzer.static.guards.guards import guards_of
+from distlint.analyzer.static.guards.rank_tests import asks_rank
 from distlint.analyzer.static.names import Around, calls_of, nodes_of, placed
-from distlint.analyzer.static.objects import CallSite, objects_of
+from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Point
 from distlint.analyzer.static.slicing import HARMLESS
 from distlint.rules.base import Example, SourceRule
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.project import Module
     from distlint.analyzer.static.names import Scope
-    from distlint.analyzer.static.objects import Objects
+    from distlint.analyzer.static.objects.objects import Objects
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 _MEETS_TOO = "accelerate.Accelerator.wait_for_everyone"
@@ -237,7 +239,7 @@ main({}, print)
         ]
         locator = locators.of(module.key)
         made = list(inits(objects))
-        told_one = guards_of(module, catalogue).is_told_one
+        told_one = guards_of(module, catalogue).world_size.makes_group_of_one
         alone = {init.point.scope for init in made if told_one(init)}
         alone -= {init.point.scope for init in made if not told_one(init)}
         for scope, statement, around in tries:

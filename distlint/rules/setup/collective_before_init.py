@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_of
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.setup._order import ASKS, asks_for_group, inits, may_be_made, surely_before
 from distlint.source.finding import Finding, Related, Severity
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.project import Module
-    from distlint.analyzer.static.objects import CallSite, Objects
+    from distlint.analyzer.static.objects.objects import Objects
+    from distlint.analyzer.static.objects.sites import CallSite
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 _USES = frozenset(

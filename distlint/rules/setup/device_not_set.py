@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.guards import guards_of
+from distlint.analyzer.static.guards.guards import guards_of
 from distlint.analyzer.static.names import expressions_in, nodes_of
-from distlint.analyzer.static.objects import CallSite, objects_of
+from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.sites import CallSite
 from distlint.fixers import imports, names, statements
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.project import Module
     from distlint.analyzer.static.names import Scope
-    from distlint.analyzer.static.objects import Objects
+    from distlint.analyzer.static.objects.objects import Objects
     from distlint.analyzer.static.reaching_definitions import Point
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
@@ -239,7 +240,8 @@ dist.destroy_process_group()
         found = [
             init
             for init in inits(objects)
-            if "nccl" in backend_of(objects, init) and not guards.is_told_one(init)
+            if "nccl" in backend_of(objects, init)
+            and not guards.world_size.makes_group_of_one(init)
         ]
         if not found or document.is_test:
             return

@@ -11,9 +11,9 @@ import libcst as cst
 from distlint.analyzer import ir
 from distlint.analyzer.project.project import Imported
 from distlint.analyzer.static.environment import environment_read
-from distlint.analyzer.static.guards import asks_rank
+from distlint.analyzer.static.guards.rank_tests import asks_rank
 from distlint.analyzer.static.names import expressions_in, nodes_of
-from distlint.analyzer.static.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_of
 from distlint.analyzer.static.reaching_definitions import Point, path_of
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.project import Module
-    from distlint.analyzer.static.objects import Objects
+    from distlint.analyzer.static.objects.objects import Objects
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 _VARIABLES = frozenset({"RANK", "LOCAL_RANK", "WORLD_SIZE", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK"})

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.guards import guards_of
+from distlint.analyzer.static.guards.guards import guards_of
 from distlint.analyzer.static.names import calls_of
-from distlint.analyzer.static.objects import CallSite, Objects, objects_of
+from distlint.analyzer.static.objects.objects import Objects, objects_of
+from distlint.analyzer.static.objects.sites import CallSite
 from distlint.fixers import imports, statements
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
@@ -172,7 +173,7 @@ if __name__ == "__main__":
         objects = objects_of(module, catalogue)
         made = [*inits(objects), *objects.calls_to("torch.distributed.init_device_mesh")]
         guards = guards_of(module, catalogue)
-        found = [init for init in made if not guards.is_told_one(init)]
+        found = [init for init in made if not guards.world_size.makes_group_of_one(init)]
         if not found or not _is_script(objects, found):
             return
         if any("destroy_process_group" in other.tokens for other in module.imports):

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.environment import environment_writes
-from distlint.analyzer.static.guards import is_distributed
+from distlint.analyzer.static.guards.process_groups import is_distributed
 from distlint.analyzer.static.names import nodes_of
-from distlint.analyzer.static.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_of
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.setup._order import surely_before
 from distlint.source.finding import Finding, Related, Severity
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.project import Module
     from distlint.analyzer.static.environment import Written
-    from distlint.analyzer.static.objects import Objects
+    from distlint.analyzer.static.objects.objects import Objects
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 

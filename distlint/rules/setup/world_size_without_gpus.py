@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import expressions_in
-from distlint.analyzer.static.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_of
 from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.setup._order import inits
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.project import Module
-    from distlint.analyzer.static.objects import CallSite, Objects
+    from distlint.analyzer.static.objects.objects import Objects
+    from distlint.analyzer.static.objects.sites import CallSite
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 

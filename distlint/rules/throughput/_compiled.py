@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import Around
-from distlint.analyzer.static.objects import CallSite
+from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Point
 
 if TYPE_CHECKING:
-    from distlint.analyzer.static.objects import Objects
+    from distlint.analyzer.static.objects.objects import Objects
 
 COMPILE = "torch.compile"
 

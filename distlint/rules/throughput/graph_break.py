@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import calls_of
-from distlint.analyzer.static.objects import CallSite, Objects, objects_of
+from distlint.analyzer.static.objects.objects import Objects, objects_of
+from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Point
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.setup._order import tests_around

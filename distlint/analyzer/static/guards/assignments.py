@@ -1,0 +1,71 @@
+"""What a module assigns to each name, wherever it does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+
+from distlint.analyzer import ir
+from distlint.analyzer.static.names import Names, placed
+from distlint.analyzer.static.reaching_definitions import Point, Search
+
+
+class Assignments:
+    """The values that one module assigns to its variables and attributes."""
+
+    def __init__(self, names: Names) -> None:
+        self._names = names
+
+    def to(self, name: str) -> Sequence[tuple[ir.Expr, Point]]:
+        """What is assigned to a name, or to an attribute of that name, and where."""
+        return self._by_name.get(name, ())
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[tuple[ir.Expr, Point]]]:
+        table: dict[str, list[tuple[ir.Expr, Point]]] = {}
+        for scope in self._names.scopes:
+            for statement, around in placed(scope.body):
+                for target, value in _bindings(statement):
+                    for item, part in _pairs(target, value):
+                        bound = (part, Point(scope, around))
+                        table.setdefault(ir.last_name(item), []).append(bound)
+        return table
+
+    def reaching(
+        self, node: ir.Name | ir.Attribute, point: Point
+    ) -> Sequence[tuple[ir.Expr, Point]]:
+        """What a name may stand for: what reaches it, if that is known, else all assignments."""
+        known = self.to(ir.last_name(node))
+        if not isinstance(node, ir.Name):
+            return known
+        reaching, complete = Search((node.id,), point.scope).before(point.around)
+        statements = {each.point.statement for each in reaching}
+        if not complete or any(not isinstance(each.node, ir.Expr) for each in reaching):
+            return known
+        return [(value, where) for value, where in known if where.statement in statements]
+
+
+def _bindings(statement: ir.Stmt) -> Iterable[tuple[ir.Expr, ir.Expr]]:
+    if isinstance(statement, ir.Assign):
+        return [(target, statement.value) for target in statement.targets]
+    if isinstance(statement, ir.AugAssign):
+        return [(statement.target, statement.value)]
+    if isinstance(statement, ir.With) and statement.target is not None:
+        return [(statement.target, statement.context)]
+    if isinstance(statement, ir.For):
+        return [(statement.target, statement.iterable)]
+    return []
+
+
+def _pairs(target: ir.Expr, value: ir.Expr) -> Iterator[tuple[ir.Expr, ir.Expr]]:
+    """The names that a target binds, each with its part of the value where that is written out."""
+    if isinstance(target, ir.Display):
+        parts: tuple[ir.Expr, ...] = (value,) * len(target.items)
+        if isinstance(value, ir.Display) and len(value.items) == len(target.items):
+            parts = value.items
+        for item, part in zip(target.items, parts, strict=True):
+            yield from _pairs(item, part)
+    elif isinstance(target, ir.Starred):
+        yield from _pairs(target.value, value)
+    elif isinstance(target, (ir.Name, ir.Attribute)):
+        yield target, value

@@ -1,0 +1,118 @@
+"""Whether a condition keeps ranks from a statement: around it, before it, or in it."""
+
+from __future__ import annotations
+
+from distlint.analyzer import ir
+from distlint.analyzer.project.project import Module
+from distlint.analyzer.static.guards.rank_flags import RankFlags
+from distlint.analyzer.static.guards.rank_tests import (
+    WAITS,
+    asks_rank,
+    asserts_rank,
+    has_gpu,
+    may_name_rank,
+)
+from distlint.analyzer.static.names import Around, Scope, expressions_of, placed
+from distlint.analyzer.static.reaching_definitions import Point
+
+
+class DominatingConditions:
+    """The conditions on which the statements of one module are executed.
+
+    Tests around a statement and its function, early exits before it, decorators and contexts.
+    """
+
+    def __init__(self, module: Module, flags: RankFlags) -> None:
+        self._module = module
+        self._flags = flags
+        self._exits: dict[tuple[int, int], int] = {}
+
+    def may_be_some_ranks(self, point: Point, besides: ir.Stmt | None = None) -> bool:
+        """May a test, an early return, a decorator or a context keep ranks from a statement?
+
+        The test of the statement ``besides`` does not count.
+        """
+        around = tuple(here for here in point.around if not besides or here.owner is not besides)
+        return self.guard(point.scope, around) or self._in_its_statement(point.statement)
+
+    def _in_its_statement(self, statement: ir.Stmt) -> bool:
+        """``rank == 0 and save()``, ``save() if is_main() else None``, ``save(is_main=...)``."""
+        return may_name_rank(ir.tokens_of(_own_part(statement)))
+
+    def guard(self, scope: Scope, around: tuple[Around, ...]) -> bool:
+        """May they keep ranks from what stands there, whatever it does itself?"""
+        function = scope.function
+        if function is not None and any(
+            self._says_rank(decorator) for decorator in function.decorators
+        ):
+            return True
+        for here in around:
+            if self._owner_guards(here, scope):
+                return True
+            if self._first_exit(here.block, scope) < here.index:
+                return True
+        if function is not None and function.nested and scope.outer is not None:
+            return self._nested_guarded(function, scope.outer)
+        return False
+
+    def _first_exit(self, block: ir.Block, scope: Scope) -> int:
+        """The first statement of a block that sends some ranks away; its length if none does."""
+        key = (id(block), id(scope))
+        if key not in self._exits:
+            exits = (i for i, each in enumerate(block) if self._leaves(each, scope))
+            self._exits[key] = next(exits, len(block))
+        return self._exits[key]
+
+    def _nested_guarded(self, function: ir.Function, outer: Scope) -> bool:
+        for statement, around in placed(outer.body):
+            if isinstance(statement, ir.Define) and statement.function is function:
+                return self.guard(outer, around)
+        return False
+
+    def _owner_guards(self, here: Around, scope: Scope) -> bool:
+        owner = here.owner
+        if isinstance(owner, ir.If) and has_gpu(owner, here.block):
+            return False  # each rank has one
+        if isinstance(owner, (ir.If, ir.While)):
+            return self._flags.may_differ(owner.test, scope)
+        if isinstance(owner, ir.With):
+            return self._says_rank(owner.context)
+        if isinstance(owner, ir.For):
+            return may_name_rank(ir.tokens_of(owner.iterable))
+        return False
+
+    def _leaves(self, statement: ir.Stmt, scope: Scope) -> bool:
+        """Is it a test that sends some ranks away?"""
+        if isinstance(statement, ir.Assert):
+            return self._flags.may_differ(statement.test, scope)
+        if not isinstance(statement, ir.If):
+            return False
+        if asks_rank(statement.test) and not WAITS.isdisjoint(ir.tokens_of(statement)):
+            return True  # the others wait there until the first one has been here
+        if not (ir.is_left(statement.body) or ir.is_left(statement.orelse)):
+            return self._leaves_inside(statement, scope)
+        return self._flags.may_differ(statement.test, scope) or asserts_rank(statement.body)
+
+    def _leaves_inside(self, statement: ir.If, scope: Scope) -> bool:
+        """Does each arm send some ranks away, or the one for a run of many processes?"""
+        arms = [
+            any(isinstance(each, ir.If) and self._leaves(each, scope) for each in block)
+            for block in (statement.body, statement.orelse)
+        ]
+        return all(arms) or (any(arms) and self._flags.may_differ(statement.test, scope))
+
+    def _says_rank(self, node: ir.Expr) -> bool:
+        """Does a decorator or a context manager choose among ranks, by its name or its body?"""
+        if may_name_rank(ir.tokens_of(node)):
+            return True
+        callee = node.func if isinstance(node, ir.Call) else node
+        return any(
+            may_name_rank(function.tokens)
+            for function in self._module.functions
+            if function.name == ir.last_name(callee)
+        )
+
+
+def _own_part(statement: ir.Stmt) -> ir.Expr:
+    """What a statement itself evaluates, its blocks left out."""
+    return ir.Display("tuple", expressions_of(statement))

@@ -1,0 +1,274 @@
+"""Which processes reach a scope: by what it shows itself, and by what calls it in the project."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
+
+from distlint.analyzer import ir
+from distlint.analyzer.static.callers import called_elsewhere, calls_elsewhere, calls_within
+from distlint.analyzer.static.guards.assignments import Assignments
+from distlint.analyzer.static.guards.dominating_conditions import DominatingConditions
+from distlint.analyzer.static.guards.launchers import Launchers
+from distlint.analyzer.static.guards.process_groups import wraps
+from distlint.analyzer.static.guards.rank_flags import RankFlags
+from distlint.analyzer.static.guards.rank_tests import under_rank_test
+from distlint.analyzer.static.guards.signs import Signs
+from distlint.analyzer.static.guards.world_size import WorldSize
+from distlint.analyzer.static.names import Scope, calls_of, placed
+from distlint.analyzer.static.objects.objects import Objects, objects_of
+from distlint.analyzer.static.objects.sites import CallSite
+from distlint.analyzer.static.reaching_definitions import Point, Search
+
+if TYPE_CHECKING:
+    from distlint.analyzer.project.project import Module
+    from distlint.catalogue.catalogue import Catalogue
+
+_DEPTH = 4
+"""Calls of calls that are looked at for a test of the rank."""
+_MOST_CALLERS = 64
+"""Functions that are looked at for what leads to one, at most."""
+_MOST_CALLED = 64
+"""Functions that are looked at for one that joins the processes, at most."""
+
+
+def guards_of(module: Module, catalogue: Catalogue) -> Guards:
+    """The guards of a module, made once for the rules that ask about it in turn."""
+    generation = module.project.generation if module.project is not None else 0
+    return _guards(module, catalogue, generation)
+
+
+def guards_in(module: Module) -> Guards:
+    """The guards of a module of the project, by what the catalogue says about it."""
+    assert module.project is not None
+    return guards_of(module, module.project.catalogue_of(module))
+
+
+@lru_cache(maxsize=32)
+def _guards(module: Module, catalogue: Catalogue, _generation: int) -> Guards:
+    return Guards(objects_of(module, catalogue))
+
+
+def forget() -> None:
+    """Drop what was found out about modules."""
+    _guards.cache_clear()
+
+
+class Guards:
+    """What keeps processes away from the statements of one module, and what brings them there.
+
+    ``conditions``, ``world_size`` and ``launchers`` answer what the module itself shows.
+    """
+
+    def __init__(self, objects: Objects) -> None:
+        self.objects = objects
+        self.names = objects.names
+        self.assignments = Assignments(objects.names)
+        flags = RankFlags(objects, self.assignments)
+        self.conditions = DominatingConditions(objects.module, flags)
+        self.world_size = WorldSize(objects)
+        self.launchers = Launchers(objects)
+        self._signs = Signs(objects, self.conditions, self.world_size, self.launchers)
+        self._everywhere: dict[int, bool] = {}
+        self._elsewhere: dict[ir.Function, list[tuple[Guards, CallSite]]] = {}
+        self._joined: dict[int, tuple[bool, list[tuple[Guards, Scope]]]] = {}
+
+    def may_be_some_ranks(self, point: Point, besides: ir.Stmt | None = None) -> bool:
+        """May a test, an early return, a decorator or a context keep ranks from a statement?
+
+        The test of the statement ``besides`` does not count.
+        """
+        return self.conditions.may_be_some_ranks(point, besides)
+
+    def on_many_ranks(self, scope: Scope) -> bool:
+        """Do several processes run a scope, as it or what calls it shows, here or elsewhere?"""
+        known = self._everywhere.get(id(scope))
+        if known is None:
+            led = self.led_from(scope)
+            known = any(guards.is_shown(each) for guards, each in led)
+            self._everywhere[id(scope)] = known
+        return known
+
+    def led_from(self, scope: Scope) -> Iterator[tuple[Guards, Scope]]:
+        """A scope, and those from which calls lead to it that nothing keeps any rank from.
+
+        Those of the module come first.
+        """
+        found: list[tuple[Guards, Scope]] = []
+        known = {id(scope)}
+        waiting: list[tuple[Guards, Scope]] = [(self, scope)]
+        gone_on = 0
+        while waiting:
+            for guards, each in waiting:  # grows meanwhile
+                if not guards.launchers.begins_alone(each):
+                    yield guards, each
+                    found.append((guards, each))
+                    _go_on(((guards, site) for site in guards.callers(each)), known, waiting)
+            waiting = []
+            while not waiting and gone_on < len(found):
+                guards, each = found[gone_on]
+                gone_on += 1
+                if len(known) <= _MOST_CALLERS:
+                    _go_on(guards.callers_elsewhere(each), known, waiting)
+
+    def is_shown(self, scope: Scope) -> bool:
+        """Does a scope itself show that several processes run it, or what starts these?"""
+        if scope.function is not None and self.launchers.spawns(scope.function):
+            return True
+        signs = self._signs
+        shows = signs.are_in(scope) or self._is_joined(scope) or signs.trains_wrapped(scope)
+        return shows and not self._called_on_some(scope)
+
+    def _is_joined(self, scope: Scope) -> bool:
+        """Does a scope join the processes, by itself or by a function that it calls?"""
+        found: list[tuple[Guards, Scope]] = [(self, scope)]
+        for guards, each in found:  # grows meanwhile
+            joins, called = guards._joining(each)
+            if joins:
+                return True
+            found += [other for other in called if other not in found][: _MOST_CALLED - len(found)]
+        return False
+
+    def _joining(self, scope: Scope) -> tuple[bool, list[tuple[Guards, Scope]]]:
+        """Does a scope itself join the processes, and which functions does it call in any case?"""
+        known = self._joined.get(id(scope))
+        if known is None:
+            statements = [
+                (statement, CallSite(call, Point(scope, around)))
+                for statement, around in placed(scope.body)
+                for call in calls_of(statement)
+                if not self.conditions.guard(scope, around)
+            ]
+            # what starts the others is one process
+            alone = self.launchers.starts_in(scope) or self.world_size.runs_alone(scope)
+            joins = not alone and any(wraps(s) or self._signs.is_joining(c) for s, c in statements)
+            called = [] if joins or alone else [self._called(site) for _, site in statements]
+            known = self._joined[id(scope)] = joins, [each for each in called if each is not None]
+        return known
+
+    def _called(self, site: CallSite) -> tuple[Guards, Scope] | None:
+        """The function of the project that a call calls, also the constructor of a class."""
+        callee = self.objects.callee(site) or self.objects.classes.super_callee(site)
+        guards: Guards = self
+        if isinstance(callee, ir.Class):
+            callee = callee.methods.get("__init__")
+        elif callee is None:
+            there = called_elsewhere(self.objects.module, site.call.func)
+            if there is not None:
+                guards, callee = guards_in(there[0]), there[1]
+        inner = guards.objects.scope_of(callee) if callee is not None else None
+        return (guards, inner) if inner is not None else None
+
+    def only_some_lead_to(self, point: Point) -> bool:
+        """Does each call of its function that leads into the branches around a statement keep
+        ranks from it, where a constant sends other calls into other branches?"""
+        callers = list(self.callers(point.scope))
+        leading = [each for each in callers if _leads_to(self.objects, point, each)]
+        return 0 < len(leading) < len(callers) and all(
+            self.may_be_some_ranks(each.point) for each in leading
+        )
+
+    def _called_on_some(self, scope: Scope, depth: int = _DEPTH) -> bool:
+        """Do all known calls of it keep ranks from it, whatever it asks itself?"""
+        callers = list(self.all_callers(scope)) if depth else []
+        return bool(callers) and all(
+            under_rank_test(each.point.around)
+            or guards._called_on_some(each.point.scope, depth - 1)
+            for guards, each in callers
+        )
+
+    def callers(self, scope: Scope) -> Iterator[CallSite]:
+        """The calls of a function within its module, as far as names show."""
+        if scope.function is not None:
+            yield from calls_within(self.objects, scope.function)
+
+    def callers_elsewhere(self, scope: Scope) -> list[tuple[Guards, CallSite]]:
+        """The calls of a function in other files of the project, with what guards these."""
+        function = scope.function
+        if function is None:
+            return []
+        known = self._elsewhere.get(function)
+        if known is None:
+            module = self.objects.module
+            known = self._elsewhere[function] = [
+                (guards_in(other), site) for other, site in calls_elsewhere(module, function)
+            ]
+        return known
+
+    def all_callers(self, scope: Scope) -> Iterator[tuple[Guards, CallSite]]:
+        """The calls of a function within its module and in other files of the project."""
+        yield from ((self, site) for site in self.callers(scope))
+        yield from self.callers_elsewhere(scope)
+
+    def is_given(self, node: ir.Expr, scope: Scope, wanted: object) -> bool:
+        """Is a parameter this constant, as another file calls the function on several ranks?"""
+        function = scope.function
+        if function is None or not isinstance(node, ir.Name) or not scope.has_param(node.id):
+            return False
+        names = [param.name for param in function.params if not param.star]
+        default = function.params[names.index(node.id)].default if node.id in names else None
+        absent = default.value if isinstance(default, ir.Literal) else ...
+        position = names.index(node.id) - bool(function.owner) if node.id in names else None
+        return any(
+            guards.objects.constant(
+                guards.objects.argument(each, node.id, position), each.point, absent
+            )
+            == wanted
+            and not guards.may_be_some_ranks(each.point)
+            and guards.on_many_ranks(each.point.scope)
+            for guards, each in self.callers_elsewhere(scope)
+        )
+
+    def objects_leading_to(self, scope: Scope) -> list[Objects]:
+        """The objects of the files with a scope, and with what leads to it on all ranks."""
+        return list(dict.fromkeys(guards.objects for guards, _ in self.led_from(scope)))
+
+    def is_seeded(self, scope: Scope) -> bool:
+        """Does a file that leads to a scope on all ranks seed, or one that such a file imports?"""
+        return any(
+            "seed" in word.lower()
+            for objects in self.objects_leading_to(scope)
+            for module in objects.module.import_closure()
+            for word in module.words
+        )
+
+    @cached_property
+    def seeds(self) -> bool:
+        """Does the module seed a generator, so that all processes may draw the same?"""
+        return any("seed" in token.lower() for token in self.objects.module.words)
+
+
+def _go_on(
+    calls: Iterable[tuple[Guards, CallSite]], known: set[int], found: list[tuple[Guards, Scope]]
+) -> None:
+    """Add the scopes of those calls that nothing keeps any rank from."""
+    for guards, site in calls:
+        scope = site.point.scope
+        if id(scope) not in known and not guards.may_be_some_ranks(site.point):
+            known.add(id(scope))
+            found.append((guards, scope))
+
+
+def _leads_to(objects: Objects, point: Point, call: CallSite) -> bool:
+    """May a call lead into branches on a parameter, by the constant that it passes for it?"""
+    function = point.scope.function
+    params = function.params if function is not None else ()
+    skipped = 1 if function is not None and function.owner else 0
+    for depth, here in enumerate(point.around):
+        if not isinstance(here.owner, ir.If):
+            continue
+        test, wanted = here.owner.test, here.block is here.owner.body
+        while isinstance(test, ir.Not):
+            test, wanted = test.value, not wanted
+        for position, param in enumerate(params):
+            if not isinstance(test, ir.Name) or test.id != param.name:
+                continue
+            if Search((test.id,), point.scope).before(point.around[:depth])[0]:
+                continue  # it is something else by then
+            given = objects.argument(call, param.name, position - skipped)
+            default = param.default.value if isinstance(param.default, ir.Literal) else ...
+            value = objects.constant(given, call.point, default)
+            if isinstance(value, bool) and value is not wanted:
+                return False
+    return True

@@ -1,0 +1,93 @@
+"""Whether a path, or an open file, may be another one in each process."""
+
+from __future__ import annotations
+
+import re
+
+from distlint.analyzer import ir
+from distlint.analyzer.static.guards.guards import Guards
+from distlint.analyzer.static.names import Scope, expressions_in
+from distlint.analyzer.static.reaching_definitions import Point
+
+_OWN = re.compile(
+    r"rank|process_i|procid|uuid|getpid|hostname|mkdtemp|mkstemp|temp|tmp|worker|shard|gpu|device"
+    r"|node|BytesIO|StringIO|stdout|stderr|buffer|mpu",
+    re.IGNORECASE,
+)
+"""Words of a path, or of what it is made of, that may differ between processes."""
+_DRAWN = frozenset({"random", "secrets", "choices", "randint", "token_hex", "getrandbits"})
+"""Words of what is drawn in each process for itself, as long as nothing is seeded."""
+_COUNTER = re.compile(r"(?:^|_)(?:steps?|epochs?|iters?|iterations?)(?:_|$)")
+"""Words of what counts the training: the same in each process, whatever it was reckoned from."""
+_BUFFER = re.compile(r"BytesIO|buffer|stream|fileobj|bytes", re.IGNORECASE)
+_RANK_ITSELF = re.compile(r"^((local|global)_)?rank$|^get_(global_)?rank$|^process_index$")
+_DEPTH = 4
+"""How many assignments and calls are followed from a path to what it is made of."""
+
+
+def is_own(guards: Guards, path: ir.Expr | None, point: Point) -> bool:
+    """May a path (or an open file) be another one in each process?"""
+    return path is not None and _own(guards, path, point, _DEPTH, set())
+
+
+def holds_rank(guards: Guards, node: ir.Expr, scope: Scope) -> bool:
+    """Is a name made with the rank, where it is used or where its parts are assigned?"""
+    if any(_RANK_ITSELF.search(token) for token in ir.tokens_of(node)):
+        return True
+    return any(
+        any(_RANK_ITSELF.search(token) for token in ir.tokens_of(value))
+        for item in expressions_in(node)
+        if isinstance(item, ir.Name)
+        for value, where in guards.assignments.to(item.id)
+        if where.scope is scope and isinstance(value, (ir.Format, ir.Binary))
+    )
+
+
+def is_buffer(guards: Guards, node: ir.Expr, scope: Scope) -> bool:
+    """May it be a file in memory?"""
+    values = [node, *(value for value, _ in guards.assignments.to(ir.last_name(node)))]
+    return any(_BUFFER.search(token) for value in values for token in ir.tokens_of(value))
+
+
+def _own(guards: Guards, node: ir.Expr, point: Point, depth: int, seen: set[str]) -> bool:
+    tokens = ir.tokens_of(node)
+    if any(_OWN.search(token) for token in tokens):
+        return True
+    if not _DRAWN.isdisjoint(tokens) and not guards.seeds:
+        return True
+    if depth == 0:
+        return False
+    for item in list(expressions_in(node)):
+        if not isinstance(item, (ir.Name, ir.Attribute)) or ir.last_name(item) in seen:
+            continue
+        name = ir.last_name(item)
+        seen.add(name)
+        if _COUNTER.search(name):
+            continue
+        for value, where in guards.assignments.reaching(item, point):
+            if _own(guards, value, where, depth - 1, seen):
+                return True
+        if isinstance(item, ir.Name) and _passed_own(guards, name, point.scope, depth, seen):
+            return True
+    return False
+
+
+def _passed_own(guards: Guards, name: str, scope: Scope, depth: int, seen: set[str]) -> bool:
+    """Is a parameter given a process's own path by some caller?"""
+    function = scope.function
+    if function is None or not scope.has_param(name):
+        return False
+    if any("shard" in param.name.lower() for param in function.params):
+        return True  # that says whether each process saves a separate part
+    places = [param.name for param in function.params if not param.star]
+    position = places.index(name) if name in places else len(places)
+    for where, caller in guards.all_callers(scope):
+        is_bound = bool(function.owner) and isinstance(caller.call.func, ir.Attribute)
+        passed = where.objects.argument(caller, name, position - is_bound)
+        values = [passed.value] if passed.value is not None else []
+        if not (values or passed.absent):  # it is in what is spread out
+            values = [each.value for each in caller.call.args if each.star]
+        known = seen if where is guards else {*seen}
+        if any(_own(where, value, caller.point, depth - 1, known) for value in values):
+            return True
+    return False

@@ -1,0 +1,177 @@
+"""Whether a condition may hold on some ranks only, by its words or by the values of its flags."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cached_property
+
+from distlint.analyzer import ir
+from distlint.analyzer.project.project import Imported
+from distlint.analyzer.static.callers import calls_within
+from distlint.analyzer.static.guards.assignments import Assignments
+from distlint.analyzer.static.guards.process_groups import makes_group
+from distlint.analyzer.static.guards.rank_tests import (
+    RANK,
+    asks_rank,
+    may_name_rank,
+    rank_words,
+    under_rank_test,
+)
+from distlint.analyzer.static.names import Scope, placed
+from distlint.analyzer.static.objects.objects import Objects
+from distlint.analyzer.static.objects.sites import CallSite
+from distlint.analyzer.static.reaching_definitions import Point, path_of
+from distlint.source.requirements import is_beside
+
+_MANY = re.compile(
+    r"distrib|ddp|world|multi_?(gpu|proc|node)|n_?gpus?\b|num_gpus|initialized|parallel|num_proc"
+    r"|num_machines|no_cuda|^gpu|^standalone$",
+    re.IGNORECASE,
+)
+"""Words of a test that distinguishes a run of one process from a run of many."""
+_DEVICE_NUMBER = "current_device"
+"""What distinguishes the ranks of a node, once each has set its device."""
+_WRITES = re.compile(r"save|write|dump|log|checkpoint|ckpt", re.IGNORECASE)
+_DEPTH = 4
+"""How many names and calls are followed from a flag to its value."""
+
+
+class RankFlags:
+    """The flags of one module, which may stand for a test of the rank where they are tested."""
+
+    def __init__(self, objects: Objects, assignments: Assignments) -> None:
+        self._objects = objects
+        self._module = objects.module
+        self._assignments = assignments
+
+    def may_differ(self, test: ir.Expr, scope: Scope) -> bool:
+        """May a condition hold on some ranks only, or in a run of one process only?"""
+        if isinstance(test, ir.Name) and self._is_function(test.id):
+            return False  # forgot to call it: it always holds
+        tokens = ir.tokens_of(test)
+        if asks_rank(test) or _DEVICE_NUMBER in tokens or any(map(_MANY.search, tokens)):
+            return True
+        return any(self._flag_may_differ(flag, scope, _DEPTH) for flag in _flags(test))
+
+    def _flag_may_differ(self, flag: ir.Expr, scope: Scope, depth: int) -> bool:
+        """May a name that is tested for truth stand for a rank test?"""
+        name = ir.last_name(flag)
+        if isinstance(flag, ir.Name) and scope.has_param(name):
+            return "best" not in name and not self._is_given_alike(name, scope, depth)
+        if (name, id(scope.function)) in self._raised:
+            return True
+        for value, where in self._assignments.to(name):
+            if any(RANK.search(t) or _MANY.search(t) for t in ir.tokens_of(value)):
+                return True
+            if isinstance(value, ir.Name) and where.scope.has_param(value.id):
+                return True
+            if depth and isinstance(value, (ir.Name, ir.Attribute)) and ir.last_name(value) != name:
+                if self._flag_may_differ(value, where.scope, depth - 1):
+                    return True
+        path = path_of(flag)
+        if path is not None and len(path) > 1 and scope.has_param(path[0]):
+            if not self._assignments.to(name) and self._is_raised_beside(name):
+                return True
+        return any(
+            may_name_rank(function.tokens)
+            for function in self._module.functions
+            if function.name == name
+        )
+
+    def _is_given_alike(self, name: str, scope: Scope, depth: int) -> bool:
+        """Is a parameter the same on all ranks: by each caller, or as there are none yet?
+
+        They begin to be where the function makes the process group, itself or by a helper.
+        """
+        function = scope.function
+        assert function is not None
+        if rank_words((name,)):
+            return False
+        passed = [
+            self._passed(each, name, function) for each in calls_within(self._objects, function)
+        ]
+        differing = [
+            value is not None and self._value_may_differ(value, point, depth)
+            for value, point in passed
+        ]
+        if makes_group(function, self._module):
+            return not any(differing)
+        return bool(passed) and not any(differing) and all(value is not None for value, _ in passed)
+
+    def _passed(
+        self, caller: CallSite, name: str, function: ir.Function
+    ) -> tuple[ir.Expr | None, Point]:
+        """What a call passes for a parameter, or its default; None where that is not known."""
+        param = next(each for each in function.params if each.name == name)
+        places = [each.name for each in function.params if not each.star]
+        position = None if param.keyword_only or param.star else places.index(name)
+        if position is not None and function.owner:
+            position -= 1
+        given = self._objects.argument(caller, name, position)
+        if given.absent:
+            return param.default, caller.point
+        return given.value, caller.point
+
+    def _value_may_differ(self, value: ir.Expr, point: Point, depth: int) -> bool:
+        """May a value that is passed for a flag be that of some ranks?"""
+        if isinstance(value, ir.Literal):
+            return False
+        if isinstance(value, (ir.Name, ir.Attribute)) and depth:
+            if rank_words(ir.tokens_of(value)):
+                return True
+            return self._flag_may_differ(value, point.scope, depth - 1)
+        return True
+
+    def _is_raised_beside(self, name: str) -> bool:
+        """Does a script beside it, which imports the file, set an option to write by the rank?"""
+        if not _WRITES.search(name):
+            return False
+        path = self._module.path
+        imports = rf"(?m)^\s*(?:from|import)\s[^\n#]*\b{re.escape(path.stem)}\b"
+        sets = rf"(?i)\.{re.escape(name)}\s*=[^=\n][^\n]*(?:{RANK.pattern})"
+        return is_beside(path, imports, sets)
+
+    def _is_function(self, name: str) -> bool:
+        """Is it a function, by its definition, or as an import that is called ``is_...``?"""
+        definitions = self._module.definitions.get(name, ())
+        return bool(definitions) and all(
+            isinstance(definition.node, ir.Function)
+            or (isinstance(definition.node, Imported) and name.startswith("is_"))
+            for definition in definitions
+        )
+
+    @cached_property
+    def _raised(self) -> frozenset[tuple[str, int]]:
+        """Flags of a function: what it sets to a constant under a test of the rank."""
+        return frozenset(
+            (target.id, id(scope.function))
+            for scope in self._objects.names.scopes
+            for statement, around in placed(scope.body)
+            if isinstance(statement, ir.Assign) and isinstance(statement.value, ir.Literal)
+            for target in statement.targets
+            if isinstance(target, ir.Name) and under_rank_test(around)
+        )
+
+
+def _flags(test: ir.Expr) -> Iterator[ir.Expr]:
+    """The names that a condition takes for true or false."""
+    if isinstance(test, (ir.Name, ir.Attribute)):
+        yield test
+    elif isinstance(test, ir.Call):
+        yield test.func
+    elif isinstance(test, ir.Not):
+        yield from _flags(test.value)
+    elif isinstance(test, ir.BoolOp):
+        for value in test.values:
+            yield from _flags(value)
+    elif isinstance(test, ir.Compare) and all(op in ("is", "is not", "==") for op in test.ops):
+        if all(map(_may_be_flag, test.rights)):
+            yield from _flags(test.left)
+
+
+def _may_be_flag(value: ir.Expr) -> bool:
+    """May what is compared with it be a flag, or the rank: no ``256``?"""
+    if not isinstance(value, ir.Literal):
+        return False
+    return not isinstance(value.value, (int, float)) or value.value in (0, 1)

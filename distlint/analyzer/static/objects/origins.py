@@ -1,0 +1,386 @@
+"""The calls, literals and parameters that the value of an expression comes from.
+
+An object is followed from an expression back to where it
+was made: through assignments in the order of the statements, tuples, attributes of ``self``,
+parameters (to the calls in the module), and returns of the module's functions. Where that ends, the
+origin is the expression itself: a parameter, an attribute, a literal. So a rule that asks for calls
+finds nothing where nothing is known.
+
+    model = Net()               # here `model` has the origin Net()
+    if distributed:
+        model = DDP(model)
+    train(model)                # here it has two: DDP(model) and Net()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+from distlint.analyzer import ir
+from distlint.analyzer.static.names import Around, Scope, placed
+from distlint.analyzer.static.objects.arguments import Passed, changed_in, items_of, passed_for
+from distlint.analyzer.static.objects.classes import Classes, is_property, is_static
+from distlint.analyzer.static.objects.index import Index
+from distlint.analyzer.static.objects.sites import CallSite, Origin, is_none
+from distlint.analyzer.static.reaching_definitions import (
+    ELEMENT,
+    Binding,
+    Path,
+    Point,
+    Search,
+    path_of,
+)
+
+_MAX_DEPTH = 16
+"""How many assignments, calls and returns are followed one after another."""
+
+_MAX_ORIGINS = 12
+"""A value with more origins than this is a table of the program's, not an object."""
+
+_MOVES = frozenset({"to", "cuda", "cpu", "xpu", "npu", "hpu"})
+_SAME_OBJECT = _MOVES | frozenset(
+    {
+        "half", "float", "double", "bfloat16", "train", "eval", "requires_grad_", "share_memory",
+        "contiguous",
+    }
+)  # fmt: skip
+"""Methods of modules and tensors that give back what they are called on."""
+
+
+class Origins:
+    """Where the values of one module come from, followed backwards from where they are used."""
+
+    def __init__(self, index: Index, classes: Classes) -> None:
+        self._index = index
+        self._module = index.module
+        self._classes = classes
+        self._known: dict[tuple[int, int, int], tuple[Origin, ...]] = {}
+        self._open: set[tuple[object, ...]] = set()
+        self._cuts = 0
+        self._callees: dict[ir.Call, ir.Function | ir.Class | None] = {}
+        self._callers: dict[ir.Function, list[CallSite]] = {}
+        self._attribute_nodes: dict[tuple[int, str], ir.Attribute] = {}
+        self._unknowns: dict[tuple[int, Path], Origin] = {}
+
+    def of(self, node: ir.Expr, point: Point) -> tuple[Origin, ...]:
+        """Where the value of an expression may come from, as seen at a statement."""
+        here = point.around[-1] if point.around else None
+        key = (id(node), id(here.block) if here else 0, here.index if here else 0)
+        known = self._known.get(key)
+        if known is None:
+            cuts = self._cuts
+            known = tuple(dict.fromkeys(self._resolve(node, point)))
+            if len(known) > _MAX_ORIGINS:
+                known = (Origin(node, point),)
+            if self._cuts == cuts:  # what was cut short inside another question is not kept
+                self._known[key] = known
+        return known
+
+    def _resolve(self, node: ir.Expr, point: Point) -> Iterator[Origin]:
+        if isinstance(node, ir.Conditional):
+            yield from self.of(node.body, point)
+            yield from self.of(node.orelse, point)
+        elif isinstance(node, ir.BoolOp):
+            for value in node.values:
+                yield from self.of(value, point)
+        elif isinstance(node, ir.Walrus):
+            yield from self.of(node.value, point)
+        elif isinstance(node, ir.Starred):
+            yield Origin(node, point)
+        elif isinstance(node, ir.Call):
+            yield from self._resolve_call(node, point)
+        elif isinstance(node, ir.Subscript):
+            index = node.index.value if isinstance(node.index, ir.Literal) else None
+            if isinstance(index, int) and index >= 0:
+                for origin in self.of(node.value, point):
+                    yield from self._item(origin, index)
+            else:
+                yield Origin(node, point)
+        else:
+            path = path_of(node)
+            if path is not None:
+                yield from self._resolve_path(path, node, point)
+            elif isinstance(node, ir.Attribute):
+                for origin in self.of(node.value, point):
+                    yield from self._attribute(origin, node.attr)
+            else:
+                yield Origin(node, point)
+
+    def _resolve_call(self, call: ir.Call, point: Point) -> Iterator[Origin]:
+        func = call.func
+        if isinstance(func, ir.Attribute) and func.attr in _SAME_OBJECT:
+            receiver = self.of(func.value, point)
+            if func.attr in _MOVES or any(
+                isinstance(origin.node, (ir.Call, ir.Class)) for origin in receiver
+            ):
+                yield from receiver
+                return
+        function = self.callee(CallSite(call, point))
+        if isinstance(function, ir.Function) and not function.generator:
+            yield from self._within(("return", function), call, point, self.returns(function))
+            return
+        yield Origin(call, point)
+
+    def _within(
+        self, key: tuple[object, ...], node: ir.Expr, point: Point, found: Iterator[Origin]
+    ) -> Iterator[Origin]:
+        """What a question inside a question finds; itself, when it asks for what is open."""
+        if key in self._open or len(self._open) >= _MAX_DEPTH:
+            self._cuts += 1
+            yield Origin(node, point)
+            return
+        self._open.add(key)
+        try:
+            yield from list(found)
+        finally:
+            self._open.discard(key)
+
+    def returns(self, function: ir.Function) -> Iterator[Origin]:
+        """Where the values that a function returns come from."""
+        scope = self._index.scope_of(function)
+        if scope is None:
+            return
+        for statement, around in placed(function.body):
+            if isinstance(statement, ir.Return) and statement.value is not None:
+                yield from self.of(statement.value, Point(scope, around))
+
+    def _item(self, origin: Origin, index: int) -> Iterator[Origin]:
+        node = origin.node
+        if origin.item is None and not origin.attributes and isinstance(node, ir.Display):
+            starred = any(isinstance(item, ir.Starred) for item in node.items)
+            if not starred and (index == ELEMENT or 0 <= index < len(node.items)):
+                items = node.items if index == ELEMENT else node.items[index : index + 1]
+                found = (each for item in items for each in self.of(item, origin.point))
+                yield from self._within(("item", node, index), node, origin.point, found)
+                return
+        if origin.item is None and not origin.attributes:
+            yield Origin(node, origin.point, index)
+        else:
+            yield Origin(ir.Opaque(0), origin.point)
+
+    def _attribute(self, origin: Origin, name: str) -> Iterator[Origin]:
+        site = origin.site
+        if site is not None and origin.item is None:
+            cls = self.callee(site)
+            if isinstance(cls, ir.Class):
+                found = list(self._class_attribute(cls, (name,)))
+                if found:
+                    yield from found
+                    return
+        yield Origin(origin.node, origin.point, origin.item, (*origin.attributes, name))
+
+    # ---- variables
+
+    def _resolve_path(self, path: Path, node: ir.Expr, point: Point) -> Iterator[Origin]:
+        key = (path, point.scope, id(point.around[-1].block), point.around[-1].index)
+        return self._within(key, node, point, self._look_up(path, node, point))
+
+    def _look_up(self, path: Path, node: ir.Expr, point: Point) -> Iterator[Origin]:
+        bindings, complete = Search(path, point.scope).before(point.around)
+        for binding in bindings:
+            yield from self._bound(binding)
+        if not complete:
+            yield from self._at_start(path, node, point)
+
+    def _bound(self, binding: Binding) -> Iterator[Origin]:
+        if binding.node is None:
+            yield Origin(ir.Opaque(0), binding.point)
+            return
+        if isinstance(binding.node, (ir.Function, ir.Class)):
+            found: list[Origin] = [Origin(binding.node, binding.point)]
+        else:
+            found = list(self.of(binding.node, binding.point))
+        for index in binding.items:
+            found = [item for origin in found for item in self._item(origin, index)]
+        for name in binding.rest:
+            found = [part for origin in found for part in self._attribute(origin, name)]
+        yield from found
+
+    def _at_start(self, path: Path, node: ir.Expr, point: Point) -> Iterator[Origin]:
+        """A path that nothing in its scope has given a value before the point."""
+        scope = point.scope
+        function = scope.function
+        if function is not None and path[0] in function.locals:
+            param = next((p for p in function.params if p.name == path[0]), None)
+            if param is None:
+                if len(path) > 1:
+                    yield from self._shorter(path, node, point)
+                return  # bound later or not at all
+            cls = self._classes.by_method.get(function)
+            if cls is not None and function.params[0] is param and len(path) > 1:
+                found = list(self._class_attribute(cls, path[1:]))
+                yield from found or [self._unknown(cls, path[1:], node, point)]
+            else:
+                yield from self._given(function, param, path[1:], node, point)
+            return
+        outer = scope.outer if function is not None else None
+        if outer is not None:
+            yield from self._at_end(outer, path, node, point)
+        elif len(path) > 1:
+            yield from self._shorter(path, node, point)
+        else:
+            yield self._unknown(self._module, path, node, point)
+
+    def _shorter(self, path: Path, node: ir.Expr, point: Point) -> Iterator[Origin]:
+        """An attribute that nothing assigns: it belongs to whatever the object is."""
+        assert isinstance(node, ir.Attribute)
+        if isinstance(node.value, ir.Name) and node.value.id == path[0]:
+            base = list(self.of(node.value, point))
+            if any(not isinstance(origin.node, ir.Name) for origin in base):
+                for origin in base:
+                    yield from self._attribute(origin, path[-1])
+                return
+        yield self._unknown(self._module, path, node, point)
+
+    def _at_end(self, scope: Scope, path: Path, node: ir.Expr, point: Point) -> Iterator[Origin]:
+        """A variable of an outer scope, as it is when that has run."""
+        bindings, complete = Search(path, scope, leaving=True).in_block(scope.body)
+        for binding in bindings:
+            yield from self._bound(binding)
+        if scope.function is None:
+            for writer in self._index.global_writers.get(path[0], ()):
+                written = Search(path, writer, leaving=True).in_block(writer.body)[0]
+                bindings += written
+                for binding in written:
+                    yield from self._bound(binding)
+        if scope.function is not None and not complete:
+            start = Point(scope, (Around(scope.body, 0, None),))
+            yield from self._at_start(path, node, start)
+        elif not bindings and len(path) > 1:
+            yield from self._shorter(path, node, point)
+        elif not bindings:
+            yield self._unknown(self._module, path, node, point)
+
+    def _given(
+        self, function: ir.Function, param: ir.Param, rest: Path, node: ir.Expr, point: Point
+    ) -> Iterator[Origin]:
+        """What the calls in the module pass for a parameter."""
+        sites = self.callers(function)
+        unknown = self._unknown(param, rest, node, point)
+        if not sites or param.star:
+            yield unknown
+            return
+        position = self._position(function, param)
+        for site in sites:
+            passed = self.argument(site, param.name, position)
+            if passed.value is None:
+                default = param.default
+                if default is None or not passed.known or rest:
+                    yield unknown
+                else:
+                    yield Origin(default, point)
+                continue
+            value: ir.Expr = passed.value
+            for name in rest:
+                value = self._made_attribute(value, name)
+            yield from self.of(value, site.point)
+
+    def _unknown(self, owner: object, path: Path, node: ir.Expr, point: Point) -> Origin:
+        """What is not known any further: the same for each mention of it."""
+        return self._unknowns.setdefault((id(owner), path), Origin(node, point))
+
+    def _made_attribute(self, value: ir.Expr, name: str) -> ir.Attribute:
+        """One node for the same attribute, so that answers about it can be kept."""
+        return self._attribute_nodes.setdefault(
+            (id(value), name), ir.Attribute(value, name, getattr(value, "site", 0))
+        )
+
+    def _class_attribute(self, cls: ir.Class, rest: Path) -> Iterator[Origin]:
+        """What the methods of a class assign to an attribute of its objects."""
+        for each in self._classes.with_bases(cls):
+            for binding in self._classes.assigned_by_methods(each, rest):
+                yield from self._bound(binding)
+            if rest[0] in each.attributes and len(rest) == 1:
+                yield from self.of(each.attributes[rest[0]], self._classes.points[each])
+            getter = each.methods.get(rest[0])
+            if getter is not None and is_property(getter):
+                found = list(self.returns(getter))
+                for name in rest[1:]:
+                    found = [part for origin in found for part in self._attribute(origin, name)]
+                yield from found
+
+    # ---- calls within the module
+
+    def callee(self, site: CallSite) -> ir.Function | ir.Class | None:
+        """The function, method or class of the module that a call calls."""
+        if site.call not in self._callees:
+            self._callees[site.call] = None  # the answer for an object that is made from itself
+            self._callees[site.call] = self._find_callee(site)
+        return self._callees[site.call]
+
+    def _find_callee(self, site: CallSite) -> ir.Function | ir.Class | None:
+        func = site.call.func
+        if isinstance(func, ir.Attribute):
+            cls = self.own_class(func.value, site.point)
+            return self._classes.method(cls, func.attr) if cls is not None else None
+        if not isinstance(func, ir.Name) or func.id not in self._own_names:
+            return None
+        found = [o.node for o in self.of(func, site.point) if not o.attributes]
+        if len(found) == 1 and isinstance(found[0], (ir.Function, ir.Class)):
+            return found[0]
+        return None
+
+    @cached_property
+    def _own_names(self) -> frozenset[str]:
+        functions = {function.name for function in self._module.functions}
+        return frozenset(functions | {cls.name for cls in self._classes.points})
+
+    def own_class(self, node: ir.Expr, point: Point) -> ir.Class | None:
+        """The class of the module that an object is of."""
+        if path_of(node) == ("self",):
+            return self._classes.of_self(point.scope)
+        made = [origin.site for origin in self.of(node, point) if not is_none(origin.node)]
+        if len(made) != 1 or made[0] is None:
+            return None
+        cls = self.callee(made[0])
+        return cls if isinstance(cls, ir.Class) else None
+
+    def callers(self, function: ir.Function) -> list[CallSite]:
+        """The calls in the module of a function; of a class for its ``__init__``."""
+        known = self._callers.get(function)
+        if known is None:
+            known = self._callers[function] = []
+            cls = self._classes.by_method.get(function)
+            wanted: object = function
+            name = function.name
+            if cls is not None and name == "__init__":
+                wanted, name = cls, cls.name
+            elif cls is not None and name == "forward":
+                name = ""  # called through the object, seldom by name
+            for site in self._index.calls_by_name.get(name, ()):
+                if self.callee(site) is wanted:
+                    known.append(site)
+        return known
+
+    def _position(self, function: ir.Function, param: ir.Param) -> int | None:
+        if param.keyword_only:
+            return None
+        index = next(i for i, each in enumerate(function.params) if each is param)
+        bound = function in self._classes.by_method and not is_static(function)
+        return index - 1 if bound else index
+
+    def argument(self, site: CallSite, name: str, position: int | None = None) -> Passed:
+        """What a call passes for the parameter of this name and position."""
+        return passed_for(site, name, position, self._items)
+
+    def _items(self, node: ir.Expr, point: Point) -> dict[str, ir.Expr] | None:
+        """The items of a dict that is written down and not changed afterwards."""
+        origins = self.of(node, point)
+        if len(origins) != 1 or origins[0].attributes or origins[0].item is not None:
+            return None
+        made = origins[0].node
+        return None if made in self._changed else items_of(made)
+
+    @cached_property
+    def _changed(self) -> frozenset[object]:
+        """What made the objects that the module changes."""
+        return frozenset(o.node for each in changed_in(self._index) for o in self.of(*each))
+
+    def constant(self, passed: Passed, point: Point, default: object = None) -> object:
+        """The constant that a call passes, also through variables; Ellipsis if it is none."""
+        if passed.value is None:
+            return default if passed.known else ...
+        origins = self.of(passed.value, point)
+        found = {origin.constant for origin in origins}
+        return found.pop() if len(found) == 1 else ...
