@@ -279,9 +279,15 @@ class Session:
     def _has_askers(self, document: Document, settings: Settings) -> bool:
         """Is there a rule that could speak about a script, to judge by its bytes?"""
         return (
-            passes_prefilter(document, settings)
+            self._passes(document, settings)
             or bool(_own_rules(document, settings))
             or bool(self._sharing(document, settings))
+        )
+
+    def _passes(self, document: Document, settings: Settings) -> bool:
+        """May ranks part in a script, or in what it runs, to judge by the bytes?"""
+        return passes_prefilter(document, settings) or self.project(settings).leads_to_ranks(
+            document.path, document.code
         )
 
     def _sharing(self, document: Document, settings: Settings) -> frozenset[str]:
@@ -354,7 +360,7 @@ class Session:
         if begun is not None and begun.document is document and begun.off == off:
             return begun
         own = _own_rules(document, settings)
-        passes = passes_prefilter(document, settings)
+        passes = self._passes(document, settings)
         shared = frozenset[str]() if passes else self._sharing(document, settings)
         return Search(
             document,

@@ -55,7 +55,7 @@ class Importers:
         named = self._all()
         found: dict[str, frozenset[str]] = {}
         for each in sorted(self._by_word.get(word, set()) - {wanted}):
-            if self._is_test(each):
+            if self.is_test(each):
                 continue
             taken = (self._taken(name, each, wanted) for name in named[each])
             names = frozenset(name for name in taken if name is not None)
@@ -65,7 +65,12 @@ class Importers:
 
     def named_by(self, path: Path) -> list[str]:
         """What a file imports, by the dotted names that may be modules."""
-        named = self._all().get(os.fspath(path), ())
+        key = os.fspath(path)
+        if self._named is not None and key in self._named:
+            named = self._named[key]
+        else:
+            data = self._content(key)
+            named = tuple(dict.fromkeys(_imports(data))) if data is not None else ()
         return list(dict.fromkeys(each for pair in named for each in _modules_in(*pair)))
 
     def forget(self, path: Path) -> None:
@@ -114,7 +119,7 @@ class Importers:
         except (OSError, ValueError):
             return None
 
-    def _is_test(self, path: str) -> bool:
+    def is_test(self, path: Path | str) -> bool:
         """Is a file a test, whose processes say nothing about other runs?"""
         *folders, name = os.path.relpath(path, self.root).split(os.sep)
         if name.startswith("test_") or name.endswith("_test.py") or name == "conftest.py":

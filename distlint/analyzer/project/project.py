@@ -444,6 +444,9 @@ def _collect_functions(nodes: Iterable[object], found: list[ir.Function]) -> Non
 
 _path = lru_cache(maxsize=1024)(Path)
 
+_MAIN = b"__main__"
+"""The word of files that are run."""
+
 _MODELS = b"torch"
 """The word of files whose functions may run models."""
 """Modules are asked for by the same few keys, and to take a path apart takes long."""
@@ -530,12 +533,14 @@ class Project:
         return found
 
     def catalogue_of(self, module: Module) -> Catalogue:
-        """What is known about the frameworks that a module imports, is part of, or is handed
-        objects of."""
-        variables = shipped.words().variables
-        named = frozenset(root for name, root in variables.items() if name in module.tokens)
-        package = module.dotted.partition(".")[0]
-        return self.catalogue(module.imported_roots | named | {package})
+        """What is known about the frameworks of a module and of all that it imports: what these
+        import, are part of, or are handed objects of."""
+        roots: set[str] = set()
+        for each in module.import_closure():
+            variables = shipped.words().variables
+            roots.update(root for name, root in variables.items() if name in each.tokens)
+            roots.update(each.imported_roots, (each.dotted.partition(".")[0],))
+        return self.catalogue(frozenset(roots))
 
     def add(self, document: Document) -> Module:
         """The module of a document that is being checked.
@@ -628,7 +633,9 @@ class Project:
         if path not in self._telling:
             document = self._document(path)
             self._telling[path] = document is not None and (
-                _MODELS in document.data or self._is_telling(document.data)
+                _MODELS in document.data
+                or self._is_telling(document.data)
+                or self._may_diverge_below(path)
             )
             if self._telling[path] and path not in self._modules:
                 self._modules[path] = self._built(document)
@@ -738,6 +745,31 @@ class Project:
                     ):
                         return True
                     waiting.append(importer)
+        return False
+
+    def leads_to_ranks(self, path: Path, data: bytes) -> bool:
+        """Is it a script that imports a file in which ranks may part, at any remove?
+
+        By the bytes. A script is what is run rather than imported, and no test.
+        """
+        if self._importers.is_test(path) or not self._may_diverge_below(path):
+            return False
+        if _MAIN in data:
+            return True
+        self.led.add(path)
+        return not self._found_importers(path)
+
+    def _may_diverge_below(self, path: Path) -> bool:
+        """May the ranks part in what a file imports, at any remove?"""
+        waiting = [path]
+        for each in waiting:  # grows meanwhile
+            for imported in self._named_by(each):
+                if imported not in waiting:
+                    if self._may_diverge(imported):
+                        return True
+                    waiting.append(imported)
+            if len(waiting) > MOST_LEADING:
+                return False
         return False
 
     def _named_by(self, path: Path) -> Iterator[Path]:

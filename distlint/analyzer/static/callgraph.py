@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 ALWAYS_CALLED = ("__call__", "forward", "__enter__", "__exit__", "__iter__")
 BUILTINS = frozenset(dir(builtins))
 
+MADE_DEPTH = 2
+"""How often an object may be made of others, each in a file of its own."""
+
 SHORT = 12
 """Statements of a short function, at most."""
 
@@ -272,18 +275,31 @@ class CallGraph:
             found = self._words_within[keys] = frozenset().union(*map(self.words, keys))
         return found
 
-    def resolve(self, module: Module, imported: Imported) -> list[Module]:
+    def resolve(self, module: Module, imported: Imported, depth: int = MADE_DEPTH) -> list[Module]:
+        """The modules that an import leads to: where its name is defined, passed on, or made."""
         path = self.project.find(imported.dotted, module.path)
         if path is None:
             return []
-        found = [self.project.module(path)]
+        module_found = self.project.module(path)
+        found = [module_found]
         if imported.attr is not None:
+            if module_found is not None and depth:
+                found.extend(self.made_with(module_found, imported.attr, depth - 1))
             below = self.project.submodule(path, imported.attr)
             if below is not None:
                 found.append(self.project.module(below))
             else:
                 found.extend(self.reexported(path, imported.attr))
         return [item for item in found if item is not None]
+
+    def made_with(self, module: Module, name: str, depth: int) -> Iterator[Module]:
+        """Where the classes and functions come from with which a module makes an object."""
+        for made in module.definitions.get(name, ()):
+            tokens = ir.tokens_of(made.node) if isinstance(made.node, ir.Expr) else frozenset()
+            for used in sorted(tokens & module.definitions.keys()):
+                for definition in module.definitions[used]:
+                    if isinstance(definition.node, Imported):
+                        yield from self.resolve(module, definition.node, depth)
 
     def reexported(self, path: Path, name: str, depth: int = 0) -> Iterator[Module | None]:
         """Where a package's ``__init__`` takes a name from."""

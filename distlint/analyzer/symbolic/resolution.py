@@ -167,7 +167,7 @@ class NameResolver(View):
                 try:
                     return thunk()
                 except CallRequested as enter:
-                    value = self.run_quietly(enter)
+                    value = self.made_quietly(enter)
                     if value is None:
                         return None
                     self.results[enter.key] = value
@@ -179,6 +179,18 @@ class NameResolver(View):
             self.quiet -= 1
             self.reading -= 1
             self.frame, self.it, self.results, self.inner, self.log, self.k, self.site = saved
+
+    def made_quietly(self, enter: CallRequested) -> Value | None:
+        """What a call returns; an object of which the construction meets others is the object.
+
+        Its attributes are what is assigned to them.
+        """
+        try:
+            return self.run_quietly(enter) or enter.value
+        except (BranchUndecided, CollectiveReached):
+            if enter.value is None:
+                raise
+            return enter.value
 
     def run_quietly(self, enter: CallRequested) -> Value | None:
         raise NotImplementedError
