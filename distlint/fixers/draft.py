@@ -16,7 +16,7 @@ import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.ir.positions import Locator
-from distlint.analyzer.project.project import Module
+from distlint.analyzer.project.module import Module
 from distlint.analyzer.static.names import Names, Scope
 from distlint.catalogue import RUNTIME
 from distlint.catalogue.catalogue import Catalogue, Collective

@@ -17,7 +17,7 @@ import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.ir.positions import Locator, Locators
-from distlint.analyzer.project.project import Module
+from distlint.analyzer.project.module import Module
 from distlint.analyzer.static.guards.guards import guards_of
 from distlint.analyzer.static.objects.objects import Objects, objects_of
 from distlint.analyzer.static.objects.sites import CallSite

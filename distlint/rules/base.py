@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from distlint.analyzer.ir.positions import Locators
-    from distlint.analyzer.project.project import Module
+    from distlint.analyzer.project.module import Module
     from distlint.analyzer.symbolic.state import Disagreement
     from distlint.analyzer.symbolic.witness import Witness
     from distlint.catalogue.catalogue import Catalogue

@@ -29,7 +29,8 @@ from distlint.source.settings.kinds import is_about_training
 from distlint.source.trace import Trace
 
 if TYPE_CHECKING:
-    from distlint.analyzer.project.project import Module, Project
+    from distlint.analyzer.project.module import Module
+    from distlint.analyzer.project.project import Project
 
 _named: WeakKeyDictionary[Module, tuple[str, ...]] = WeakKeyDictionary()
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from distlint.analyzer.project.project import Module, Project
+from distlint.analyzer.project.module import Module
+from distlint.analyzer.project.project import Project
 from distlint.engine import check, workers
 from distlint.engine.errors import ConfigError
 from distlint.engine.run import check_paths, check_stdin

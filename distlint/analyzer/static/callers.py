@@ -10,7 +10,7 @@ from collections.abc import Iterator, Set
 from pathlib import Path as File
 
 from distlint.analyzer import ir
-from distlint.analyzer.project.project import Imported, Module
+from distlint.analyzer.project.module import Imported, Module
 from distlint.analyzer.static.objects.objects import Objects, objects_of
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Path, Point, path_of

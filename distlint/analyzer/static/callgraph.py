@@ -9,7 +9,8 @@ from itertools import chain, islice, product
 from typing import TYPE_CHECKING, Any
 
 from distlint.analyzer import ir
-from distlint.analyzer.project.project import Imported, Module, Project
+from distlint.analyzer.project.module import Imported, Module
+from distlint.analyzer.project.project import Project
 from distlint.analyzer.static.batches import over_batches
 from distlint.analyzer.static.closure import Bits, Numbering, close
 from distlint.analyzer.static.kept_values import assignments, read

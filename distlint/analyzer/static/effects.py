@@ -9,7 +9,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.project.project import Module, Project
+from distlint.analyzer.project.module import Module
+from distlint.analyzer.project.project import Project
 from distlint.analyzer.static import hooks
 from distlint.analyzer.static import kept_values as kept
 from distlint.analyzer.static.callgraph import callgraph_of

@@ -15,7 +15,7 @@ from distlint.source.requirements import asks_for_older
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from distlint.analyzer.project.project import Module
+    from distlint.analyzer.project.module import Module
 
 STOP_FLAGS = frozenset({"should_stop", "should_training_stop", "should_epoch_stop"})
 """Attributes that a framework reads on each rank to see whether it goes on."""

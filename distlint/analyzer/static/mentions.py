@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from distlint.analyzer import ir
-from distlint.analyzer.project.project import Imported, Module
+from distlint.analyzer.project.module import Imported, Module
 
 _BY_STRING = frozenset("getattr globals locals vars eval attrgetter methodcaller".split())
 """Functions with which code comes to others by a string."""

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from distlint.analyzer import ir
-from distlint.analyzer.project.project import Imported, Module
+from distlint.analyzer.project.module import Imported, Module
 from distlint.catalogue.catalogue import Catalogue, Entry
 
 _ALIAS_DEPTH = 5

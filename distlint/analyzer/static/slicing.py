@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from distlint.analyzer import ir
-from distlint.analyzer.project.project import Module
+from distlint.analyzer.project.module import Module
 from distlint.analyzer.static.hooks import sets_stop_flag
 
 Names = frozenset[str]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from distlint.analyzer import ir
-from distlint.analyzer.project.project import Imported
+from distlint.analyzer.project.module import Imported
 from distlint.analyzer.static.slicing import EFFECTS, MUTATORS, written
 
 if TYPE_CHECKING:

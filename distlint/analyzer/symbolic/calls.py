@@ -7,7 +7,7 @@ from itertools import chain, islice, repeat
 from typing import Any
 
 from distlint.analyzer import ir
-from distlint.analyzer.project.project import Module
+from distlint.analyzer.project.module import Module
 from distlint.analyzer.static import hooks
 from distlint.analyzer.static.batches import is_agreement
 from distlint.analyzer.static.slicing import fails_alone

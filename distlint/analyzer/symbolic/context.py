@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from distlint.analyzer import ir
-from distlint.analyzer.project.project import Module, Project
+from distlint.analyzer.project.module import Module
+from distlint.analyzer.project.project import Project
 from distlint.analyzer.static import hooks
 from distlint.analyzer.static.callgraph import BUILTINS
 from distlint.analyzer.static.effects import Effects

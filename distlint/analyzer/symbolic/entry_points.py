@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 
 from distlint.analyzer import ir
-from distlint.analyzer.project.project import Module, Project
+from distlint.analyzer.project.module import Module
+from distlint.analyzer.project.project import Project
 from distlint.analyzer.static import hooks
 from distlint.analyzer.static.effects import effects_of
 from distlint.analyzer.static.guards.rank_tests import is_left_to_some

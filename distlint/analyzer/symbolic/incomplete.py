@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from distlint.analyzer import ir
 from distlint.analyzer.ir.positions import Locators
-from distlint.analyzer.project.project import Module
+from distlint.analyzer.project.module import Module
 from distlint.analyzer.symbolic.entry_points import Outcome
 from distlint.source.finding import Place, Span
 from distlint.source.incomplete import Incomplete, ordered

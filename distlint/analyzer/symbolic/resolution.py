@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 
 from distlint.analyzer import ir
-from distlint.analyzer.project.project import Definition, Imported, Module
+from distlint.analyzer.project.module import Definition, Imported, Module
 from distlint.analyzer.static import hooks
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.state import (

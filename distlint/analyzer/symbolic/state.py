@@ -8,7 +8,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from distlint.analyzer import ir
-from distlint.analyzer.project.project import Module
+from distlint.analyzer.project.module import Module
 from distlint.analyzer.symbolic.values import Unknown, Value
 from distlint.catalogue.entries import Agreement
 

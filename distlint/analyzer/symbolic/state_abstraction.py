@@ -9,7 +9,7 @@ from operator import or_
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.project.project import Module
+from distlint.analyzer.project.module import Module
 from distlint.analyzer.static.closure import Bits
 from distlint.analyzer.static.hooks import STOP_FLAGS
 from distlint.analyzer.symbolic.continuations import (

@@ -7,7 +7,8 @@ from functools import partial
 
 from distlint.analyzer import ir
 from distlint.analyzer.ir.positions import Locators
-from distlint.analyzer.project.project import Module, Project
+from distlint.analyzer.project.module import Module
+from distlint.analyzer.project.project import Project
 from distlint.analyzer.symbolic.divergence import Divergence
 from distlint.analyzer.symbolic.entry_points import EntryPointAnalysis, Proof
 from distlint.analyzer.symbolic.explanation import witness_of

@@ -17,7 +17,7 @@ from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.setup._order import tests_around
 
 if TYPE_CHECKING:
-    from distlint.analyzer.project.project import Module
+    from distlint.analyzer.project.module import Module
     from distlint.analyzer.static.guards.guards import Guards
     from distlint.analyzer.static.names import Scope
     from distlint.analyzer.static.objects.sites import CallSite

@@ -13,7 +13,7 @@ from distlint.analyzer.static.names import Around, Names, Scope, calls_of, place
 from distlint.analyzer.static.objects.objects import objects_of
 
 if TYPE_CHECKING:
-    from distlint.analyzer.project.project import Module
+    from distlint.analyzer.project.module import Module
     from distlint.catalogue.catalogue import Catalogue, Collective
 
 _READERS = frozenset(

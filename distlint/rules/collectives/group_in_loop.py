@@ -19,7 +19,7 @@ from distlint.source.finding import Finding, Fix, Severity
 
 if TYPE_CHECKING:
     from distlint.analyzer.ir.positions import Locators
-    from distlint.analyzer.project.project import Module
+    from distlint.analyzer.project.module import Module
     from distlint.catalogue.catalogue import Catalogue
     from distlint.fixers.statements import Statement
     from distlint.source.document import Document

@@ -19,7 +19,7 @@ from distlint.source.requirements import asks_for_older, is_source_of
 
 if TYPE_CHECKING:
     from distlint.analyzer.ir.positions import Locators
-    from distlint.analyzer.project.project import Module
+    from distlint.analyzer.project.module import Module
     from distlint.catalogue.catalogue import Catalogue, Retired
     from distlint.source.document import Document
 

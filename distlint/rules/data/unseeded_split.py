@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from distlint.analyzer.ir.positions import Locator, Locators
-    from distlint.analyzer.project.project import Module
+    from distlint.analyzer.project.module import Module
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 

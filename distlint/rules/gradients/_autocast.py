@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.project.project import Imported
+from distlint.analyzer.project.module import Imported
 
 if TYPE_CHECKING:
     from distlint.analyzer.static.names import Scope

@@ -12,7 +12,7 @@ from distlint.analyzer.static.objects.objects import Objects, objects_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from distlint.analyzer.project.project import Module
+    from distlint.analyzer.project.module import Module
     from distlint.analyzer.static.reaching_definitions import Point
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document

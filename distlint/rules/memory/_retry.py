@@ -14,7 +14,7 @@ from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Point
 
 if TYPE_CHECKING:
-    from distlint.analyzer.project.project import Module
+    from distlint.analyzer.project.module import Module
     from distlint.catalogue.catalogue import Catalogue
 
 DECORATOR = "find_executable_batch_size"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from distlint.analyzer.ir.positions import Locators
-    from distlint.analyzer.project.project import Module
+    from distlint.analyzer.project.module import Module
     from distlint.analyzer.static.objects.sites import CallSite
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.project.project import Imported
+from distlint.analyzer.project.module import Imported
 from distlint.analyzer.static.environment import environment_read
 from distlint.analyzer.static.guards.rank_tests import asks_rank
 from distlint.analyzer.static.names import expressions_in, nodes_of
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from distlint.analyzer.ir.positions import Locators
-    from distlint.analyzer.project.project import Module
+    from distlint.analyzer.project.module import Module
     from distlint.analyzer.static.objects.objects import Objects
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document

@@ -22,7 +22,7 @@ from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Point, Search
 
 if TYPE_CHECKING:
-    from distlint.analyzer.project.project import Module
+    from distlint.analyzer.project.module import Module
     from distlint.catalogue.catalogue import Catalogue
 
 _DEPTH = 4

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from distlint.analyzer import ir
-from distlint.analyzer.project.project import Module
+from distlint.analyzer.project.module import Module
 from distlint.analyzer.static.names import calls_of
 from distlint.catalogue import shipped
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from distlint.analyzer import ir
-from distlint.analyzer.project.project import Imported
+from distlint.analyzer.project.module import Imported
 from distlint.analyzer.static.callers import calls_within
 from distlint.analyzer.static.guards.assignments import Assignments
 from distlint.analyzer.static.guards.process_groups import makes_group

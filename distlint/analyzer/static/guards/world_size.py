@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from distlint.analyzer import ir
-from distlint.analyzer.project.project import Module
+from distlint.analyzer.project.module import Module
 from distlint.analyzer.static.environment import environment_writes
 from distlint.analyzer.static.guards.process_groups import wraps
 from distlint.analyzer.static.names import Around, Scope, calls_of, keywords_of, placed

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TypeVar
 
 from distlint.analyzer import ir
-from distlint.analyzer.project.project import Module
+from distlint.analyzer.project.module import Module
 from distlint.analyzer.static.names import Names, Scope
 from distlint.analyzer.static.objects.arguments import Passed
 from distlint.analyzer.static.objects.classes import Classes
