@@ -1,71 +1,89 @@
-"""The intermediate representation: nodes, lowering from source, positions of sites."""
+"""The intermediate representation: a small, plain Python that is executed symbolically.
 
-from distlint.analyzer.ir.nodes import (
+Nodes are made by :mod:`distlint.analyzer.ir.lower` and never changed. A ``site`` numbers the source
+node a piece came from; :mod:`distlint.analyzer.ir.positions` turns it into rows and columns when a
+finding needs them.
+"""
+
+from distlint.analyzer.ir.children import (
+    Reader,
+    children,
+)
+from distlint.analyzer.ir.exceptions import (
     FOR_ALL,
-    RAISE,
-    TRY,
-    Argument,
     Assert,
-    Assign,
+    Handler,
+    Raise,
+    Try,
+    is_left,
+    is_to_fail,
+)
+from distlint.analyzer.ir.expressions import (
+    Argument,
     Attribute,
-    AugAssign,
     Binary,
-    Block,
     BoolOp,
-    Break,
     Call,
-    Class,
     Compare,
     Comprehension,
     Conditional,
-    Continue,
-    Define,
-    DefineClass,
-    Delete,
     DictDisplay,
     Display,
-    Evaluate,
     Expr,
-    For,
     Format,
-    Function,
-    Handler,
-    If,
-    Import,
-    Lambda,
     Literal,
     Name,
     Not,
     Opaque,
-    Param,
-    Raise,
-    Reader,
-    Return,
     Slice,
     Starred,
-    Stmt,
     Subscript,
-    Try,
     Unary,
     Walrus,
-    While,
-    With,
     Yield,
-    block_tokens,
-    bound_by,
-    children,
-    is_left,
-    is_to_fail,
     last_name,
-    names_bound,
+    path_of,
+)
+from distlint.analyzer.ir.functions import (
+    Class,
+    Define,
+    DefineClass,
+    Function,
+    Lambda,
+    Param,
     names_in,
     names_nested,
+)
+from distlint.analyzer.ir.statements import (
+    Assign,
+    AugAssign,
+    Block,
+    Break,
+    Continue,
+    Delete,
+    Evaluate,
+    For,
+    If,
+    Import,
+    Return,
+    Stmt,
+    While,
+    With,
+    bound_by,
+    names_bound,
     nodes_of,
-    path_of,
-    statements_of,
+)
+from distlint.analyzer.ir.tokens import (
+    RAISE,
+    TRY,
+    block_tokens,
     tokens_of,
 )
-from distlint.analyzer.ir.traversal import assignments_in, own_nodes
+from distlint.analyzer.ir.traversal import (
+    assignments_in,
+    own_nodes,
+    statements_of,
+)
 
 __all__ = [
     "FOR_ALL",

@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from distlint.analyzer.ir.nodes import (
-    Assign,
-    Block,
-    Class,
-    Display,
-    Expr,
-    Function,
-    Handler,
-    Starred,
-    Stmt,
-    children,
-)
+from distlint.analyzer.ir.children import children
+from distlint.analyzer.ir.exceptions import Handler
+from distlint.analyzer.ir.expressions import Display, Expr, Starred
+from distlint.analyzer.ir.functions import Class, DefineClass, Function
+from distlint.analyzer.ir.statements import Assign, Block, Stmt
+
+
+def statements_of(block: Block) -> Iterator[Stmt]:
+    """The statements of a block and of the blocks in it, without those of classes in it."""
+    stack: list[Any] = list(block)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Stmt):
+            yield node
+        if isinstance(node, (Stmt, Handler)) and not isinstance(node, DefineClass):
+            stack.extend(children(node))
 
 
 def own_nodes(block: Block) -> Iterator[Any]:
