@@ -12,6 +12,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.project.module import Imported, Module
 from distlint.analyzer.project.project import Project
 from distlint.analyzer.static.batches import over_batches
+from distlint.analyzer.static.class_hierarchy import open_hooks, overrides
 from distlint.analyzer.static.closure import Bits, Numbering, close
 from distlint.analyzer.static.kept_values import assignments, read
 from distlint.analyzer.static.mentions import Mentions, Outside, mentions_of
@@ -56,6 +57,7 @@ class CallGraph:
         self._held: dict[str, dict[str, list[str]]] = {}
         self._short: dict[ir.Function, bool] = {}
         self._outside: dict[str, Outside] = {}
+        self._hooks: dict[str, frozenset[str]] = {}
         self._mentions: dict[ir.Function, Mentions] = {}
         self._as_attribute: dict[ir.Function, bool] = {}
         self._called_by: dict[ir.Function, list[ir.Function]] = {}
@@ -74,6 +76,7 @@ class CallGraph:
             self._aliases,
             self._held,
             self._outside,
+            self._hooks,
         )
         for key, table in product(keys, by_key):
             table.pop(key, None)
@@ -222,7 +225,18 @@ class CallGraph:
                     table.setdefault(function.owner, []).append(function)
                 if function.name in ALWAYS_CALLED and function.owner:
                     table.setdefault(function.owner, []).append(function)
+            for cls in found.classes.values():
+                inherited = table.setdefault(cls.name, [])
+                inherited += [each for each in overrides(found, cls) if each not in inherited]
         return table
+
+    def open_hooks(self, key: str) -> frozenset[str]:
+        """The methods that classes of a module call on themselves and leave to others."""
+        known = self._hooks.get(key)
+        if known is None:
+            module = self.project.by_key(key)
+            known = self._hooks[key] = open_hooks(module) if module else frozenset()
+        return known
 
     def imported(self, module: Module) -> list[Module]:
         """The project modules that a module imports directly."""

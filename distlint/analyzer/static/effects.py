@@ -24,6 +24,7 @@ from distlint.analyzer.static.vocabulary import (
     COUNT,
     EVENT,
     EXIT,
+    HOOK,
     LOCAL,
     RANK,
     SET,
@@ -139,8 +140,8 @@ class Effects:
         """Does it more than work out a value: meet others, ask for a rank, end, change globals?"""
         signs = self.signs(function)
         if not self.shows_ranks(function):
-            return bool(signs & EVENT)
-        if signs & (EVENT | EXIT | CHANGE | AGREE):
+            return bool(signs & (EVENT | HOOK))
+        if signs & (EVENT | EXIT | CHANGE | AGREE | HOOK):
             return True
         if signs & SET and self.graph.mentions(function, self.vocabulary.handling):
             return True
@@ -264,6 +265,9 @@ class Effects:
         found = self.own_signs(function.module, function.tokens, graph.mentioned_by(function))
         found |= bool(function.outer) * CHANGE | graph.counts(function) * COUNT
         found |= graph.is_fed(function) * LOCAL | self.kept_signs(function)
+        if function.owner:
+            mentioned = graph.mentioned_by(function).members
+            found |= (not mentioned.isdisjoint(graph.open_hooks(function.module))) * HOOK
         return found | self.is_given_a_batch(function) * LOCAL
 
     def is_given_a_batch(self, function: ir.Function) -> bool:
@@ -366,6 +370,8 @@ class Effects:
 
     def may_matter(self, module: Module, name: str) -> bool:
         """May a function of this name, called from the module, make a difference?"""
+        if name in self.graph.open_hooks(module.key):
+            return True
         called = self.graph.callable_from(module.key).get(name, ())
         found = (*called, *self.graph.run_by_attribute(module.key, f".{name}"))
         return any(

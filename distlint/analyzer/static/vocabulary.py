@@ -11,12 +11,13 @@ from distlint.analyzer import ir
 if TYPE_CHECKING:
     from distlint.catalogue.catalogue import Catalogue, Entry
 
-EVENT, RANK, LOCAL, EXIT, WRAP, CHANGE, COUNT, SET, AGREE = (1 << bit for bit in range(9))
+EVENT, RANK, LOCAL, EXIT, WRAP, CHANGE, COUNT, SET, AGREE, HOOK = (1 << bit for bit in range(10))
 """What a name may be a sign of; ``WRAP`` is a wrapped model, whose outputs differ by rank.
 
 ``CHANGE`` is a variable of an outer scope that the function writes, and ``COUNT`` one with which
 functions of its module count; ``SET`` is what holds for the process: a seed, a handler of signals.
-``AGREE`` is a call of which the arguments have to be the same on all ranks.
+``AGREE`` is a call of which the arguments have to be the same on all ranks, ``HOOK`` one of a
+method that classes below may define.
 """
 
 GENERIC = frozenset(

@@ -1,0 +1,70 @@
+"""Which methods run through a class: those that its base classes call, and leave to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from distlint.analyzer import ir
+from distlint.analyzer.project.module import Module
+
+_WITHOUT_METHODS = frozenset({"object", "ABC", "Generic", "Protocol"})
+"""Base classes with no methods that code would call."""
+
+
+def overrides(module: Module, cls: ir.Class) -> Iterator[ir.Function]:
+    """The methods by which a class and those above it may do what a base class calls.
+
+    None where the class derives from none of the project.
+    """
+    lineage = list(module.lineage(cls.name))
+    if len(lineage) > 1:
+        for each in lineage:
+            yield from each.methods.values()
+
+
+def open_hooks(module: Module) -> frozenset[str]:
+    """The methods that classes of a module call on themselves and leave to classes below them.
+
+    They are empty there, or missing from a class that derives from the project's own alone.
+    """
+    found: set[str] = set()
+    for cls in module.classes.values():
+        lineage = list(module.lineage(cls.name))
+        methods: dict[str, ir.Function] = {}
+        for each in lineage:
+            methods = each.methods | methods
+        names = {each.name for each in lineage} | _WITHOUT_METHODS
+        bases = [ir.last_name(base) for each in lineage for base in each.bases]
+        is_closed = names.issuperset(bases)
+        for name in _called_on_self(cls):
+            method = methods.get(name)
+            if is_closed if method is None else _is_empty(method):
+                found.add(name)
+    return frozenset(found)
+
+
+def _called_on_self(cls: ir.Class) -> set[str]:
+    found: set[str] = set()
+    for method in cls.methods.values():
+        stack: list[Any] = list(method.body)
+        while stack:
+            node = stack.pop()
+            if isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute):
+                if isinstance(node.func.value, ir.Name) and node.func.value.id == "self":
+                    found.add(node.func.attr)
+            stack.extend(ir.children(node))
+    return found
+
+
+def _is_empty(method: ir.Function) -> bool:
+    """Does a method do nothing but raise, or give back a constant?"""
+    return all(
+        isinstance(statement, ir.Raise)
+        or (isinstance(statement, ir.Evaluate) and isinstance(statement.value, ir.Literal))
+        or (
+            isinstance(statement, ir.Return)
+            and (statement.value is None or isinstance(statement.value, ir.Literal))
+        )
+        for statement in method.body
+    )
