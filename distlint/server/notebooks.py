@@ -23,8 +23,8 @@ SYNCHRONISED = types.NotebookDocumentSyncOptions(
 
 
 @dataclass(slots=True)
-class Sheet:
-    """One notebook: its cells by URI, in order, and the text and language of each."""
+class NotebookState:
+    """One notebook document: its cells by URI, in order, and the text and language of each."""
 
     uri: str
     version: int
@@ -33,11 +33,11 @@ class Sheet:
     languages: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def opened(cls, params: types.DidOpenNotebookDocumentParams) -> Sheet:
+    def opened(cls, params: types.DidOpenNotebookDocumentParams) -> NotebookState:
         notebook = params.notebook_document
-        sheet = cls(notebook.uri, notebook.version, [cell.document for cell in notebook.cells])
-        sheet._take(params.cell_text_documents)
-        return sheet
+        state = cls(notebook.uri, notebook.version, [cell.document for cell in notebook.cells])
+        state._take(params.cell_text_documents)
+        return state
 
     def change(self, params: types.DidChangeNotebookDocumentParams, columns: Columns) -> list[str]:
         """Take over what has changed; the cells that are gone."""

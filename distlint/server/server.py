@@ -34,7 +34,7 @@ from distlint.server import hover, options
 from distlint.server.columns import Columns
 from distlint.server.columns import changed as changed_text
 from distlint.server.engines import LARGE, Engine, Failure, ProcessEngine, ThreadEngine
-from distlint.server.notebooks import SYNCHRONISED, Sheet
+from distlint.server.notebooks import SYNCHRONISED, NotebookState
 from distlint.server.open_files import Analysis, Content, OpenFiles, TooLong, decisive
 from distlint.server.options import Options
 from distlint.server.translate import SOURCE, Change, Translator, lines_of, text_edits
@@ -90,7 +90,7 @@ class Server(LanguageServer):
         self.versions: dict[Path, int] = {}
         self.texts: dict[Path, str] = {}
         """Those of open files."""
-        self.sheets: dict[Path, Sheet] = {}
+        self.notebooks: dict[Path, NotebookState] = {}
         self.cells: dict[str, Path] = {}
         """The notebooks of cells, by the URI of the cell."""
         self.analyses: dict[Path, Analysis] = {}
@@ -130,8 +130,8 @@ class Server(LanguageServer):
         )
 
     def uri_of(self, path: Path, cell: int = 0) -> str:
-        if cell and path in self.sheets and cell <= len(self.sheets[path].cells):
-            return self.sheets[path].cells[cell - 1]
+        if cell and path in self.notebooks and cell <= len(self.notebooks[path].cells):
+            return self.notebooks[path].cells[cell - 1]
         return self.uris.get(path) or uris.from_fs_path(str(path)) or ""
 
     def path_of(self, uri: str) -> Path | None:
@@ -141,7 +141,7 @@ class Server(LanguageServer):
     def cell_of(self, uri: str) -> int:
         """The number of a cell; 0 of a file."""
         path = self.cells.get(uri)
-        return self.sheets[path].number(uri) if path is not None else 0
+        return self.notebooks[path].number(uri) if path is not None else 0
 
     def folders(self) -> list[Path]:
         named = [_path(uri) for uri in self.workspace.folders]
@@ -170,21 +170,21 @@ class Server(LanguageServer):
             engine.post(path, content, version)
         self.mark(path, own=True)
 
-    def arranged(self, path: Path, sheet: Sheet) -> None:
+    def arranged(self, path: Path, notebook: NotebookState) -> None:
         """A notebook was opened or changed."""
-        self.sheets[path] = sheet
-        self.uris[path] = sheet.uri
+        self.notebooks[path] = notebook
+        self.uris[path] = notebook.uri
         self.cells = {uri: owner for uri, owner in self.cells.items() if owner != path}
-        self.cells |= dict.fromkeys(sheet.cells, path)
-        self.versions[path] = sheet.version
-        self.post(path, sheet.sources, sheet.version)
+        self.cells |= dict.fromkeys(notebook.cells, path)
+        self.versions[path] = notebook.version
+        self.post(path, notebook.sources, notebook.version)
 
     def put_away(self, path: Path) -> None:
         """A notebook was closed."""
-        sheet = self.sheets.pop(path)
+        notebook = self.notebooks.pop(path)
         self.cells = {uri: owner for uri, owner in self.cells.items() if owner != path}
         self.drop(path)
-        self.clear(sheet.cells)
+        self.clear(notebook.cells)
 
     def clear(self, texts: Iterable[str]) -> None:
         """Take back what was said about texts that are no longer there."""
@@ -436,8 +436,8 @@ class Server(LanguageServer):
 
     def publish(self, path: Path, analysis: Analysis) -> None:
         self.tell(analysis)
-        if path in self.sheets:  # editors do not ask for the cells of notebooks
-            for number, uri in enumerate(self.sheets[path].cells, 1):
+        if path in self.notebooks:  # editors do not ask for the cells of notebooks
+            for number, uri in enumerate(self.notebooks[path].cells, 1):
                 found = self.diagnostics(analysis, number)
                 self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found))
         elif not self.pulls:
@@ -750,20 +750,20 @@ def _synchronise(server: Server) -> None:
     async def notebook_opened(params: types.DidOpenNotebookDocumentParams) -> None:
         path = _path(params.notebook_document.uri)
         if path is not None:
-            server.arranged(path, Sheet.opened(params))
+            server.arranged(path, NotebookState.opened(params))
 
     @server.feature(types.NOTEBOOK_DOCUMENT_DID_CHANGE)
     async def notebook_changed(params: types.DidChangeNotebookDocumentParams) -> None:
         path = _path(params.notebook_document.uri)
-        if path in server.sheets:
-            sheet = server.sheets[path]
-            server.clear(sheet.change(params, server.translator.columns))
-            server.arranged(path, sheet)
+        if path in server.notebooks:
+            notebook = server.notebooks[path]
+            server.clear(notebook.change(params, server.translator.columns))
+            server.arranged(path, notebook)
 
     @server.feature(types.NOTEBOOK_DOCUMENT_DID_CLOSE)
     async def notebook_closed(params: types.DidCloseNotebookDocumentParams) -> None:
         path = _path(params.notebook_document.uri)
-        if path in server.sheets:
+        if path in server.notebooks:
             server.put_away(path)
 
     @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
