@@ -26,6 +26,7 @@ from distlint.engine.errors import Superseded
 from distlint.engine.settings import Overrides
 from distlint.engine.workers import give_back
 from distlint.server.open_files import Content, OpenFiles
+from distlint.source.document import Document
 
 STACK = 64 * 1024 * 1024
 """Bytes of address space for the thread of an analysis, which recurses as deep as programs nest."""
@@ -166,6 +167,63 @@ class ProcessEngine:
         if self._link is not None:
             self._link.close()
             self._link = None
+
+
+class Engines:
+    """Both engines, and which of them analyses a file; both take note of every change."""
+
+    def __init__(self) -> None:
+        self.in_thread = ThreadEngine()
+        self.in_process = ProcessEngine()
+        self.heavy: set[Path] = set()
+        """Open files that are analysed in the process."""
+        self._all: tuple[Engine, ...] = (self.in_thread, self.in_process)
+
+    def of(self, path: Path) -> Engine:
+        return self.in_process if path in self.heavy else self.in_thread
+
+    def post(self, path: Path, content: Content, version: int) -> None:
+        size = len(content) if isinstance(content, str) else sum(len(text) for _, text in content)
+        if size > LARGE:
+            self.heavy.add(path)
+        for engine in self._all:
+            engine.post(path, content, version)
+
+    def drop(self, path: Path) -> None:
+        """Forget a file that was closed; the process ends with the last file that needs it."""
+        self.heavy.discard(path)
+        for engine in self._all:
+            engine.post(path, None)
+        if not self.heavy:
+            self.in_process.close()
+
+    def changed_on_disk(self, path: Path) -> None:
+        for engine in self._all:
+            engine.changed_on_disk(path)
+
+    def reset(
+        self, folders: Mapping[Path, Overrides] | None = None, overrides: Overrides | None = None
+    ) -> None:
+        """Settings, or files that decide about settings, have changed."""
+        for engine in self._all:
+            engine.reset(folders, overrides)
+
+    def watch(self, watched: bool) -> None:
+        for engine in self._all:
+            engine.watch(watched)
+
+    def read(self, path: Path) -> Document:
+        """A file as it is, saved or not.
+
+        Raises:
+            OSError, DocumentError: if it cannot be read.
+        """
+        return self.in_thread.open_files.read(path)
+
+    def close(self) -> None:
+        """End all work, whatever it is doing."""
+        for engine in self._all:
+            engine.close()
 
 
 class _Link:

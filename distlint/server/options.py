@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +30,23 @@ class Options:
     inlay_hints: bool = False
     patience: float = PATIENCE
     """Seconds that an analysis may take before what can be said at once is said first."""
+
+
+class FolderOptions:
+    """The editor's settings for each folder, and for what is in none."""
+
+    def __init__(self) -> None:
+        self.known = asyncio.Event()
+        """Set once the editor has sent its settings, or had the time to."""
+        self._by_folder: dict[Path | None, Options] = {None: Options()}
+
+    def of(self, path: Path) -> Options:
+        inside = [folder for folder in self._by_folder if folder and folder in path.parents]
+        return self._by_folder[max(inside, key=lambda each: len(each.parts), default=None)]
+
+    def replace(self, found: dict[Path | None, Options]) -> None:
+        self._by_folder = found
+        self.known.set()
 
 
 def read(given: object, folder: Path | None) -> Options:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 
 from distlint.cli import server as command
+from distlint.server import engines, questions
 from distlint.server import server as module
 from distlint.server.open_files import OpenFiles
 from distlint.server.server import Server
@@ -31,13 +32,13 @@ def make() -> Server:
 
     @server.feature(TEXTS)
     def texts(*_: object) -> dict[str, object]:
-        return texts_of(server.in_thread.open_files)
+        return texts_of(server.engines.in_thread.open_files)
 
     return server
 
 
 if __name__ == "__main__":
     module.make = make
-    module.ANSWER_WITHIN = 1e9
-    module.LARGE = -1 if PROCESS in sys.argv else module.LARGE
+    questions.ANSWER_WITHIN = 1e9
+    engines.LARGE = -1 if PROCESS in sys.argv else engines.LARGE
     command.run([])

@@ -16,8 +16,8 @@ from distlint.cli import server as command
 from distlint.engine.check import FileResult, Session
 from distlint.engine.settings import Settings
 from distlint.rules.find import Found
-from distlint.server import engines
-from distlint.server import server as module
+from distlint.server import engines, questions
+from distlint.server.results import Mark, Results
 from distlint.source.document import Document
 
 LIMIT, MARKED = "--limit", "--marked"
@@ -40,20 +40,20 @@ def check(
 
 Session.check_source = check  # type: ignore[method-assign]
 
-_done = module.Server.done
+_done = Results.done
 
 
-def done(server: module.Server, path: Path, mark: module.Mark) -> None:
-    _done(server, path, mark)
+def done(results: Results, path: Path, mark: Mark) -> None:
+    _done(results, path, mark)
     if path.name == "helper.py":
-        module.Server.done = _done  # type: ignore[method-assign]
-        server.mark(path, own=False)
+        Results.done = _done  # type: ignore[method-assign]
+        results.mark(path, own=False)
 
 
 if __name__ == "__main__":
     if MARKED in sys.argv:
-        module.Server.done = done  # type: ignore[method-assign]
-    module.LARGE = 1_000
-    module.ANSWER_WITHIN = 0.3
+        Results.done = done  # type: ignore[method-assign]
+    questions.ANSWER_WITHIN = 0.3
+    engines.LARGE = 1_000
     engines.LIMIT = 0.0 if LIMIT in sys.argv else 60.0
     command.run([])
