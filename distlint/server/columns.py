@@ -34,7 +34,7 @@ class Columns:
     def place(self, lines: Sequence[str], position: types.Position) -> tuple[int, int]:
         """The row and the column, from 1, at which a position of the protocol lies.
 
-        One behind the last line stands for the end of the text.
+        One after the last line stands for the end of the text.
         """
         row = position.line
         if row >= len(lines):
@@ -55,7 +55,7 @@ class Columns:
 
 
 def changed(text: str, change: Change, columns: Columns) -> str:
-    """A text after a change that the editor told, of a part or of all of it."""
+    """A text after a change that the editor reported, of a part or of all of it."""
     if not isinstance(change, types.TextDocumentContentChangePartial):
         return change.text
     lines, offsets = NEWLINE.split(text), Lines(text)

@@ -1,4 +1,4 @@
-"""What a session has read from the disk, for editors that do not tell when it changes."""
+"""What a session has read from the disk, for editors that do not report when it changes."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Disk:
                 self._is_new = True
 
     def changed(self) -> list[Path]:
-        """The files that are not as they were; each is told once."""
+        """The files that are not as they were; each is reported once."""
         outdated = [path for path, before in self._files.items() if stamp(path) != before]
         for path in outdated:
             del self._files[path]

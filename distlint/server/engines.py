@@ -133,7 +133,7 @@ class ProcessEngine:
 
     def changed_on_disk(self, path: Path) -> None:
         if self._link is not None:
-            self._link.tell(OpenFiles.changed_on_disk, path)
+            self._link.notify(OpenFiles.changed_on_disk, path)
 
     def reset(
         self, folders: Mapping[Path, Overrides] | None = None, overrides: Overrides | None = None
@@ -141,12 +141,12 @@ class ProcessEngine:
         self._folders = self._folders if folders is None else folders
         self._overrides = overrides or self._overrides
         if self._link is not None:
-            self._link.tell(OpenFiles.reset, self._folders, self._overrides)
+            self._link.notify(OpenFiles.reset, self._folders, self._overrides)
 
     def watch(self, watched: bool) -> None:
         self._watched = watched
         if self._link is not None:
-            self._link.tell(OpenFiles.watch, watched)
+            self._link.notify(OpenFiles.watch, watched)
 
     async def ask(self, job: Job[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         if self._link is None or self._link.broken:
@@ -156,8 +156,8 @@ class ProcessEngine:
 
     def _started(self) -> _Link:
         link = _Link(self._posts)
-        link.tell(OpenFiles.reset, self._folders, self._overrides)
-        link.tell(OpenFiles.watch, self._watched)
+        link.notify(OpenFiles.reset, self._folders, self._overrides)
+        link.notify(OpenFiles.watch, self._watched)
         for path in self._posts:
             link.post(path)
         return link
@@ -244,7 +244,7 @@ class _Link:
         for work in (self._send, self._receive):
             threading.Thread(target=work, daemon=True).start()
 
-    def tell(self, change: Callable[..., None], *args: object) -> None:
+    def notify(self, change: Callable[..., None], *args: object) -> None:
         self._outbox.put((change, args))
 
     def post(self, path: Path) -> None:

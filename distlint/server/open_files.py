@@ -128,7 +128,7 @@ class OpenFiles:
     def reset(
         self, folders: Mapping[Path, Overrides] | None = None, overrides: Overrides | None = None
     ) -> None:
-        """Settings, or files that tell about settings, have changed."""
+        """Settings, or files that decide about settings, have changed."""
         with self._lock:
             self._reset = True
             self._folders = self._folders if folders is None else folders
@@ -137,7 +137,7 @@ class OpenFiles:
     def glance(self, path: Path, patience: float) -> Analysis | None:
         """What can be said at once of an open file, if a whole analysis takes longer than that.
 
-        What the source alone tells is said of this text, the rest as it was of an earlier one.
+        What the source alone shows is said of this text, the rest as it was of an earlier one.
 
         Raises:
             Superseded: if another edit comes meanwhile.
@@ -340,7 +340,7 @@ class OpenFiles:
         return path in changed or any(session.has_read(each) for each in changed)
 
     def _is_outdated(self, session: Session, path: Path) -> bool:
-        """Has the disk changed so that the session has to begin anew? It forgets single files."""
+        """Has the disk changed so that the session has to begin again? It forgets single files."""
         folder = self._folder_of(path)
         disk = self._disks[folder]
         changed = disk.changed()

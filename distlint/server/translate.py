@@ -62,10 +62,10 @@ class Translator:
     def _diagnostic(self, item: Reported, analysis: Analysis, unsafe: bool) -> types.Diagnostic:
         finding = item.finding
         document = analysis.document
-        told = list(_told(finding))
+        steps = list(_steps(finding))
         message = finding.message
         if not self.related:
-            message += "".join(f"\n  {text} ({_row(place)})" for text, place in told)
+            message += "".join(f"\n  {text} ({_row(place)})" for text, place in steps)
         place = place_in(finding, document)
         return types.Diagnostic(
             range=self.columns.range(lines_of(document, place.cell), place.span),
@@ -74,14 +74,14 @@ class Translator:
             code=finding.code,
             source=SOURCE,
             tags=[types.DiagnosticTag.Unnecessary] if _idle(finding) else None,
-            related_information=list(self._information(told, document)) if self.related else None,
+            related_information=list(self._information(steps, document)) if self.related else None,
             data=self._data(item, analysis, unsafe),
         )
 
     def _information(
-        self, told: Iterable[tuple[str, Place]], document: Document
+        self, steps: Iterable[tuple[str, Place]], document: Document
     ) -> Iterator[types.DiagnosticRelatedInformation]:
-        for text, place in told:
+        for text, place in steps:
             try:
                 is_here = place.path == document.path
                 lines = lines_of(document if is_here else self.read(place.path), place.cell)
@@ -125,7 +125,7 @@ def _severity(finding: Finding) -> types.DiagnosticSeverity:
 def explanation(finding: Finding) -> str:
     """The ways of the groups of ranks and the decisions, as Markdown."""
     lines = [f"**{finding.code}** {finding.name}: {finding.message}", ""]
-    lines += [f"- {text} ({_row(place)})" for text, place in _told(finding)]
+    lines += [f"- {text} ({_row(place)})" for text, place in _steps(finding)]
     if isinstance(finding.explanation, Explanation):
         lines += ["", finding.explanation.effect, "", finding.explanation.help]
     return "\n".join(lines)
@@ -177,7 +177,7 @@ def text_edits(data: Mapping[str, object]) -> list[Change]:
     ]
 
 
-def _told(finding: Finding) -> Iterator[tuple[str, Place]]:
+def _steps(finding: Finding) -> Iterator[tuple[str, Place]]:
     """The path of each group of ranks and what they decided, each with its place."""
     why = finding.explanation
     if why is None or not why.lanes:
