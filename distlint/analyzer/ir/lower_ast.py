@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from distlint.analyzer import ir
-from distlint.analyzer.ir.lowering import Binding, Clause, Lowering, Parameter
+from distlint.analyzer.ir.lowering import Binding, Lowering
+from distlint.analyzer.ir.source_parts import Clause, Parameter
 
 OPERATORS: dict[type, str] = {
     ast.Add: "+",

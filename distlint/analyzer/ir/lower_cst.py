@@ -11,7 +11,8 @@ from typing import Any, ClassVar
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.ir.lowering import Binding, Clause, Lowering, Parameter
+from distlint.analyzer.ir.lowering import Binding, Lowering
+from distlint.analyzer.ir.source_parts import Clause, Parameter
 
 _OPERATORS: dict[type, str] = {
     cst.Add: "+",

@@ -8,43 +8,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 from distlint.analyzer import ir
+from distlint.analyzer.ir.records import constructor, has_after_init, is_record
+from distlint.analyzer.ir.source_parts import Clause, Parameter, Scope
 
 MAX_DEPTH = 90
 """Expressions and blocks nested deeper than this are opaque: no recursion limit is ever reached."""
 
 Binding = tuple[str, str, "str | None"]
-
-
-class Parameter(NamedTuple):
-    """A parameter as the source has it; its annotation only where that is a name or a text."""
-
-    name: str
-    default: Any = None
-    annotation: Any = None
-    star: str = ""
-    keyword_only: bool = False
-
-
-class Clause(NamedTuple):
-    """A ``for`` of a comprehension."""
-
-    target: Any
-    iterable: Any
-    tests: Sequence[Any]
-
-
-class Scope:
-    """What one function binds and declares while it is lowered."""
-
-    __slots__ = ("bound", "generator", "outer")
-
-    def __init__(self) -> None:
-        self.bound: set[str] = set()
-        self.outer: set[str] = set()
-        self.generator = False
 
 
 class Lowering(ABC):
@@ -174,11 +147,16 @@ class Lowering(ABC):
         found.append(ir.Assign(tuple(map(self.target, self.targets(node))), value, site))
 
     def annotated_assign(self, node: Any, found: list[ir.Stmt]) -> None:
+        is_name = isinstance(node.target, self.grammar.Name)
         if node.value is None:
+            if is_name:
+                self.scopes[-1].fields.append((self.last_name(node.target), None))
             return
         site = self.site(node)
         value = self.expr(node.value)
         found.append(ir.Assign((self.target(node.target),), value, site))
+        if is_name:
+            self.scopes[-1].fields.append((self.last_name(node.target), value))
 
     def augmented_assign(self, node: Any, found: list[ir.Stmt]) -> None:
         site = self.site(node)
@@ -355,7 +333,7 @@ class Lowering(ABC):
         self.scopes[-1].bound.add(name)
         bases = tuple(map(self.expr, self.bases(node)))
         self.owners.append(name)
-        _, body = self.scoped(node)
+        scope, body = self.scoped(node)
         self.owners.pop()
         methods: dict[str, ir.Function] = {}
         attributes: dict[str, ir.Expr] = {}
@@ -370,8 +348,26 @@ class Lowering(ABC):
                     for target in statement.targets:
                         if isinstance(target, ir.Name):
                             attributes[target.id] = statement.value
+        decorators = [self.last_name(self.decorator(each)) for each in self.decorators(node)]
+        if "__init__" not in methods and is_record(decorators, map(ir.last_name, bases)):
+            methods["__init__"] = constructor(
+                name,
+                self.module,
+                scope.fields,
+                calls_back=has_after_init(methods),
+                nested="" in self.owners,
+                site=site,
+            )
         cls = ir.Class(name, self.module, bases, methods, attributes, tuple(rest), site)
         found.append(ir.DefineClass(cls, site))
+
+    def last_name(self, node: Any) -> str:
+        """``dataclass`` of ``@dataclasses.dataclass(frozen=True)``."""
+        if isinstance(node, self.grammar.Call):
+            node = node.func
+        if isinstance(node, self.grammar.Attribute):
+            return self.identifier(node.attr)
+        return ir.last_name(self.expr(node)) if isinstance(node, self.grammar.Name) else ""
 
     # ---- expressions
 
