@@ -461,14 +461,10 @@ class _Turn:
 
     def first_pass(self) -> CallSite | None:
         """The first backward pass of the turn."""
-        found = [
-            next(
-                (site for site in self.calls({name}) if isinstance(site.call.func, ir.Attribute)),
-                None,
-            )
-            for name in sorted(BACKWARD)
-        ]
-        return min((site for site in found if site is not None), key=self.place, default=None)
+        found = (
+            site for site in self.calls(BACKWARD) if isinstance(site.call.func, ir.Attribute)
+        )
+        return min(found, key=self.place, default=None)
 
     def _is_inside(self, point: Point) -> bool:
         return self._loop is None or any(here.owner is self._loop for here in point.around)
