@@ -274,6 +274,8 @@ class Expressions(NameResolver):
                     self.context.refine(strides.last(start.values))
                     return unknown("shard", base, start.values, UNEVEN)
             return unknown("part", base)
+        if strides.is_rounded_up(base, bounds):
+            return unknown("shard", base, "contiguous", UNEVEN)
         if isinstance(base, v.Seq) and all(isinstance(bound, Const) for bound in bounds):
             lower, upper, step = (v.plain(bound) for bound in bounds)
             try:

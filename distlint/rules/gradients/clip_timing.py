@@ -461,9 +461,7 @@ class _Turn:
 
     def first_pass(self) -> CallSite | None:
         """The first backward pass of the turn."""
-        found = (
-            site for site in self.calls(BACKWARD) if isinstance(site.call.func, ir.Attribute)
-        )
+        found = (site for site in self.calls(BACKWARD) if isinstance(site.call.func, ir.Attribute))
         return min(found, key=self.place, default=None)
 
     def _is_inside(self, point: Point) -> bool:
