@@ -12,7 +12,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.project.module import Imported, Module
 from distlint.analyzer.project.project import Project
 from distlint.analyzer.static.batches import over_batches
-from distlint.analyzer.static.class_hierarchy import open_hooks, overrides
+from distlint.analyzer.static.class_hierarchy import open_hooks, run_by_objects
 from distlint.analyzer.static.closure import Bits, Numbering, close
 from distlint.analyzer.static.kept_values import assignments, read
 from distlint.analyzer.static.mentions import Mentions, Outside, mentions_of
@@ -227,7 +227,7 @@ class CallGraph:
                     table.setdefault(function.owner, []).append(function)
             for cls in found.classes.values():
                 inherited = table.setdefault(cls.name, [])
-                inherited += [each for each in overrides(found, cls) if each not in inherited]
+                inherited += [each for each in run_by_objects(found, cls) if each not in inherited]
         return table
 
     def open_hooks(self, key: str) -> frozenset[str]:

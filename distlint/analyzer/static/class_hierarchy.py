@@ -7,20 +7,25 @@ from typing import Any
 
 from distlint.analyzer import ir
 from distlint.analyzer.project.module import Module
+from distlint.analyzer.static.kept_values import assignments
 
 _WITHOUT_METHODS = frozenset({"object", "ABC", "Generic", "Protocol"})
 """Base classes with no methods that code would call."""
 
 
-def overrides(module: Module, cls: ir.Class) -> Iterator[ir.Function]:
-    """The methods by which a class and those above it may do what a base class calls.
-
-    None where the class derives from none of the project.
+def run_by_objects(module: Module, cls: ir.Class) -> Iterator[ir.Function]:
+    """What an object of a class that derives from another of the project may run besides what is
+    called on it: the inherited constructor, and the methods that those above call on themselves.
     """
     lineage = list(module.lineage(cls.name))
-    if len(lineage) > 1:
-        for each in lineage:
-            yield from each.methods.values()
+    if len(lineage) < 2:
+        return
+    hooks = set[str]().union(*map(_called_on_self, lineage[1:]))
+    for each in lineage:
+        yield from (method for name, method in each.methods.items() if name in hooks)
+    constructor = next((c.methods["__init__"] for c in lineage if "__init__" in c.methods), None)
+    if constructor is not None:
+        yield constructor
 
 
 def open_hooks(module: Module) -> frozenset[str]:
@@ -37,9 +42,10 @@ def open_hooks(module: Module) -> frozenset[str]:
         names = {each.name for each in lineage} | _WITHOUT_METHODS
         bases = [ir.last_name(base) for each in lineage for base in each.bases]
         is_closed = names.issuperset(bases)
+        held = set[str]().union(*map(_held, lineage)) if is_closed else set()
         for name in _called_on_self(cls):
             method = methods.get(name)
-            if is_closed if method is None else _is_empty(method):
+            if is_closed and name not in held if method is None else _is_empty(method):
                 found.add(name)
     return frozenset(found)
 
@@ -54,6 +60,20 @@ def _called_on_self(cls: ir.Class) -> set[str]:
                 if isinstance(node.func.value, ir.Name) and node.func.value.id == "self":
                     found.add(node.func.attr)
             stack.extend(ir.children(node))
+    return found
+
+
+def _held(cls: ir.Class) -> set[str]:
+    """The attributes of a class and of its objects: what they hold may be called as well.
+
+    A constructor may set those of the names of its parameters all at once.
+    """
+    found = set(cls.attributes)
+    if "__init__" in cls.methods:
+        found.update(param.name for param in cls.methods["__init__"].params)
+    for method in cls.methods.values():
+        for name, _ in assignments([method], ()):
+            found.add(name.removeprefix("."))
     return found
 
 
