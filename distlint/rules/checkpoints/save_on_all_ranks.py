@@ -104,7 +104,8 @@ class SaveOnAllRanks(SourceRule):
     - A rank check around the call, or of a flag that is set in one; an early return of the other
       ranks; a decorator such as `@rank_zero_only`; or a check in the callers of the function, in
       this file and in others.
-    - The path contains the rank, a process id or a random name, or is an in-memory buffer.
+    - The path contains the rank, a number computed from it (`step = rank + total`), a process id
+      or a random name, or is an in-memory buffer.
     - Functions that decide themselves which rank writes: `accelerator.save`,
       `trainer.save_checkpoint`, `torch.distributed.checkpoint`.
     - A loop that skips existing files: this divides the work between the ranks.

@@ -143,11 +143,11 @@ class Guards:
             # what starts the others is one process
             alone = self.launchers.starts_in(scope) or self.world_size.runs_alone(scope)
             joins = not alone and any(wraps(s) or self._signs.is_joining(c) for s, c in statements)
-            called = [] if joins or alone else [self._called(site) for _, site in statements]
+            called = [] if joins or alone else [self.called(site) for _, site in statements]
             known = self._joined[id(scope)] = joins, [each for each in called if each is not None]
         return known
 
-    def _called(self, site: CallSite) -> tuple[Guards, Scope] | None:
+    def called(self, site: CallSite) -> tuple[Guards, Scope] | None:
         """The function of the project that a call calls, also the constructor of a class."""
         callee = self.objects.callee(site) or self.objects.classes.super_callee(site)
         guards: Guards = self

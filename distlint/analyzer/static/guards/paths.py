@@ -6,6 +6,7 @@ import re
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.guards.guards import Guards
+from distlint.analyzer.static.guards.rank_arithmetic import is_made_from_rank, passed_values
 from distlint.analyzer.static.names import Scope, expressions_in
 from distlint.analyzer.static.reaching_definitions import Point
 
@@ -18,7 +19,7 @@ _OWN = re.compile(
 _DRAWN = frozenset({"random", "secrets", "choices", "randint", "token_hex", "getrandbits"})
 """Words of what is drawn in each process for itself, as long as nothing is seeded."""
 _COUNTER = re.compile(r"(?:^|_)(?:steps?|epochs?|iters?|iterations?)(?:_|$)")
-"""Words of what counts the training: the same in each process, whatever it was reckoned from."""
+"""Words of what counts the training: the same in each process, unless it counts from the rank."""
 _BUFFER = re.compile(r"BytesIO|buffer|stream|fileobj|bytes", re.IGNORECASE)
 _RANK_ITSELF = re.compile(r"^((local|global)_)?rank$|^get_(global_)?rank$|^process_index$")
 _DEPTH = 4
@@ -58,36 +59,34 @@ def _own(guards: Guards, node: ir.Expr, point: Point, depth: int, seen: set[str]
     if depth == 0:
         return False
     for item in list(expressions_in(node)):
+        if isinstance(item, ir.Call) and is_made_from_rank(guards, item, point):
+            return True
         if not isinstance(item, (ir.Name, ir.Attribute)) or ir.last_name(item) in seen:
             continue
         name = ir.last_name(item)
         seen.add(name)
         if _COUNTER.search(name):
+            if is_made_from_rank(guards, item, point):
+                return True
             continue
         for value, where in guards.assignments.reaching(item, point):
             if _own(guards, value, where, depth - 1, seen):
                 return True
-        if isinstance(item, ir.Name) and _passed_own(guards, name, point.scope, depth, seen):
+        if isinstance(item, ir.Name) and _passed_own(guards, name, point, depth, seen):
             return True
     return False
 
 
-def _passed_own(guards: Guards, name: str, scope: Scope, depth: int, seen: set[str]) -> bool:
+def _passed_own(guards: Guards, name: str, point: Point, depth: int, seen: set[str]) -> bool:
     """Is a parameter given a process's own path by some caller?"""
-    function = scope.function
-    if function is None or not scope.has_param(name):
+    function = point.scope.function
+    if function is None or not point.scope.has_param(name):
         return False
     if any("shard" in param.name.lower() for param in function.params):
         return True  # that says whether each process saves a separate part
-    places = [param.name for param in function.params if not param.star]
-    position = places.index(name) if name in places else len(places)
-    for where, caller in guards.all_callers(scope):
-        is_bound = bool(function.owner) and isinstance(caller.call.func, ir.Attribute)
-        passed = where.objects.argument(caller, name, position - is_bound)
-        values = [passed.value] if passed.value is not None else []
-        if not (values or passed.absent):  # it is in what is spread out
-            values = [each.value for each in caller.call.args if each.star]
-        known = seen if where is guards else {*seen}
-        if any(_own(where, value, caller.point, depth - 1, known) for value in values):
+    known: dict[int, set[str]] = {}
+    for where, caller, value in passed_values(guards, name, point):
+        names = seen if where is guards else known.setdefault(id(caller), {*seen})
+        if _own(where, value, caller.point, depth - 1, names):
             return True
     return False
