@@ -15,6 +15,12 @@ from distlint.analyzer.static.reaching_definitions import Point, path_of
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.checkpoints._all_ranks import LOOKS_FOR_FILE, on_all_ranks, on_rank_0_only
+from distlint.rules.checkpoints._written_text import (
+    SERIALIZER_NAMES,
+    TEXT_NAMES,
+    modes_of,
+    written_file,
+)
 from distlint.source.finding import Finding, Fix, Severity
 
 if TYPE_CHECKING:
@@ -109,6 +115,9 @@ class SaveOnAllRanks(SourceRule):
     `torch.save` (also `torch.jit.save` and safetensors' `save_file` and `save_model`) that all
     ranks call with a path that is the same on all ranks. In preview, with severity info: a save in
     a check of the local rank, which one rank of each node passes.
+
+    With severity info: other data, as by `json.dump`, `numpy.save` or `to_csv`, also if it is
+    serialized first: `file.write(json.dumps(results))`, `path.write_bytes(pickle.dumps(results))`.
 
     ## What is not reported
 
@@ -368,12 +377,8 @@ dist.destroy_process_group()
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
         yield from self._on_each_node(module, catalogue, locators)
-        for site, guards in on_all_ranks(module, catalogue, _NAMES | _DATA_NAMES):
-            writer = _writer(guards, site)
-            if writer is None:
-                continue
-            position, keyword = writer
-            path = guards.objects.argument(site, keyword, position).value
+        for site, guards in on_all_ranks(module, catalogue, _names_in(module)):
+            path = _written(guards, site)
             if path is None or is_own(guards, path, site.point):
                 continue
             if _is_shared_work(site, path) or _keeps_failure(guards, site):
@@ -397,25 +402,28 @@ dist.destroy_process_group()
             )
 
 
-def _writer(guards: Guards, site: CallSite) -> tuple[int, str] | None:
-    """Where a call is told the path that it writes to."""
+def _names_in(module: Module) -> frozenset[str]:
+    """The last names of the calls that may write in a module."""
+    tokens = module.tokens | set(module.aliases.values())
+    names = _NAMES | _DATA_NAMES
+    return names if SERIALIZER_NAMES.isdisjoint(tokens) else names | TEXT_NAMES
+
+
+def _written(guards: Guards, site: CallSite) -> ir.Expr | None:
+    """The path, or the open file, that a call writes to."""
     called = guards.objects.called(site)
     writer = _WRITERS.get(called, _DATA_WRITERS.get(called))
     if writer is None and not called and isinstance(site.call.func, ir.Attribute):
         writer = _TABLE_WRITERS.get(site.name)
-    return writer
+    if writer is None:
+        return written_file(guards, site)
+    position, keyword = writer
+    return guards.objects.argument(site, keyword, position).value
 
 
 def _is_added_to(guards: Guards, site: CallSite, file: ir.Expr) -> bool:
     """Is a file opened to append to it?"""
-    for origin in guards.objects.origins(file, site.point):
-        opened = origin.site
-        if opened is not None and opened.name == "open":
-            mode = guards.objects.constant(
-                guards.objects.argument(opened, "mode", 1), opened.point, "r"
-            )
-            return isinstance(mode, str) and "a" in mode
-    return False
+    return any("a" in mode for mode in modes_of(guards, file, site))
 
 
 def _fix(guards: Guards, site: CallSite, path: ir.Expr, draft: Draft) -> Fix:
@@ -423,22 +431,24 @@ def _fix(guards: Guards, site: CallSite, path: ir.Expr, draft: Draft) -> Fix:
         if read.point.scope is site.point.scope and read.call.site > site.call.site:
             if any(path_of(a.value) == path_of(path) is not None for a in read.call.args):
                 raise CannotFix("the other ranks would read it before it is written")
-    if not isinstance(path, ir.Name):
-        return on_rank_0_only(site, draft)
-    if _is_opened_before(guards, site, path):
+    if path_of(path) is not None and _is_opened_before(guards, site, path):
         raise CannotFix("the other ranks have already emptied the file")
-    return on_rank_0_only(site, draft, _is_opened_around(site, path.id))
+    return on_rank_0_only(site, draft, _is_opened_around(site, path))
 
 
-def _is_opened_around(site: CallSite, name: str) -> bool:
+def _is_opened_around(site: CallSite, file: ir.Expr) -> bool:
     """``with open(path, "wb") as file: save(state, file)``."""
     owner = site.point.around[-1].owner if site.point.around else None
-    return isinstance(owner, ir.With) and name in ir.tokens_of(owner.target or ir.Literal(None))
+    return (
+        isinstance(owner, ir.With)
+        and isinstance(file, ir.Name)
+        and file.id in ir.tokens_of(owner.target or ir.Literal(None))
+    )
 
 
-def _is_opened_before(guards: Guards, site: CallSite, file: ir.Name) -> bool:
+def _is_opened_before(guards: Guards, site: CallSite, file: ir.Expr) -> bool:
     """Is it a file that a statement before has opened, or a block further around?"""
-    return not _is_opened_around(site, file.id) and any(
+    return not _is_opened_around(site, file) and any(
         origin.site is not None and ir.last_name(origin.site.call.func) == "open"
         for origin in guards.objects.origins(file, site.point)
     )
