@@ -1,9 +1,9 @@
 """Which loops go over batches: what they go over is fed to a model, and so differs by rank.
 
 A loader that is a parameter says nothing of itself. It is known by its use: what is taken from it
-flows into something that goes backward, or that is put together over the ranks, or through a model
-in a function that puts together what they have found. An evaluation that does not may read the same
-on all ranks.
+flows into something that goes backward, or is computed with and put together over the ranks, or
+through a model in a function that puts together what they have found. An evaluation that does not
+may read the same on all ranks.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def over_batches(body: ir.Block) -> frozenset[ir.For | ir.Call]:
                 continue  # it is a loop inside that goes over the batches
             if _is_named_so(source) and (
                 _goes_backward(loop.body, derived)
-                or (agrees and (_feeds(loop, derived) or _is_put_together(loop.body, derived)))
+                or (agrees and (_feeds(loop, derived) or _is_reduced(loop.body, derived - taken)))
             ):
                 found[source] = derived
                 for each in around:
@@ -155,12 +155,13 @@ def _goes_backward(body: ir.Block, derived: Names) -> bool:
     )
 
 
-def _is_put_together(body: ir.Block, derived: Names) -> bool:
-    """Do the ranks put together what came of the batch?"""
+def _is_reduced(body: ir.Block, computed: Names) -> bool:
+    """Do the ranks put together what was computed from the batch?"""
     return any(
         isinstance(node, ir.Call)
+        and "broadcast" not in ir.last_name(node.func)
         and _AGREES.search(ir.last_name(node.func))
-        and any(not derived.isdisjoint(ir.names_in(each.value)) for each in node.args)
+        and any(not computed.isdisjoint(ir.names_in(each.value)) for each in node.args)
         for node in ir.own_nodes(body)
     )
 
