@@ -10,7 +10,7 @@ import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.batches import over_batches
-from distlint.analyzer.static.names import calls_of, expressions_in, placed
+from distlint.analyzer.static.names import calls_of, placed
 from distlint.analyzer.static.objects.objects import objects_of
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import holds, path_of
@@ -18,7 +18,8 @@ from distlint.fixers import names
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._steps import backwards
-from distlint.rules.training import loops_around
+from distlint.rules.memory._terms import Terms, carries
+from distlint.rules.training import leaves_no_gradient, loops_around
 from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
@@ -34,12 +35,9 @@ if TYPE_CHECKING:
     from distlint.source.document import Document
 
 _KEEPS = frozenset({"append", "extend", "appendleft"})
-_ARITHMETIC = frozenset({"+", "*", "/", "-"})
 _OPTIMIZER = re.compile(r"^(\w+_)?opt(im|imizer)?(_\w+)?$|scaler", re.IGNORECASE)
 
 _ONE_BATCH = re.compile(r"batch(?!es|s|_?load|_?iter)", re.IGNORECASE)
-_PLAIN = frozenset({"item", "tolist", "detach", "numpy"})
-_NUMBERS = frozenset({("float",), ("int",), ("len",)})
 
 Loop = ir.For | ir.While
 
@@ -79,7 +77,9 @@ class GraphAccumulation(SourceRule):
 
     In a training loop: `total += loss`, `total = total + loss` or `losses.append(loss)`, if
     `backward()` is called in the same loop on that loss, or on `loss + other`, and not on what is
-    accumulated. Also `meter.update(loss)`, if the method, in this file or another one of the
+    accumulated. Where a function of the project adds the terms up, or returns them beside their
+    sum, it is looked into. The mean of a loss counts as well, and a variable that holds nothing
+    else. Also `meter.update(loss)`, if the method, in this file or another one of the
     project, does the same.
 
     ## What is not reported
@@ -324,21 +324,21 @@ assert loop.total.grad_fn is None, "the graphs of all steps are held"
             if not loops:
                 continue
             loop, scope = loops[0], backward.site.point.scope
-            terms = _Terms(loop, backward.loss)
+            losses, sums, same = _losses(objects, loop, backward)
             kept_here = (
                 (statement, kept, loss)
-                for loss in terms.losses
+                for loss in (*losses, *same)
                 for statement, kept in (
                     *_keepers(loop, loss),
                     *_kept_by_methods(objects, scope, loop, loss),
                 )
             )
             for statement, kept, loss in kept_here:
-                if kept in summed or kept in terms.sums or statement.site in told:
+                if kept in summed or kept in sums or statement.site in told:
                     continue
                 if _is_of_one_step(loops, scope, kept):
                     continue
-                if _made_plain(loop, loss, statement, backward):
+                if loss not in same and _made_plain(loop, loss, statement, backward):
                     continue
                 if _is_put_away(objects, statement):
                     continue
@@ -353,6 +353,26 @@ assert loop.total.grad_fn is None, "the graphs of all steps are held"
                     help=f"Use `{'.'.join(loss)}.detach()`",
                     fix=partial(_fix, statement, loss, Draft(locator, module, catalogue)),
                 )
+
+
+def _losses(
+    objects: Objects, loop: Loop, backward: Backward
+) -> tuple[list[Path], set[Path], tuple[Path, ...]]:
+    """What has the graph of a backward pass: its loss and the terms of it.
+
+    With the variables that are sums of these, and those that hold one of them.
+    """
+    scope = backward.site.point.scope
+    inside = [
+        point
+        for point in objects.points_in(scope)
+        if any(here.owner is loop and here.block is loop.body for here in point.around)
+    ]
+    terms = Terms(objects, inside)
+    found = terms.of(backward.loss, backward.site.point)
+    own = path_of(backward.loss)
+    losses = list(dict.fromkeys((*([own] if own is not None else []), *found)))
+    return losses, terms.sums, terms.same_as(losses)
 
 
 def _is_of_one_step(loops: list[Loop], scope: Scope, kept: Path) -> bool:
@@ -398,87 +418,10 @@ def _is_over_parts(loop: Loop) -> bool:
     )
 
 
-class _Terms:
-    """What a backward pass in a loop goes through: its loss, and the terms that are added up in it.
-
-    A term has a graph if it comes from a call in the loop, and is not made a number there.
-    """
-
-    def __init__(self, loop: Loop, loss: ir.Expr) -> None:
-        self._bound: dict[Path, list[ir.Expr | None]] = {}
-        for statement, around in placed(loop.body):
-            stops = any(_stops_graph(here.owner) for here in around)
-            if isinstance(statement, (ir.Assign, ir.AugAssign)):
-                for path in _bound_by(statement):
-                    value = None if stops else statement.value
-                    self._bound.setdefault(path, []).append(value)
-        self.sums: set[Path] = set()
-        found = dict.fromkeys(self._in(loss))
-        own = path_of(loss)
-        self.losses = list(dict.fromkeys((*([own] if own is not None else []), *found)))
-
-    def _in(self, node: ir.Expr) -> Iterator[Path]:
-        path = path_of(node)
-        if path is not None:
-            yield from self._of(path)
-        elif isinstance(node, ir.Binary) and node.op in _ARITHMETIC:
-            is_sum = node.op in ("+", "-")
-            if is_sum or not self._varies(node.right):
-                yield from self._in(node.left)
-            if is_sum or (node.op == "*" and not self._varies(node.left)):
-                yield from self._in(node.right)
-
-    def _varies(self, factor: ir.Expr) -> bool:
-        """Does it depend on a variable of the loop, which may be a number?"""
-        return any(path_of(part) in self._bound for part in expressions_in(factor))
-
-    def _of(self, path: Path) -> Iterator[Path]:
-        """A term, or those that it is the sum of."""
-        values = self._bound.get(path, [])
-        if path in self.sums or not values:
-            return
-        if all(each is not None and _keeps_graph(each) for each in values):
-            yield path
-            return
-        self.sums.add(path)
-        for each in values:
-            if each is not None:
-                yield from self._in(each)
-
-
-def _bound_by(statement: ir.Assign | ir.AugAssign) -> Iterator[Path]:
-    targets = statement.targets if isinstance(statement, ir.Assign) else (statement.target,)
-    for target in targets:
-        for part in _parts(target):
-            path = path_of(part)
-            if path is not None:
-                yield path
-
-
-def _keeps_graph(value: ir.Expr) -> bool:
-    """Is it what a call gives, and no number?"""
-    return (
-        isinstance(value, ir.Call)
-        and path_of(value.func) not in _NUMBERS
-        and not any(
-            isinstance(part, ir.Call) and ir.last_name(part.func) in _PLAIN
-            for part in _receivers(value)
-        )
-    )
-
-
-def _receivers(call: ir.Expr) -> Iterator[ir.Expr]:
-    """A call, what its method is called on, and so on."""
-    node = call
-    while isinstance(node, (ir.Call, ir.Attribute)):
-        yield node
-        node = node.func if isinstance(node, ir.Call) else node.value
-
-
 def _keepers(loop: Loop, loss: Path) -> Iterator[tuple[ir.Stmt, Path]]:
     """The statements of a loop that add a loss to something, or put it into a list."""
     for statement, around in placed(loop.body):
-        if any(_stops_graph(here.owner) for here in around):
+        if any(leaves_no_gradient(here.owner) for here in around):
             continue
         for kept in _adds(statement, loss):
             if kept != loss:
@@ -489,18 +432,18 @@ def _adds(statement: ir.Stmt, loss: Path) -> Iterator[Path]:
     """What a statement adds a loss to, or the list that it puts it into."""
     kept: Path | None = None
     if isinstance(statement, ir.AugAssign) and statement.op.startswith("+"):
-        if _carries(statement.value, loss):
+        if carries(statement.value, loss):
             kept = _container(statement.target)
     elif isinstance(statement, ir.Assign) and len(statement.targets) == 1:
         value, target = statement.value, path_of(statement.targets[0])
         if isinstance(value, ir.Binary) and value.op == "+" and target is not None:
             for own, other in ((value.left, value.right), (value.right, value.left)):
-                if path_of(own) == target and _carries(other, loss):
+                if path_of(own) == target and carries(other, loss):
                     kept = target
     elif isinstance(statement, ir.Evaluate) and isinstance(statement.value, ir.Call):
         call = statement.value
         if isinstance(call.func, ir.Attribute) and call.func.attr in _KEEPS and call.args:
-            if path_of(call.args[0].value) == loss:
+            if carries(call.args[0].value, loss):
                 kept = _container(call.func.value)
     if kept is not None:
         yield kept
@@ -515,7 +458,7 @@ def _kept_by_methods(
         if not isinstance(statement, ir.Evaluate) or not isinstance(statement.value, ir.Call):
             continue
         owners = [here.owner for here in point.around]
-        if loop not in owners or any(map(_stops_graph, owners)):
+        if loop not in owners or any(map(leaves_no_gradient, owners)):
             continue
         call = statement.value
         kept = path_of(call.func.value) if isinstance(call.func, ir.Attribute) else None
@@ -582,7 +525,7 @@ def _adds_up(method: ir.Function, name: str) -> bool:
         return False
     found = False
     for statement, around in placed(method.body):
-        if _binds(statement, (name,)) or any(_stops_graph(here.owner) for here in around):
+        if _binds(statement, (name,)) or any(leaves_no_gradient(here.owner) for here in around):
             return False
         found = found or any(kept[0] == "self" for kept in _adds(statement, (name,)))
     return found
@@ -593,7 +536,7 @@ def _fix(statement: ir.Stmt, loss: Path, draft: Draft) -> Fix:
     value = node.value if isinstance(node, (cst.Assign, cst.AugAssign, cst.Expr)) else None
     if value is None:
         raise CannotFix("not a plain statement")
-    if isinstance(value, cst.Call) and isinstance(value.func, cst.Attribute):
+    if isinstance(node, cst.Expr) and isinstance(value, cst.Call):
         given = [each.value for each in value.args if names.dotted(each.value) == ".".join(loss)]
         value = given[0] if given else value.args[0].value
     uses = [
@@ -606,25 +549,10 @@ def _fix(statement: ir.Stmt, loss: Path, draft: Draft) -> Fix:
     return draft.fix("unsafe", "Detach the loss")
 
 
-def _stops_graph(owner: ir.Stmt | None) -> bool:
-    return isinstance(owner, ir.With) and not {"no_grad", "inference_mode"}.isdisjoint(
-        ir.tokens_of(owner.context)
-    )
-
-
 def _container(node: ir.Expr) -> Path | None:
     while isinstance(node, ir.Subscript):
         node = node.value
     return path_of(node)
-
-
-def _carries(node: ir.Expr, loss: Path) -> bool:
-    """Is it the loss, as it is or times a number?"""
-    if path_of(node) == loss:
-        return True
-    if isinstance(node, ir.Binary) and node.op in _ARITHMETIC:
-        return _carries(node.left, loss) or (node.op in ("+", "*") and _carries(node.right, loss))
-    return False
 
 
 def _begun_anew(loop: Loop, kept: Path) -> bool:
