@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
+from distlint.analyzer.static.arguments import run_by
 from distlint.analyzer.static.guards.guards import guards_of
 from distlint.analyzer.static.guards.process_groups import is_distributed
 from distlint.analyzer.static.guards.rank_tests import asks_rank
@@ -18,37 +19,43 @@ from distlint.analyzer.static.reaching_definitions import Point
 from distlint.fixers import agree, imports, ranks, statements
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.checkpoints._all_ranks import LOOKS
+from distlint.rules.checkpoints._written import (
+    MAKES,
+    MEETS,
+    ONLY_LOOK,
+    READS,
+    WRITES,
+    Used,
+    Writers,
+    guarded_writes,
+    handed_by,
+    left_before,
+    may_meet,
+    picks,
+    positional,
+    same,
+)
 from distlint.rules.collectives._following import Step, following
-from distlint.rules.setup._order import tests_around
+from distlint.rules.setup._order import last_of, tests_around
 from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.module import Module
     from distlint.analyzer.static.guards.guards import Guards
+    from distlint.analyzer.static.objects.objects import Objects
     from distlint.catalogue.catalogue import Catalogue
+    from distlint.rules.checkpoints._written import Write
     from distlint.source.document import Document
 
-_MEETS = re.compile(
-    r"barrier|wait|synchron|broadcast|reduce|gather|scatter|rendezvous|\bDDP\b|Parallel|prepare"
-    r"|first|FSDP|fully_shard|sleep|exists|isfile|isdir|destroy|spawn|fit|launch|init"
-)
-"""Calls behind which the file is there: the ranks meet, or look for it themselves."""
-
-_WRITES = {"torch.save": 1, "numpy.save": 0, "numpy.savez": 0, "safetensors.torch.save_file": 1}
-_MAKES = {"os.makedirs": 0, "os.mkdir": 0}
-_READS = {"torch.load": 0, "numpy.load": 0, "safetensors.torch.load_file": 0, "open": 0}
-_JOINED = {
-    True: {("!=", -1), (">", -1), (">=", 0), ("is not", None), ("!=", None)},
-    False: {("==", -1), ("<=", -1), ("<", 0), ("is", None), ("==", None)},
-}
-"""Comparisons of the rank that tell a run of many processes, by holding or by not holding."""
 _DEPTH = 4
+_TRAINS = re.compile(r"train|run|learn|evaluat|validat|test|main")
+"""Methods of unknown objects in which the ranks may meet."""
+
 _NAMES = frozenset(
-    name.rpartition(".")[2] for name in (*_WRITES, *_MAKES, *_READS, "torch.save", "open")
+    name.rpartition(".")[2] for name in (*WRITES, *MAKES, *READS, "torch.save", "open")
 )
 
 
@@ -84,8 +91,9 @@ class LoadAfterRank0Save(SourceRule):
     ## What is reported
 
     A file that is written inside a rank check and read after it by all ranks, or a directory that
-    one rank creates and all ranks write to, with no synchronization in between. Also a file of
-    the object that one method writes and another one reads, by the calls in the same file.
+    one rank creates and all ranks write to, with no synchronization in between. Functions of the
+    project that write, or read, are followed: the rank check may be around their call. Also a file
+    of the object that one method writes and another one reads, by the calls in the same file.
 
     ## What is not reported
 
@@ -286,28 +294,28 @@ dist.barrier()
         guards = guards_of(module, catalogue)
         by_words = is_distributed(module) or "rank" in module.tokens
         told: set[int] = set()
-        for write, block in _guarded_writes(guards):
-            if _comes_alone(guards, Point(write.point.scope, block), _DEPTH):
+        writers = Writers(guards.objects)
+        for write in guarded_writes(writers):
+            point = write.site.point
+            if _comes_alone(guards, Point(point.scope, write.around), _DEPTH):
                 continue
-            use = _used_behind(guards, write, block)
-            if use is None:
-                use = _used_by_methods(guards, write, block)
-            if use is None or use.site in told or _is_tried_again(guards, use, write.point):
+            use = _used_behind(guards, writers, write) or _used_by_methods(guards, write)
+            if use is None or use.site in told or _is_tried_again(guards, use, point):
                 continue
-            if not by_words and not guards.on_many_ranks(write.point.scope):
+            if not by_words and not guards.on_many_ranks(point.scope):
                 continue
             told.add(use.site)
             locator = locators.of(module.key)
             draft = Draft(locator, module, catalogue)
-            what = "directory" if guards.objects.called(write) in _MAKES else "file"
+            what = "directory" if write.used.makes else "file"
             yield self.finding(
                 message=f"other ranks may use this {what} before it is written",
                 severity=Severity.WARNING,
                 place=locator.place(use.site),
-                related=(Related("written on one rank only", locator.place(write.call.site)),),
+                related=(Related("written on one rank only", locator.place(write.site.call.site)),),
                 effect=f"the {what} may be missing or incomplete when other ranks use it",
                 help="Call a barrier after the write",
-                fix=partial(_fix, block, what, draft),
+                fix=partial(_fix, write.around, what, draft),
             )
 
 
@@ -346,49 +354,10 @@ def _fix(around: tuple[Around, ...], what: str, draft: Draft) -> Fix:
     return draft.fix("unsafe", "Add a barrier after the write")
 
 
-def _guarded_writes(guards: Guards) -> Iterator[tuple[CallSite, tuple[Around, ...]]]:
-    """The writes under a test of the rank, with the place of that test."""
-    wanted = {name.rpartition(".")[2] for name in (*_WRITES, *_MAKES, "open")}
-    for site in guards.objects.calls(wanted):
-        if _written_path(guards, site) is None:
-            continue
-        for level in range(len(site.point.around) - 1, 0, -1):
-            here = site.point.around[level]
-            if isinstance(here.owner, ir.If) and here.block is here.owner.body:
-                if _asks_for_the_rank(here.owner.test) and not here.owner.orelse:
-                    yield site, site.point.around[:level]
-                    break
-        else:
-            if _left_before(site):
-                yield site, site.point.around
-
-
-def _left_before(site: CallSite) -> bool:
-    """Have the other ranks left the function before a call: ``if rank != 0: return``?"""
-    return any(
-        isinstance(each, ir.If)
-        and not each.orelse
-        and _picks(each.test, True)
-        and each.body
-        and isinstance(each.body[-1], ir.Return)
-        for here in site.point.around
-        for each in here.block[: here.index]
-    )
-
-
-def _asks_for_the_rank(test: ir.Expr) -> bool:
-    """Is a condition about the rank, and not about the file of one: ``exists(rank_dir)``?"""
-    if isinstance(test, ir.Not):
-        return _asks_for_the_rank(test.value)
-    if isinstance(test, ir.BoolOp):
-        return any(map(_asks_for_the_rank, test.values))
-    return asks_rank(test) and not (isinstance(test, ir.Call) and ir.last_name(test.func) in LOOKS)
-
-
 def _comes_alone(guards: Guards, point: Point, depth: int) -> bool:
     """Does a test around a statement, or around all calls of its function, pick the rank?"""
     for here in point.around:
-        if isinstance(here.owner, ir.If) and _picks(here.owner.test, here.block is here.owner.body):
+        if isinstance(here.owner, ir.If) and picks(here.owner.test, here.block is here.owner.body):
             return True
     callers = list(guards.all_callers(point.scope)) if depth else []
     return bool(callers) and all(
@@ -396,73 +365,43 @@ def _comes_alone(guards: Guards, point: Point, depth: int) -> bool:
     )
 
 
-def _picks(test: ir.Expr, holds: bool) -> bool:
-    """Is a condition about the rank, and not about there being one: ``local_rank != -1``?"""
-    if isinstance(test, ir.BoolOp) and test.op == ("and" if holds else "or"):
-        return any(_picks(value, holds) for value in test.values)
-    if isinstance(test, ir.Compare) and len(test.ops) == 1:
-        right, sign = test.rights[0], 1
-        if isinstance(right, ir.Unary) and right.op == "-":
-            right, sign = right.value, -1
-        bound = right.value if isinstance(right, ir.Literal) else ...
-        if (test.ops[0], sign * bound if isinstance(bound, int) else bound) in _JOINED[holds]:
-            return False
-    return asks_rank(test)
-
-
-def _written_path(guards: Guards, site: CallSite) -> ir.Expr | None:
-    called = guards.objects.called(site) or site.name
-    position = _WRITES.get(called, _MAKES.get(called))
-    if called == "open":
-        mode = guards.objects.constant(guards.objects.argument(site, "mode", 1), site.point, "r")
-        position = 0 if isinstance(mode, str) and "w" in mode else None
-    return _positional(site.call, position)
-
-
-def _positional(call: ir.Call, position: int | None) -> ir.Expr | None:
-    if position is None or len(call.args) <= position:
-        return None
-    argument = call.args[position]
-    return None if argument.star or argument.keyword else argument.value
-
-
-def _used_behind(guards: Guards, write: CallSite, around: tuple[Around, ...]) -> ir.Call | None:
+def _used_behind(guards: Guards, writers: Writers, write: Write) -> ir.Call | None:
     """The first use of the same path behind the test, if nothing lets the ranks meet before."""
-    path = _written_path(guards, write)
-    if path is None or _meets_in(write.point, around) or _left_before(write):
+    objects, path, point = guards.objects, write.path, write.site.point
+    if write.used.owner or _meets_in(write) or left_before(write.site):
         return None
-    makes = guards.objects.called(write) in _MAKES
-    scope = write.point.scope
-    for step in following(around):
-        if step.role == "define" or (step.level and scope.function is None and step.guards):
+    for step in following(write.around):
+        if step.role == "define" or (step.level and point.scope.function is None and step.guards):
             continue  # what is in the body of a function runs where it is called
         for item in expressions_in(step.node):
             if not isinstance(item, ir.Call):
                 continue
-            if _may_meet(guards, item, write.point):
+            site = CallSite(item, point)
+            if may_meet(objects, site) or _goes_backward(objects, site):
                 return None
-            if makes and not step.guards and _makes_below(guards, item, path, write):
+            if write.used.makes and not step.guards and _makes_below(writers, site, path):
                 return None  # each rank makes what is missing for itself
-            if not step.guards and _uses(guards, item, path, write, makes):
-                return item
-        if step.role == "store" and _same(step.node, path):
+            use = _use_in(guards, site, write) if not step.guards else None
+            if use is not None:
+                return use
+        if step.role == "store" and same(step.node, path):
             return None
         if step.role == "test" and asks_rank(step.node) and _ends_in_leave(step):
             return None
     return None
 
 
-def _used_by_methods(guards: Guards, write: CallSite, around: tuple[Around, ...]) -> ir.Call | None:
+def _used_by_methods(guards: Guards, write: Write) -> ir.Call | None:
     """The first use of the path in another method, which all ranks come to without a meeting."""
-    path = _written_path(guards, write)
-    function = write.point.scope.function
-    makes = guards.objects.called(write) in _MAKES
-    if path is None or makes or function is None or not function.owner:
+    point, owner = write.site.point, write.used.owner
+    function = point.scope.function
+    if write.used.makes or _meets_in(write):
         return None
-    if not _is_of_object(path, function) or _meets_in(write.point, around):
+    if not owner and function is not None and _is_of_object(write.path, function):
+        owner = function.owner
+    if not owner:
         return None
-    walk = _Walk(guards, path, function.owner)
-    return walk.behind(Point(write.point.scope, around), _DEPTH)
+    return _Walk(guards, write.path, owner).behind(Point(point.scope, write.around), _DEPTH)
 
 
 def _is_of_object(path: ir.Expr, function: ir.Function) -> bool:
@@ -508,8 +447,8 @@ class _Walk:
             use = self._inside(called)
             if use is not None:
                 return use
-        self._met = self._met or _may_meet(self._guards, site.call, site.point)
-        self._met = self._met or _goes_backward(site.call, called)
+        self._met = self._met or may_meet(self._guards.objects, site)
+        self._met = self._met or _goes_backward(self._guards.objects, site)
         return None
 
     def _inside(self, method: ir.Function) -> ir.Call | None:
@@ -523,10 +462,11 @@ class _Walk:
                 called = self._guards.objects.called(CallSite(call, point)) or ir.last_name(
                     call.func
                 )
-                used = _positional(call, _READS.get(called))
-                if used is not None and _same(used, self._path):
+                used = positional(call, READS.get(called))
+                if used is not None and same(used, self._path):
                     return None if self._is_some(point) else call
-                if _may_meet(self._guards, call, point) or _goes_backward(call, None):
+                site, objects = CallSite(call, point), self._guards.objects
+                if may_meet(objects, site) or _goes_backward(objects, site):
                     return None
         return None
 
@@ -534,11 +474,16 @@ class _Walk:
         return self._guards.may_be_some_ranks(point) or bool(list(tests_around(point)))
 
 
-def _goes_backward(call: ir.Call, called: object) -> bool:
-    """Does it go through a backward pass, in which the ranks meet if the model is wrapped?"""
-    return ir.last_name(call.func) == "backward" or (
-        isinstance(called, ir.Function) and "backward" in called.tokens
-    )
+def _goes_backward(objects: Objects, site: CallSite) -> bool:
+    """May it go through a backward pass, in which the ranks meet if the model is wrapped?"""
+    if site.name == "backward":
+        return True
+    run = run_by(objects, site)
+    if run is not None:
+        return "backward" in run[1].tokens
+    func = site.call.func
+    is_model = isinstance(func, ir.Attribute) and "model" in (last_of(func.value) or "").lower()
+    return bool(_TRAINS.match(site.name)) and not objects.called(site) and not is_model
 
 
 def _ends_in_leave(step: Step) -> bool:
@@ -548,66 +493,67 @@ def _ends_in_leave(step: Step) -> bool:
     )
 
 
-def _meets_in(point: Point, around: tuple[Around, ...]) -> bool:
+def _meets_in(write: Write) -> bool:
     """Do the ranks meet inside the test, behind the write (and outside of it, in another arm)?"""
-    test = around[-1].block[around[-1].index]
+    test = write.around[-1].block[write.around[-1].index]
     return any(
-        _MEETS.search(ir.last_name(item.func))
+        MEETS.search(name) and name not in ONLY_LOOK
         for statement, _ in placed((test,))
-        for item in calls_of(statement)
-        if ir.last_name(item.func) not in ("exists", "isfile", "isdir", "sleep")
+        for name in (ir.last_name(item.func) for item in calls_of(statement))
     )
 
 
-def _may_meet(guards: Guards, call: ir.Call, point: Point) -> bool:
-    if _MEETS.search(ir.last_name(call.func)):
-        return True
-    callee = guards.objects.callee(CallSite(call, point))
-    return isinstance(callee, ir.Function) and any(map(_MEETS.search, callee.tokens))
+def _use_in(guards: Guards, site: CallSite, write: Write) -> ir.Call | None:
+    """The use of a path by a call, or the read in the function of the file that it runs."""
+    objects, path = guards.objects, write.path
+    called = objects.called(site) or site.name
+    if write.used.makes:
+        used = positional(site.call, WRITES.get(called, 0 if called == "open" else None))
+        is_used = used is not None and _below(objects, used, path, site.point)
+        return site.call if is_used else None
+    used = positional(site.call, READS.get(called))
+    if used is not None:
+        return site.call if same(used, path) else None
+    return _read_through(guards, site, path)
 
 
-def _uses(guards: Guards, call: ir.Call, path: ir.Expr, write: CallSite, makes: bool) -> bool:
-    called = guards.objects.called(CallSite(call, write.point)) or ir.last_name(call.func)
-    if makes:
-        used = _positional(call, _WRITES.get(called, 0 if called == "open" else None))
-        return used is not None and _below(guards, used, path, write)
-    used = _positional(call, _READS.get(called))
-    return used is not None and _same(used, path)
+def _read_through(guards: Guards, site: CallSite, path: ir.Expr) -> ir.Call | None:
+    """The read of a path in the function that a call runs, if all ranks come to it."""
+    objects = guards.objects
+    function = objects.callee(site)
+    scope = objects.scope_of(function) if isinstance(function, ir.Function) else None
+    if scope is None or not isinstance(function, ir.Function):
+        return None
+    for point in objects.points_in(scope):
+        for call in calls_of(point.statement):
+            called = objects.called(CallSite(call, point)) or ir.last_name(call.func)
+            used = positional(call, READS.get(called))
+            if used is None or list(tests_around(point)) or guards.may_be_some_ranks(point):
+                continue
+            handed = handed_by(Used(used), objects, function, objects, site)
+            if handed is not None and not handed.owner and same(handed.path, path):
+                return call
+    return None
 
 
-def _makes_below(guards: Guards, call: ir.Call, folder: ir.Expr, write: CallSite) -> bool:
+def _makes_below(writers: Writers, site: CallSite, folder: ir.Expr) -> bool:
     """Is a folder in the one that was made, or that one itself, made with all above it?"""
-    called = guards.objects.called(CallSite(call, write.point))
-    made = _positional(call, 0) if called == "os.makedirs" else None
-    return made is not None and (_same(made, folder) or _below(guards, made, folder, write))
+    objects = writers.objects
+    if objects.called(site) != "os.makedirs":
+        every = writers.through(objects, site, is_tested=False)
+        return any(each.makes and same(each.path, folder) for each in every)
+    made = positional(site.call, 0)
+    return made is not None and (same(made, folder) or _below(objects, made, folder, site.point))
 
 
-def _below(guards: Guards, used: ir.Expr, folder: ir.Expr, write: CallSite) -> bool:
+def _below(objects: Objects, used: ir.Expr, folder: ir.Expr, point: Point) -> bool:
     """Is a path made from the folder's, by its looks?"""
     values = [used]
     if isinstance(used, ir.Name):
         values = [
             statement.value
-            for statement, _ in placed(write.point.scope.body)
+            for statement, _ in placed(point.scope.body)
             if isinstance(statement, ir.Assign)
-            and any(_same(target, used) for target in statement.targets)
+            and any(same(target, used) for target in statement.targets)
         ]
-    return any(_same(item, folder) for value in values for item in expressions_in(value))
-
-
-def _same(left: object, right: object) -> bool:
-    """Are two expressions written alike?"""
-    if type(left) is not type(right):
-        return False
-    if isinstance(left, ir.Name) and isinstance(right, ir.Name):
-        return left.id == right.id
-    if isinstance(left, ir.Literal) and isinstance(right, ir.Literal):
-        return bool(left.value == right.value)
-    if isinstance(left, ir.Attribute) and isinstance(right, ir.Attribute):
-        return left.attr == right.attr and _same(left.value, right.value)
-    first, second = list(ir.children(left)), list(ir.children(right))
-    return (
-        len(first) == len(second) > 0
-        and isinstance(left, (ir.Call, ir.Argument, ir.Format, ir.Binary, ir.Subscript))
-        and all(_same(a, b) for a, b in zip(first, second, strict=True))
-    )
+    return any(same(item, folder) for value in values for item in expressions_in(value))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.callers import called_elsewhere, is_seen, objects_in
+from distlint.analyzer.static.arguments import passed_by_name, run_by
 from distlint.analyzer.static.names import expressions_in, names_given
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.objects.sites import CallSite
@@ -278,38 +278,14 @@ class _Called:
 
 def _function(objects: Objects, site: CallSite, depth: int) -> _Called | None:
     """The function that a call runs, if its text is there: also what an object runs if called."""
-    callee = objects.callee(site)
-    where = objects
-    if callee is None and (path := path_of(site.call.func)) is not None:
-        there = called_elsewhere(objects.module, site.call.func)
-        if there is not None and is_seen(objects, path, site.point):
-            where, callee = objects_in(there[0]), there[1]
+    where, callee = run_by(objects, site) or (objects, None)
     if callee is None:
         cls = objects.own_class(site.call.func, site.point)
         callee = cls.methods.get("forward") if cls is not None else None
-    if not isinstance(callee, ir.Function) or callee.generator or callee.name == "__init__":
+    if callee is None or callee.generator:
         return None
-    given = _given(callee, site.call)
+    given = passed_by_name(callee, site.call)
     return _Called(where, callee, given, depth) if given is not None else None
-
-
-def _given(function: ir.Function, call: ir.Call) -> dict[str, ir.Expr | None] | None:
-    """What a call passes for each parameter of a function; None if that cannot be told."""
-    params = list(function.params)
-    if function.owner and not any(path_of(e) == ("staticmethod",) for e in function.decorators):
-        params = params[1:]
-    if any(each.star for each in call.args) or any(param.star for param in params):
-        return None
-    given: dict[str, ir.Expr | None] = {param.name: param.default for param in params}
-    by_place = [each for each in call.args if each.keyword is None]
-    if len(by_place) > len(params):
-        return None
-    for param, argument in zip(params, by_place, strict=False):
-        given[param.name] = argument.value
-    for argument in call.args:
-        if argument.keyword is not None:
-            given[argument.keyword] = argument.value
-    return given
 
 
 def _bindings(point: Point) -> Iterator[tuple[Path, _Bound]]:

@@ -1,0 +1,356 @@
+"""What one rank writes: by which call, under which test, and how the path is written.
+
+The write may be in a function that is called under the test, here or in another file. Its path is
+then what the caller would write for it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from distlint.analyzer import ir
+from distlint.analyzer.static.arguments import passed_by_name, run_by
+from distlint.analyzer.static.guards.rank_tests import asks_rank
+from distlint.analyzer.static.names import Around, Scope, calls_of, expressions_in, names_given
+from distlint.analyzer.static.objects.objects import Objects
+from distlint.analyzer.static.objects.sites import CallSite
+from distlint.analyzer.static.reaching_definitions import path_of
+from distlint.rules.checkpoints._all_ranks import LOOKS
+from distlint.rules.setup._order import tests_around
+
+MEETS = re.compile(
+    r"barrier|wait|synchron|broadcast|reduce|gather|scatter|rendezvous|\bDDP\b|Parallel|prepare"
+    r"|first|FSDP|fully_shard|sleep|exists|isfile|isdir|destroy|spawn|fit|launch|init"
+)
+"""Calls behind which the file is there: the ranks meet, or look for it themselves."""
+
+ONLY_LOOK = frozenset({"exists", "isfile", "isdir", "sleep"})
+"""Those of them by which the ranks do not meet."""
+
+WRITES = {"torch.save": 1, "numpy.save": 0, "numpy.savez": 0, "safetensors.torch.save_file": 1}
+MAKES = {"os.makedirs": 0, "os.mkdir": 0}
+READS = {"torch.load": 0, "numpy.load": 0, "safetensors.torch.load_file": 0, "open": 0}
+_CALLED = frozenset(name.rpartition(".")[2] for name in (*WRITES, *MAKES, "open"))
+_USES = frozenset(name.rpartition(".")[2] for name in (*READS, *WRITES))
+_JOINED = {
+    True: {("!=", -1), (">", -1), (">=", 0), ("is not", None), ("!=", None)},
+    False: {("==", -1), ("<=", -1), ("<", 0), ("is", None), ("==", None)},
+}
+"""Comparisons of the rank that tell a run of many processes, by holding or by not holding."""
+
+_DEPTH = 3
+"""How many functions lead from the test to the write, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """A path that a function uses, as one of its callers writes it.
+
+    ``owner`` is the class whose objects keep the path, where it is not the caller's own ``self``.
+    """
+
+    path: ir.Expr
+    makes: bool = False
+    owner: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A write of one rank, or the call that leads to it, and the place of the test around it."""
+
+    site: CallSite
+    around: tuple[Around, ...]
+    used: Used
+
+    @property
+    def path(self) -> ir.Expr:
+        return self.used.path
+
+
+def guarded_writes(writers: Writers) -> Iterator[Write]:
+    """The writes under a test of the rank, and then the calls of functions that write.
+
+    With the calls of functions that test the rank themselves.
+    """
+    objects = writers.objects
+    for site in objects.calls(_CALLED):
+        used = written_by(objects, site)
+        around = _place_of_test(site)
+        if used is not None and around is not None:
+            yield Write(site, around, used)
+    for scope in _scopes_that_use(objects):
+        for point in objects.points_in(scope):
+            for call in calls_of(point.statement):
+                yield from _written_through(writers, CallSite(call, point))
+
+
+def _written_through(writers: Writers, site: CallSite) -> Iterator[Write]:
+    """What one rank writes in the function that a call runs."""
+    objects = writers.objects
+    is_here = objects.callee(site) is not None
+    if written_by(objects, site) is not None or not (is_here or writers.is_given_path(site)):
+        return
+    around = _place_of_test(site)
+    if around is not None:
+        if _is_for_one(site):
+            for used in writers.through(objects, site, is_tested=False):
+                yield Write(site, around, used)
+    elif not _may_be_for_some(site):
+        for used in writers.through(objects, site, is_tested=True):
+            yield Write(site, site.point.around, used)
+
+
+def _scopes_that_use(objects: Objects) -> Iterator[Scope]:
+    """Where something may be read or written, or a function is named that does."""
+    names = {*_USES, *(f.name for f in objects.module.functions if not _USES.isdisjoint(f.tokens))}
+    for scope in objects.names.scopes:
+        tokens = scope.function.tokens if scope.function is not None else objects.module.tokens
+        if not names.isdisjoint(tokens):
+            yield scope
+
+
+def written_by(objects: Objects, site: CallSite) -> Used | None:
+    """What a call writes itself."""
+    if site.name not in _CALLED and site.name not in objects.module.aliases:
+        return None
+    called = objects.called(site) or site.name
+    position = WRITES.get(called, MAKES.get(called))
+    if called == "open":
+        mode = objects.constant(objects.argument(site, "mode", 1), site.point, "r")
+        position = 0 if isinstance(mode, str) and "w" in mode else None
+    path = positional(site.call, position)
+    return Used(path, called in MAKES) if path is not None else None
+
+
+def _used_by(objects: Objects, site: CallSite) -> ir.Expr | None:
+    """The path that a call reads or writes."""
+    called = objects.called(site) or site.name
+    return positional(site.call, {**WRITES, **READS}.get(called))
+
+
+class Writers:
+    """The functions that calls of a module lead to and that write, each read once."""
+
+    def __init__(self, objects: Objects) -> None:
+        self.objects = objects
+        self._paths = [
+            part
+            for site in objects.calls(_USES)
+            if (path := _used_by(objects, site)) is not None
+            for part in expressions_in(path)
+            if isinstance(part, ir.Expr)
+        ]
+        self._known: dict[tuple[ir.Function, bool, int], tuple[Used, ...]] = {}
+
+    def is_given_path(self, site: CallSite) -> bool:
+        """Is a call given a path that the module uses, or what one is made of?"""
+        return any(
+            same(argument.value, part) for argument in site.call.args for part in self._paths
+        )
+
+    def through(
+        self, objects: Objects, site: CallSite, *, is_tested: bool, depth: int = _DEPTH
+    ) -> Iterator[Used]:
+        """What the function that a call runs writes, as the caller would write it.
+
+        On each rank that runs it, or, where ``is_tested``, on the one that it picks.
+        """
+        run = run_by(objects, site) if depth else None
+        for used in self._of(*run, is_tested, depth) if run is not None else ():
+            handed = handed_by(used, *run, objects, site) if run is not None else None
+            if handed is not None:
+                yield handed
+
+    def _of(
+        self, where: Objects, function: ir.Function, is_tested: bool, depth: int
+    ) -> tuple[Used, ...]:
+        key = (function, is_tested, depth)
+        if key not in self._known:
+            self._known[key] = ()  # the answer for a function that calls itself
+            self._known[key] = tuple(self._found(where, function, is_tested, depth))
+        return self._known[key]
+
+    def _found(
+        self, where: Objects, function: ir.Function, is_tested: bool, depth: int
+    ) -> Iterator[Used]:
+        scope = where.scope_of(function)
+        points = where.points_in(scope) if scope is not None else ()
+        sites = [CallSite(call, point) for point in points for call in calls_of(point.statement)]
+        if any(MEETS.search(each.name) and each.name not in ONLY_LOOK for each in sites):
+            return
+        found = [used for each in sites for used in self._at(where, each, is_tested, depth)]
+        if found and not any(may_meet(where, e) for e in sites if e.name not in ONLY_LOOK):
+            yield from found
+
+    def _at(self, where: Objects, site: CallSite, is_tested: bool, depth: int) -> Iterator[Used]:
+        """What a call in a function writes, itself or through another one."""
+        own = written_by(where, site)
+        if not is_tested and own is not None:
+            if not _may_be_for_some(site):
+                yield own
+            return
+        is_one = is_tested and _place_of_test(site) is not None and _is_for_one(site)
+        if own is not None:
+            if is_one:
+                yield own
+        elif is_one or not _may_be_for_some(site):
+            if not isinstance(where.callee(site), ir.Function):
+                return  # no second file
+            is_still = is_tested and not is_one
+            yield from self.through(where, site, is_tested=is_still, depth=depth - 1)
+
+
+def handed_by(
+    used: Used, where: Objects, function: ir.Function, objects: Objects, site: CallSite
+) -> Used | None:
+    """A path of a function, as a call of it would write it; None if that cannot be written."""
+    path = _spelled(used.path, where, function)
+    names = ir.names_in(path)
+    own = names & (function.locals | {param.name for param in function.params})
+    if used.owner:
+        return used
+    receiver = site.call.func.value if isinstance(site.call.func, ir.Attribute) else None
+    if "self" in own and path_of(receiver) != ("self",):
+        return Used(path, used.makes, function.owner) if own == {"self"} else None
+    passed = passed_by_name(function, site.call)
+    scope = where.scope_of(function)
+    if passed is None or scope is None:
+        return None
+    changed = {n for point in where.points_in(scope) for n in names_given(point.statement)}
+    given = {n: value for n, value in passed.items() if value is not None and n not in changed}
+    given["self"] = ir.Name("self")
+    if not own <= set(given):
+        return None
+    if where is not objects and not all(_is_same(n, where, objects, site) for n in names - own):
+        return None
+    return Used(_replaced(path, given), used.makes)
+
+
+def _spelled(path: ir.Expr, where: Objects, function: ir.Function) -> ir.Expr:
+    """A path, or what the one assignment to its variable gives it."""
+    scope = where.scope_of(function)
+    if not isinstance(path, ir.Name) or scope is None:
+        return path
+    giving = [p for p in where.points_in(scope) if path.id in names_given(p.statement)]
+    statement = giving[0].statement if len(giving) == 1 else None
+    is_param = any(param.name == path.id for param in function.params)
+    return statement.value if isinstance(statement, ir.Assign) and not is_param else path
+
+
+def _is_same(name: str, where: Objects, objects: Objects, site: CallSite) -> bool:
+    """Do two files import the same under a name?"""
+    there = where.names.origin(name, where.names.scopes[0])
+    return there is not None and there == objects.names.origin(name, site.point.scope)
+
+
+def _replaced(node: ir.Expr, given: dict[str, ir.Expr]) -> ir.Expr:
+    """An expression with other expressions for its variables."""
+    if isinstance(node, ir.Name):
+        return given.get(node.id, node)
+    if isinstance(node, ir.Attribute):
+        return replace(node, value=_replaced(node.value, given))
+    if isinstance(node, ir.Call):
+        args = tuple(replace(each, value=_replaced(each.value, given)) for each in node.args)
+        return replace(node, func=_replaced(node.func, given), args=args)
+    if isinstance(node, ir.Binary):
+        return replace(node, left=_replaced(node.left, given), right=_replaced(node.right, given))
+    if isinstance(node, ir.Format):
+        return replace(node, parts=tuple(_replaced(part, given) for part in node.parts))
+    return node if given.keys().isdisjoint(ir.names_in(node)) else ir.Opaque(0)
+
+
+def positional(call: ir.Call, position: int | None) -> ir.Expr | None:
+    if position is None or len(call.args) <= position:
+        return None
+    argument = call.args[position]
+    return None if argument.star or argument.keyword else argument.value
+
+
+def _place_of_test(site: CallSite) -> tuple[Around, ...] | None:
+    """The place of the test of the rank that a call stands under, or the call's own behind one."""
+    around = site.point.around
+    for level in range(len(around) - 1, 0, -1):
+        here = around[level]
+        if isinstance(here.owner, ir.If) and here.block is here.owner.body:
+            if _asks_for_the_rank(here.owner.test) and not here.owner.orelse:
+                return around[:level]
+    return around if left_before(site) else None
+
+
+def _may_be_for_some(site: CallSite) -> bool:
+    """Does a test of the rank stand around a call, or one that leaves before it?"""
+    return any(map(asks_rank, tests_around(site.point))) or left_before(site)
+
+
+def _is_for_one(site: CallSite) -> bool:
+    """Does a test pick the ranks that come to a call?"""
+    return left_before(site) or any(
+        isinstance(here.owner, ir.If)
+        and here.block is here.owner.body
+        and picks(here.owner.test, True)
+        for here in site.point.around
+    )
+
+
+def left_before(site: CallSite) -> bool:
+    """Have the other ranks left the function before a call: ``if rank != 0: return``?"""
+    return any(
+        isinstance(each, ir.If)
+        and not each.orelse
+        and picks(each.test, True)
+        and each.body
+        and isinstance(each.body[-1], ir.Return)
+        for here in site.point.around
+        for each in here.block[: here.index]
+    )
+
+
+def _asks_for_the_rank(test: ir.Expr) -> bool:
+    """Is a condition about the rank, and not about the file of one: ``exists(rank_dir)``?"""
+    if isinstance(test, ir.Not):
+        return _asks_for_the_rank(test.value)
+    if isinstance(test, ir.BoolOp):
+        return any(map(_asks_for_the_rank, test.values))
+    return asks_rank(test) and not (isinstance(test, ir.Call) and ir.last_name(test.func) in LOOKS)
+
+
+def picks(test: ir.Expr, holds: bool) -> bool:
+    """Is a condition about the rank, and not about there being one: ``local_rank != -1``?"""
+    if isinstance(test, ir.BoolOp) and test.op == ("and" if holds else "or"):
+        return any(picks(value, holds) for value in test.values)
+    if isinstance(test, ir.Compare) and len(test.ops) == 1:
+        right, sign = test.rights[0], 1
+        if isinstance(right, ir.Unary) and right.op == "-":
+            right, sign = right.value, -1
+        bound = right.value if isinstance(right, ir.Literal) else ...
+        if (test.ops[0], sign * bound if isinstance(bound, int) else bound) in _JOINED[holds]:
+            return False
+    return asks_rank(test)
+
+
+def may_meet(objects: Objects, site: CallSite) -> bool:
+    """May the ranks meet in a call, or in the function that it runs?"""
+    if MEETS.search(ir.last_name(site.call.func)):
+        return True
+    run = run_by(objects, site)
+    return run is not None and any(map(MEETS.search, run[1].tokens))
+
+
+def same(left: object, right: object) -> bool:
+    """Are two expressions written alike?"""
+    if type(left) is not type(right):
+        return False
+    if isinstance(left, ir.Name) and isinstance(right, ir.Name):
+        return left.id == right.id
+    if isinstance(left, ir.Literal) and isinstance(right, ir.Literal):
+        return bool(left.value == right.value)
+    if isinstance(left, ir.Attribute) and isinstance(right, ir.Attribute):
+        return left.attr == right.attr and same(left.value, right.value)
+    first, second = list(ir.children(left)), list(ir.children(right))
+    return (
+        len(first) == len(second) > 0
+        and isinstance(left, (ir.Call, ir.Argument, ir.Format, ir.Binary, ir.Subscript))
+        and all(same(a, b) for a, b in zip(first, second, strict=True))
+    )

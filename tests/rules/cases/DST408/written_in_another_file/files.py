@@ -1,0 +1,5 @@
+import torch
+
+
+def write(model, path):
+    torch.save(model.state_dict(), path)
