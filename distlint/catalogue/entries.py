@@ -328,10 +328,14 @@ class Gradients:
 
 @dataclass(frozen=True, slots=True)
 class Neutral:
-    """A name that looks as if it communicated with all ranks and does not."""
+    """A name that looks as if it communicated with all ranks and does not.
+
+    One that ``reports`` shows or logs what it is given, on the first process only.
+    """
 
     name: str
     framework: str
+    reports: bool = False
     note: str = ""
 
 

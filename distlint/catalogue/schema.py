@@ -333,7 +333,7 @@ TABLES: Mapping[str, Table] = {
         {"enabled": _flag, "enabled_by": _text, "params": _texts},
         of_params=("enabled_by",),
     ),
-    "neutral": Table(Neutral, _CALL, {"note": _text}),
+    "neutral": Table(Neutral, _CALL, {"reports": _flag, "note": _text}),
     "retired": Table(
         Retired,
         _NAME,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -12,7 +13,7 @@ from distlint.analyzer.static.names import Scope, calls_of, expressions_in, node
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.objects.sites import CallSite, Origin
 from distlint.analyzer.static.reaching_definitions import Path, Point, path_of
-from distlint.rules.setup._order import tests_around
+from distlint.rules.setup._order import last_of, tests_around
 from distlint.rules.training import (
     LOADER,
     draws_from,
@@ -27,6 +28,19 @@ _TOLD = frozenset({"update", "append", "extend", "add"})
 """Methods by which an object takes a value."""
 
 _NUMBER_OF = frozenset({"float", "round", "int"})
+_MEANS = frozenset({"mean", "fmean", "nanmean", "average"})
+_COLLECTS = frozenset(
+    {
+        "stack", "cat", "concat", "concatenate", "hstack", "tensor", "as_tensor", "Tensor", "array",
+        "asarray", "FloatTensor",
+    }
+)  # fmt: skip
+"""Functions that make one array of what a list holds."""
+
+_NAMED = re.compile(r"load(er)?s?$|(^|_)dl$")
+"""What a variable is called that holds a loader."""
+
+_FILLS = frozenset({"append", "extend"})
 
 
 class Shards:
@@ -57,9 +71,20 @@ class Shards:
         if entry is None or entry.returns is None or LOADER not in (entry.returns.converts or ()):
             return False
         index = origin.item or 0
-        return index < len(call.args) and any(
-            made.site is not None and self._objects.is_call_to(made.site, LOADER)
-            for made in self._objects.origins(call.args[index].value, origin.point)
+        if index >= len(call.args):
+            return False
+        given = call.args[index].value
+        made = self._objects.origins(given, origin.point)
+        name = last_of(given.func if isinstance(given, ir.Call) else given)
+        return any(
+            each.site is not None and self._objects.is_call_to(each.site, LOADER) for each in made
+        ) or (bool(_NAMED.search(name)) and all(map(self._is_unknown, made)))
+
+    def _is_unknown(self, origin: Origin) -> bool:
+        """Is it what code that is not in sight has made, which only the name tells of?"""
+        node = origin.node
+        return isinstance(node, ir.Name) or (
+            isinstance(node, ir.Call) and not self._objects.called(CallSite(node, origin.point))
         )
 
 
@@ -79,24 +104,106 @@ def means_of_shards(objects: Objects) -> Iterator[Mean]:
     shards, told = Shards(objects), set[tuple[int, str]]()
     for point in sorted(objects.points, key=lambda each: each.statement.site):
         for node in nodes_of(point.statement):
-            total = total_of(node.left) if isinstance(node, ir.Binary) else None
-            if total is None or node.op != "/" or (id(point.scope), total) in told:
+            total = _averaged(objects, shards, node, point)
+            if total is None or (id(point.scope), total) in told:
                 continue
-            used = _use_of(objects, shards, total, node, point)
+            flow = Flow(objects, point.scope, total)
+            used = None if flow.meets() else flow.used_by_one(node)
             if used is not None:
                 told.add((id(point.scope), total))
                 yield Mean(point, used)
                 break
 
 
-def _use_of(
-    objects: Objects, shards: Shards, total: str, mean: ir.Binary, point: Point
-) -> int | None:
-    """Where one rank makes use of a quotient, if that is the mean of its part."""
-    if not _is_local(objects, shards, total, mean.right, point):
+def _averaged(objects: Objects, shards: Shards, node: ir.Expr, point: Point) -> str | None:
+    """The sum, or the collected values, of which an expression is the mean over one rank's part."""
+    if isinstance(node, ir.Binary) and node.op == "/":
+        total = total_of(node.left)
+        if total is not None:
+            return total if _is_local(objects, shards, total, node.right, point) else None
+        values = _collection(_summed(node.left))
+        count = node.right.args if isinstance(node.right, ir.Call) else ()
+        if path_of(getattr(node.right, "func", None)) != ("len",) or not count:
+            return None
+        if _collection(count[0].value) != values and (count[0].value, point) not in shards:
+            return None
+    else:
+        values = _collection(_mean_over(objects, node, point))
+    is_own = values is not None and _is_collected(objects, shards, values, point)
+    return values if is_own else None
+
+
+def _summed(node: ir.Expr) -> ir.Expr | None:
+    """The values in ``sum(values)``."""
+    if isinstance(node, ir.Call) and ir.last_name(node.func) == "sum" and len(node.args) == 1:
+        return node.args[0].value
+    return None
+
+
+def _mean_over(objects: Objects, node: ir.Expr, point: Point) -> ir.Expr | None:
+    """The values in ``values.mean()`` or ``np.mean(values)``."""
+    if not isinstance(node, ir.Call) or ir.last_name(node.func) not in _MEANS:
         return None
-    flow = Flow(objects, point.scope, total)
-    return None if flow.meets() else flow.used_by_one(mean)
+    if isinstance(node.func, ir.Attribute) and not node.args:
+        return node.func.value
+    is_function = objects.names.dotted(node.func, point.scope) is not None
+    return node.args[0].value if is_function and len(node.args) == 1 else None
+
+
+def _collection(node: ir.Expr | None) -> str | None:
+    """The variable in ``values``, ``torch.stack(values)`` or ``values.cpu()``."""
+    while isinstance(node, ir.Call):
+        if ir.last_name(node.func) in _COLLECTS and node.args:
+            node = node.args[0].value
+        elif isinstance(node.func, ir.Attribute) and not node.args:
+            node = node.func.value
+        else:
+            return None
+    return node.id if isinstance(node, ir.Name) else None
+
+
+def _is_collected(objects: Objects, shards: Shards, name: str, point: Point) -> bool:
+    """Are values put into a variable in a loop over one rank's part, which is over at a place?"""
+    around = {here.owner for here in point.around}
+    return any(
+        loop not in around
+        and ((loop.iterable, at) in shards or (_inner(loop.iterable), at) in shards)
+        and _evaluates(loop, at)
+        and _is_of_items(objects, loop, name, point)
+        for loop, at in _filling(objects, point.scope, name)
+    )
+
+
+def _is_of_items(objects: Objects, loop: ir.For, name: str, point: Point) -> bool:
+    """Does a value come of the batches of a loop, and not of a clock?"""
+    return Flow(objects, point.scope, name).comes_from(ir.names_bound(loop.target))
+
+
+def _filling(objects: Objects, scope: Scope, name: str) -> Iterator[tuple[ir.For, Point]]:
+    """The loops in which a function puts values into a list, or into places of an array."""
+    for point in objects.points_in(scope):
+        if any(target == name for target in _filled(point.statement)):
+            yield from _loops_at(point)
+
+
+def _filled(statement: ir.Stmt) -> Iterator[str]:
+    if isinstance(statement, ir.Assign):
+        for target in statement.targets:
+            if isinstance(target, ir.Subscript) and isinstance(target.value, ir.Name):
+                yield target.value.id
+    elif isinstance(statement, ir.Evaluate) and isinstance(statement.value, ir.Call):
+        func = statement.value.func
+        if isinstance(func, ir.Attribute) and func.attr in _FILLS:
+            if isinstance(func.value, ir.Name):
+                yield func.value.id
+
+
+def _loops_at(point: Point) -> Iterator[tuple[ir.For, Point]]:
+    """The ``for`` loops around a statement, and their places."""
+    for loop in loops_around(point):
+        if isinstance(loop, ir.For):
+            depth = next(n for n, h in enumerate(point.around) if h.owner is loop)
+            yield loop, Point(point.scope, point.around[:depth])
 
 
 def total_of(node: ir.Expr) -> str | None:
@@ -114,7 +221,7 @@ def _is_local(objects: Objects, shards: Shards, total: str, count: ir.Expr, poin
     for loop, at in loops.values():
         if (loop.iterable, at) not in shards and (_inner(loop.iterable), at) not in shards:
             continue
-        if not _evaluates(loop, at):
+        if not _evaluates(loop, at) or not _is_of_items(objects, loop, total, point):
             continue
         if isinstance(count, ir.Call) and path_of(count.func) == ("len",) and count.args:
             return (count.args[0].value, point) in shards
@@ -130,10 +237,8 @@ def _adding(objects: Objects, scope: Scope, name: str) -> Iterator[tuple[ir.For,
     for point in objects.points_in(scope):
         statement = point.statement
         if isinstance(statement, ir.AugAssign) and path_of(statement.target) == (name,):
-            for loop in loops_around(point):
-                if statement.op.startswith("+") and isinstance(loop, ir.For):
-                    depth = next(n for n, h in enumerate(point.around) if h.owner is loop)
-                    yield loop, Point(scope, point.around[:depth])
+            if statement.op.startswith("+"):
+                yield from _loops_at(point)
 
 
 def _inner(iterable: ir.Expr) -> ir.Expr:
@@ -154,10 +259,15 @@ def _calls_in(block: ir.Block) -> Iterator[ir.Call]:
 
 
 class Flow:
-    """What a variable of a function comes from, and what comes of it."""
+    """What a variable of a function comes from, and what comes of it.
 
-    def __init__(self, objects: Objects, scope: Scope, name: str) -> None:
-        self._objects, self._scope = objects, scope
+    What the call ``made_by`` is given is no source of it: that has been looked into.
+    """
+
+    def __init__(
+        self, objects: Objects, scope: Scope, name: str, made_by: ir.Call | None = None
+    ) -> None:
+        self._objects, self._scope, self._made_by = objects, scope, made_by
         self._points = sorted(objects.points_in(scope), key=lambda each: each.statement.site)
         self.made: set[Path] = {(name,)}
         self._sources: set[Path] = {(name,)}
@@ -191,6 +301,8 @@ class Flow:
         stack: list[object] = [node]
         while stack:
             item = stack.pop()
+            if item is self._made_by:
+                continue
             if isinstance(item, ir.Call):
                 stack += [argument.value for argument in item.args]
                 is_known = self._objects.names.dotted(item.func, self._scope) is not None
@@ -200,6 +312,16 @@ class Flow:
                 yield path
             else:
                 stack.extend(ir.children(item))
+
+    def comes_from(self, names: frozenset[str]) -> bool:
+        """Is the variable made of one of these, in however many steps?"""
+        found, size = set(self._sources), -1
+        while len(found) > size:
+            size = len(found)
+            for targets, values in map(self._moved, (point.statement for point in self._points)):
+                if not targets.isdisjoint(found):
+                    found |= values
+        return any(path[0] in names for path in found)
 
     def meets(self) -> bool:
         """Do the ranks put together what it is made of, or what is made of it?"""
@@ -219,19 +341,30 @@ class Flow:
             called = there[1] if there is not None else None
         return isinstance(called, ir.Function) and any(map(is_agreement, called.tokens))
 
-    def used_by_one(self, mean: ir.Binary | None) -> int | None:
+    def used_by_one(self, mean: ir.Expr | None) -> int | None:
         """Where one rank decides by it or tells it, here or where a function is called."""
         for point in self._points:
             statement = point.statement
             tests = list(tests_around(point))
             if isinstance(statement, ir.If):
                 tests.append(statement.test)
-            if not any(map(asks_rank, tests)):
-                continue
-            for node in nodes_of(statement):
+            if any(map(asks_rank, tests)):
+                parts = nodes_of(statement)
+            else:
+                parts = tuple(part for each in self._reported(point) for part in each)
+            for node in parts:
                 if node is mean or (isinstance(node, ir.Expr) and path_of(node) in self.made):
                     return statement.site
         return self._used_by_callers()
+
+    def _reported(self, point: Point) -> Iterator[Iterator[ir.Expr]]:
+        """What is given to a function of a framework that reports on the first process only."""
+        for call in calls_of(point.statement):
+            entry = self._objects.catalogue.lookup(
+                self._objects.called(CallSite(call, point)) or "?"
+            )
+            if entry is not None and entry.neutral is not None and entry.neutral.reports:
+                yield from (expressions_in(each.value) for each in call.args)
 
     def _used_by_callers(self) -> int | None:
         function = self._scope.function
@@ -244,7 +377,7 @@ class Flow:
             statement = site.point.statement
             for target in statement.targets if isinstance(statement, ir.Assign) else ():
                 for name in ir.names_bound(target):
-                    flow = Flow(self._objects, site.point.scope, name)
+                    flow = Flow(self._objects, site.point.scope, name, site.call)
                     used = None if flow.meets() else flow.used_by_one(None)
                     if used is not None and site.point.scope is not self._scope:
                         return used

@@ -83,7 +83,8 @@ class LocalMetricAsGlobal(SourceRule):
       never reduced.
     - As info: a mean over the part of such a loader, in an evaluation, that is never reduced and
       by which one rank then decides, or which it reports: the best checkpoint, the validation
-      accuracy. Frameworks that shard a loader themselves count as well.
+      accuracy. It may be a sum divided by a count, or a mean of values that were collected in a
+      list or a tensor. Frameworks that shard a loader themselves count as well.
     - As info: a metric that a `LightningModule` logs at the end of an epoch without `sync_dist`,
       from outputs that it collected in a list.
 

@@ -1,4 +1,4 @@
-"""What is put into a tensor by its index is not followed."""
+"""The values are put into a tensor, by their index."""
 
 import lightning as L
 import torch
