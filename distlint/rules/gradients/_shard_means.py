@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from distlint.analyzer import ir
@@ -16,6 +16,7 @@ from distlint.analyzer.static.reaching_definitions import Path, Point, path_of
 from distlint.rules.setup._order import last_of, tests_around
 from distlint.rules.training import (
     LOADER,
+    Made,
     draws_from,
     evaluates,
     is_evaluation,
@@ -48,10 +49,11 @@ class Shards:
 
     def __init__(self, objects: Objects) -> None:
         self._objects = objects
+        self._made = {loader.call: loader for loader in loaders(objects)}
         self._drawn = {
             loader.call
             for sampler in samplers(objects)
-            for loader in loaders(objects)
+            for loader in self._made.values()
             if draws_from(loader, sampler)
         }
 
@@ -62,23 +64,40 @@ class Shards:
     def _is_one(self, origin: Origin) -> bool:
         if origin.call in self._drawn:
             return True
-        call = origin.node
-        if not isinstance(call, ir.Call) or origin.attributes:
+        given = self._given(origin)
+        if given is None:
             return False
-        entry = self._objects.catalogue.lookup(
-            self._objects.called(CallSite(call, origin.point)) or "?"
-        )
-        if entry is None or entry.returns is None or LOADER not in (entry.returns.converts or ()):
-            return False
-        index = origin.item or 0
-        if index >= len(call.args):
-            return False
-        given = call.args[index].value
         made = self._objects.origins(given, origin.point)
         name = last_of(given.func if isinstance(given, ir.Call) else given)
         return any(
             each.site is not None and self._objects.is_call_to(each.site, LOADER) for each in made
         ) or (bool(_NAMED.search(name)) and all(map(self._is_unknown, made)))
+
+    def _given(self, origin: Origin) -> ir.Expr | None:
+        """What a call that shards loaders was given for a loader that it returns."""
+        call = origin.node
+        if not isinstance(call, ir.Call) or origin.attributes:
+            return None
+        entry = self._objects.catalogue.lookup(
+            self._objects.called(CallSite(call, origin.point)) or "?"
+        )
+        if entry is None or entry.returns is None or LOADER not in (entry.returns.converts or ()):
+            return None
+        index = origin.item or 0
+        return call.args[index].value if index < len(call.args) else None
+
+    def made(self, node: ir.Expr, point: Point) -> list[Made]:
+        """The calls that make such a loader, as far as they are in sight."""
+        found: list[Made] = []
+        for origin in self._objects.origins(node, point):
+            given = self._given(origin)
+            if origin.call in self._drawn:
+                calls: Sequence[ir.Call | None] = (origin.call,)
+            else:
+                there = self._objects.origins(given, origin.point) if given is not None else ()
+                calls = [each.call for each in there]
+            found += [self._made[call] for call in calls if call in self._made]
+        return found
 
     def _is_unknown(self, origin: Origin) -> bool:
         """Is it what code that is not in sight has made, which only the name tells of?"""
@@ -167,7 +186,7 @@ def _is_collected(objects: Objects, shards: Shards, name: str, point: Point) -> 
     around = {here.owner for here in point.around}
     return any(
         loop not in around
-        and ((loop.iterable, at) in shards or (_inner(loop.iterable), at) in shards)
+        and ((loop.iterable, at) in shards or (inner_of(loop.iterable), at) in shards)
         and _evaluates(loop, at)
         and _is_of_items(objects, loop, name, point)
         for loop, at in _filling(objects, point.scope, name)
@@ -219,7 +238,7 @@ def _is_local(objects: Objects, shards: Shards, total: str, count: ir.Expr, poin
     """Is a sum of one rank divided by the number of batches, or samples, of that rank?"""
     loops = {loop.site: (loop, at) for loop, at in _adding(objects, point.scope, total)}
     for loop, at in loops.values():
-        if (loop.iterable, at) not in shards and (_inner(loop.iterable), at) not in shards:
+        if (loop.iterable, at) not in shards and (inner_of(loop.iterable), at) not in shards:
             continue
         if not _evaluates(loop, at) or not _is_of_items(objects, loop, total, point):
             continue
@@ -241,7 +260,7 @@ def _adding(objects: Objects, scope: Scope, name: str) -> Iterator[tuple[ir.For,
                 yield from _loops_at(point)
 
 
-def _inner(iterable: ir.Expr) -> ir.Expr:
+def inner_of(iterable: ir.Expr) -> ir.Expr:
     """The loader in ``enumerate(tqdm(loader))``."""
     while isinstance(iterable, ir.Call) and iterable.args:
         iterable = iterable.args[0].value

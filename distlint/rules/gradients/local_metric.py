@@ -18,6 +18,7 @@ from distlint.analyzer.static.reaching_definitions import Path, Point, holds, pa
 from distlint.fixers import names
 from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule
+from distlint.rules.gradients._sample_counts import counted_fields
 from distlint.rules.gradients._shard_means import Flow, Shards, means_of_shards, total_of
 from distlint.rules.training import evaluates, is_evaluation
 from distlint.source.finding import Finding, Fix, Related, Severity
@@ -85,6 +86,9 @@ class LocalMetricAsGlobal(SourceRule):
       by which one rank then decides, or which it reports: the best checkpoint, the validation
       accuracy. It may be a sum divided by a count, or a mean of values that were collected in a
       list or a tensor. Frameworks that shard a loader themselves count as well.
+    - As info: `len(batch)` that is added to a count of samples where a batch is a tuple or dict of
+      tensors, so that it is their number: in a loop over a loader that gives each rank a part and
+      joins samples in the default way.
     - As info: a metric that a `LightningModule` logs at the end of an epoch without `sync_dist`,
       from outputs that it collected in a list.
 
@@ -305,6 +309,14 @@ assert mean == 1.0, f"the mean of ones is {mean}"
                 related=(Related("one rank counts on it here", locator.place(mean.used)),),
                 effect="one rank decides or reports by its own part",
                 help="Reduce the sum and the count over all ranks before dividing",
+            )
+        for statement, name in counted_fields(objects):
+            yield self.finding(
+                message=f"`len({name})` is the number of tensors in a batch, not of samples",
+                severity=Severity.INFO,
+                place=locator.place(statement.site),
+                effect="each batch counts the same in the metric, on every rank",
+                help="Use the length of one of its tensors",
             )
         for point in _local_means(objects):
             yield self.finding(
