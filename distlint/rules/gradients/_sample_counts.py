@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import expressions_in, names_given, nodes_of
-from distlint.analyzer.static.objects import Objects
+from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.reaching_definitions import Point, path_of
 from distlint.rules.gradients._shard_means import Shards, inner_of
 

@@ -41,6 +41,11 @@ if TYPE_CHECKING:
 
 _WINDOW = re.compile(r"accum|sync_gradients|micro|boundary|update_freq|do_step|should_step|is_last")
 _BY_HAND = frozenset({"manual_backward", "automatic_optimization", "backward", "toggle_optimizer"})
+_WORK = frozenset({*BACKWARD, "step", "zero_grad", "grad"})
+"""What a function that only clips does not speak of."""
+
+_DEPTH = 2
+"""How many functions may lead to a clip."""
 
 
 class ClipBeforeLastBackward(SourceRule):
@@ -82,7 +87,8 @@ class ClipBeforeLastBackward(SourceRule):
       once for several of them.
     - `accelerator.clip_grad_norm_` inside `accelerator.accumulate(...)` that is not guarded by
       `accelerator.sync_gradients`.
-    - A clip before the backward pass, in a loop or a function that also zeroes the gradients.
+    - A clip before the backward pass, in a loop or a function that also zeroes the gradients; also
+      the call of a function of the same file that clips.
     - A clip in `training_step` of a `LightningModule` with automatic optimization: it runs before
       the backward pass.
 
@@ -277,16 +283,29 @@ class Net(L.LightningModule):
                 yield from self._in_vain(objects, clip, locator)
 
     def _in_vain(self, objects: Objects, clip: CallSite, locator: Locator) -> Iterator[Finding]:
-        backward = _backward_behind(objects, clip)
-        if backward is not None:
-            yield self.finding(
-                message="gradients are clipped before the backward pass",
-                severity=Severity.WARNING,
-                place=locator.place(clip.call.site),
-                related=(Related("backward pass", locator.place(backward.call.site)),),
-                effect="the gradients are not clipped",
-                help="Clip between `backward()` and `optimizer.step()`",
-            )
+        for site in (clip, *_calls_that_clip(objects, clip, _DEPTH)):
+            backward = _backward_behind(objects, site)
+            if backward is not None:
+                yield self.finding(
+                    message="gradients are clipped before the backward pass",
+                    severity=Severity.WARNING,
+                    place=locator.place(site.call.site),
+                    related=(Related("backward pass", locator.place(backward.call.site)),),
+                    effect="the gradients are not clipped",
+                    help="Clip between `backward()` and `optimizer.step()`",
+                )
+
+
+def _calls_that_clip(objects: Objects, clip: CallSite, depth: int) -> Iterator[CallSite]:
+    """The calls of a function that clips, and neither makes gradients nor uses them."""
+    function = clip.point.scope.function
+    if function is None or not depth or not _WORK.isdisjoint(function.tokens):
+        return
+    if depth == _DEPTH and next(objects.calls_in(clip.point.scope, CLIP_NAMES)) != clip:
+        return  # the function counts once
+    for caller in objects.callers(function):
+        yield caller
+        yield from _calls_that_clip(objects, caller, depth - 1)
 
 
 def _guarded(clip: CallSite, draft: Draft) -> Fix:
