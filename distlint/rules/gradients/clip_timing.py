@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.names import calls_of
+from distlint.analyzer.static.names import Scope, calls_of
 from distlint.analyzer.static.objects.objects import Objects, objects_of
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Point, path_of
@@ -461,6 +461,17 @@ def _backward_behind(objects: Objects, clip: CallSite) -> CallSite | None:
     return None if turn.may_have_gradients() else first
 
 
+@lru_cache(maxsize=16)
+def _passes_of(objects: Objects, scope: Scope) -> tuple[CallSite, ...]:
+    """The backward passes of a function, in the order of the source."""
+    found = (
+        site
+        for site in objects.calls_in(scope, BACKWARD)
+        if isinstance(site.call.func, ir.Attribute)
+    )
+    return tuple(sorted(found, key=lambda site: site.point.statement.site))
+
+
 class _Turn:
     """One turn of the loop that a clip stands in, or one call of its function."""
 
@@ -480,8 +491,13 @@ class _Turn:
 
     def first_pass(self) -> CallSite | None:
         """The first backward pass of the turn."""
-        found = (site for site in self.calls(BACKWARD) if isinstance(site.call.func, ir.Attribute))
-        return min(found, key=self.place, default=None)
+        passes = _passes_of(self._objects, self._clip.point.scope)
+        found = (
+            site
+            for site in passes
+            if self._is_inside(site.point) and not exclude(site.point, self._clip.point)
+        )
+        return next(found, None)
 
     def _is_inside(self, point: Point) -> bool:
         return self._loop is None or any(here.owner is self._loop for here in point.around)

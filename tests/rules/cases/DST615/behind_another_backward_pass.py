@@ -77,26 +77,14 @@ def gradients_by_hand(model, loader, optimizer):
         optimizer.step()
 
 
-def two_passes(model, future, current, optimizer, steps):
-    for step in range(steps):
-        for x in future:
-            model(x).mean().backward()
-        clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.keep_gradients()
+def two_rounds_of_parts(model, loader, optimizer, scaler):
+    for parts in loader:
+        for x in parts:
+            scaler.scale(model(x).mean()).backward()
+        if model.clips:
+            clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.remember()
         optimizer.zero_grad()
-        for x in current:
-            model(x).mean().backward()
-        clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        optimizer.zero_grad()
-
-
-def first_pass_in_a_branch(model, batches, optimizer, warm):
-    for x in batches:
-        if warm:
-            model(x).sum().backward()
-        clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.keep_gradients()
-        optimizer.zero_grad()
-        model(x).mean().backward()
+        for x in parts:
+            scaler.scale(model(x).sum()).backward()
         optimizer.step()
