@@ -17,7 +17,8 @@ from distlint.analyzer.static.reaching_definitions import holds, path_of
 from distlint.fixers import names
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.gradients._steps import backwards
+from distlint.rules.gradients._steps import BACKWARD, Backward, backwards
+from distlint.rules.memory._returned import binds, parts, through_functions
 from distlint.rules.memory._terms import Terms, carries
 from distlint.rules.training import leaves_no_gradient, loops_around
 from distlint.source.finding import Finding, Fix, Related, Severity
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from distlint.analyzer.static.objects.objects import Objects
     from distlint.analyzer.static.reaching_definitions import Path
     from distlint.catalogue.catalogue import Catalogue
-    from distlint.rules.gradients._steps import Backward
     from distlint.source.document import Document
 
 _KEEPS = frozenset({"append", "extend", "appendleft"})
@@ -79,8 +79,8 @@ class GraphAccumulation(SourceRule):
     `backward()` is called in the same loop on that loss, or on `loss + other`, and not on what is
     accumulated. Where a function of the project adds the terms up, or returns them beside their
     sum, it is looked into. The mean of a loss counts as well, and a variable that holds nothing
-    else. Also `meter.update(loss)`, if the method, in this file or another one of the
-    project, does the same.
+    else. So does a loss that a function of the same file returns after its backward pass. Also
+    `meter.update(loss)`, if the method, in this file or another one of the project, does the same.
 
     ## What is not reported
 
@@ -319,11 +319,12 @@ assert loop.total.grad_fn is None, "the graphs of all steps are held"
         objects = objects_of(module, catalogue)
         summed = {path_of(each.loss) for each in backwards(objects)}
         told: set[int] = set()
-        for backward in backwards(objects):
+        for backward in (*backwards(objects), *through_functions(objects)):
             loops = list(loops_around(backward.site.point))
             if not loops:
                 continue
             loop, scope = loops[0], backward.site.point.scope
+            is_called = backward.site.name not in BACKWARD
             losses, sums, same = _losses(objects, loop, backward)
             kept_here = (
                 (statement, kept, loss)
@@ -336,7 +337,9 @@ assert loop.total.grad_fn is None, "the graphs of all steps are held"
             for statement, kept, loss in kept_here:
                 if kept in summed or kept in sums or statement.site in told:
                     continue
-                if _is_of_one_step(loops, scope, kept):
+                if _is_of_one_step(loops, scope, kept) or (
+                    is_called and _may_be_of_one_step(loops, kept)
+                ):
                     continue
                 if loss not in same and _made_plain(loop, loss, statement, backward):
                     continue
@@ -353,6 +356,26 @@ assert loop.total.grad_fn is None, "the graphs of all steps are held"
                     help=f"Use `{'.'.join(loss)}.detach()`",
                     fix=partial(_fix, statement, loss, Draft(locator, module, catalogue)),
                 )
+
+
+def _may_be_of_one_step(loops: list[Loop], kept: Path) -> bool:
+    """Is a sum begun in each turn of a loop that does not count: one over batches, perhaps?"""
+    return any(
+        isinstance(loop, ir.For) and not _is_counted(loop.iterable)
+        for loop in loops
+        if _begun_anew(loop, kept)
+    )
+
+
+def _is_counted(iterable: ir.Expr) -> bool:
+    """Does a loop go over ``range(...)``?"""
+    while isinstance(iterable, ir.Call):
+        if ir.last_name(iterable.func) in ("range", "trange"):
+            return True
+        if not iterable.args:
+            return False
+        iterable = iterable.args[0].value
+    return False
 
 
 def _losses(
@@ -407,11 +430,11 @@ def _is_one_batch(loops: list[Loop], scope: Scope) -> bool:
 
     *inside, outer = loops
     return takes_batches(outer) and all(
-        not takes_batches(loop) or _is_over_parts(loop) for loop in inside
+        not takes_batches(loop) or _is_overparts(loop) for loop in inside
     )
 
 
-def _is_over_parts(loop: Loop) -> bool:
+def _is_overparts(loop: Loop) -> bool:
     """Does a loop go over the parts of what is called a batch?"""
     return isinstance(loop, ir.For) and any(
         _ONE_BATCH.search(name) for name in ir.names_in(loop.iterable)
@@ -525,7 +548,7 @@ def _adds_up(method: ir.Function, name: str) -> bool:
         return False
     found = False
     for statement, around in placed(method.body):
-        if _binds(statement, (name,)) or any(leaves_no_gradient(here.owner) for here in around):
+        if binds(statement, (name,)) or any(leaves_no_gradient(here.owner) for here in around):
             return False
         found = found or any(kept[0] == "self" for kept in _adds(statement, (name,)))
     return found
@@ -561,7 +584,7 @@ def _begun_anew(loop: Loop, kept: Path) -> bool:
         if isinstance(statement, ir.Assign):
             for target in statement.targets:
                 own = holds(statement.value, kept)
-                if not own and any(_container(item) == kept for item in _parts(target)):
+                if not own and any(_container(item) == kept for item in parts(target)):
                     return True
         elif isinstance(statement, ir.Delete):
             if any(_container(target) == kept for target in statement.targets):
@@ -571,23 +594,13 @@ def _begun_anew(loop: Loop, kept: Path) -> bool:
                 if item.func.attr in ("clear", "pop", "popleft", "backward", "zero_", "reset"):
                     if path_of(item.func.value) == kept:
                         return True
-    return isinstance(loop, ir.For) and any(path_of(i) == kept for i in _parts(loop.target))
-
-
-def _parts(target: ir.Expr) -> tuple[ir.Expr, ...]:
-    return target.items if isinstance(target, ir.Display) else (target,)
+    return isinstance(loop, ir.For) and any(path_of(i) == kept for i in parts(loop.target))
 
 
 def _made_plain(loop: Loop, loss: Path, keeper: ir.Stmt, backward: Backward) -> bool:
     """May the loss that is kept be another value than the one that was back-propagated?"""
     there, here = backward.site.point.statement.site, keeper.site
     for statement, _ in placed(loop.body):
-        if min(there, here) < statement.site < max(there, here) and _binds(statement, loss):
+        if min(there, here) < statement.site < max(there, here) and binds(statement, loss):
             return True
     return False
-
-
-def _binds(statement: ir.Stmt, loss: Path) -> bool:
-    if isinstance(statement, ir.Assign):
-        return any(path_of(part) == loss for each in statement.targets for part in _parts(each))
-    return isinstance(statement, ir.AugAssign) and path_of(statement.target) == loss
