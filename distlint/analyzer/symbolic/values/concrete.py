@@ -8,7 +8,7 @@ from typing import Any
 
 from distlint.analyzer.symbolic.cluster import MOST_MEMBERS, MOST_RANKS, Cluster
 from distlint.analyzer.symbolic.values.facts import is_made, is_ranked
-from distlint.analyzer.symbolic.values.interning import const, ranked, world
+from distlint.analyzer.symbolic.values.interning import TABLE, const, ranked, world
 from distlint.analyzer.symbolic.values.operators import COMPARISONS, ORDER
 from distlint.analyzer.symbolic.values.types import (
     OBJECTS,
@@ -80,11 +80,11 @@ def concrete(
             return const(left.value + right.value) if op == "+" else None
         return const(function(left.value, right.value))
     if is_ranked(left) or is_ranked(right):
-        lefts, rights = vector(left, cluster.size), vector(right, cluster.size)
-        if op in COMPARISONS:
-            lefts, rights = _within(cluster, lefts, rights), _within(cluster, rights, lefts)
-            _require_constants(cluster, lefts, rights, op)
-        return ranked([_apply(op, function, a, b) for a, b in zip(lefts, rights, strict=True)])
+        key = (op, left, right, cluster.nodes, cluster.local)
+        found = TABLE.get(key)
+        if found is None:  # conditions are evaluated again for each question that they ask
+            found = TABLE[key] = _by_rank(op, function, left, right, cluster)
+        return found
     if isinstance(left, WorldSizeExpr) or isinstance(right, WorldSizeExpr):
         return _world_operation(op, function, left, right)
     if op in {"is", "is not", "==", "!="}:
@@ -92,6 +92,16 @@ def concrete(
     if op in {"in", "not in"} or isinstance(left, Seq):
         return const(function(plain(left), plain(right)))
     return None
+
+
+def _by_rank(
+    op: str, function: Callable[[Any, Any], Any], left: Value, right: Value, cluster: Cluster
+) -> Value:
+    lefts, rights = vector(left, cluster.size), vector(right, cluster.size)
+    if op in COMPARISONS:
+        lefts, rights = _within(cluster, lefts, rights), _within(cluster, rights, lefts)
+        _require_constants(cluster, lefts, rights, op)
+    return ranked([_apply(op, function, a, b) for a, b in zip(lefts, rights, strict=True)])
 
 
 HORIZON = 8
