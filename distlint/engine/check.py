@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from distlint.analyzer.project.importers import imports_beyond_python
 from distlint.engine import documents
 from distlint.engine.discovery import Target, reason
 from distlint.engine.settings import Resolver, Settings
@@ -286,9 +287,11 @@ class Session:
 
     def _passes(self, document: Document, settings: Settings) -> bool:
         """May ranks part in a script, or in what it runs, to judge by the bytes?"""
-        return passes_prefilter(document, settings) or self.project(settings).leads_to_ranks(
-            document.path, document.code
-        )
+        if passes_prefilter(document, settings):
+            return True
+        if not imports_beyond_python(document.code):  # to look further takes a project
+            return False
+        return self.project(settings).leads_to_ranks(document.path, document.code)
 
     def _sharing(self, document: Document, settings: Settings) -> frozenset[str]:
         """The codes of rules that could speak about a script that others run on several ranks."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -27,6 +28,8 @@ _IMPORT = re.compile(
 
 Named = tuple[str, str]
 """A module as an import names it, and what it takes from it, if anything."""
+
+_PYTHON = frozenset(sys.stdlib_module_names)
 
 
 class Importers:
@@ -149,6 +152,11 @@ def _folder_up(path: str, levels: int) -> str:
     for _ in range(levels):
         path = os.path.dirname(path)
     return os.path.basename(path)
+
+
+def imports_beyond_python(data: bytes) -> bool:
+    """Does a text import anything but modules of Python's own?"""
+    return any(dotted.partition(".")[0] not in _PYTHON for dotted, _ in _imports(data))
 
 
 def _imports(data: bytes) -> Iterator[Named]:
