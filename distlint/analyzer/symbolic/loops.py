@@ -34,8 +34,8 @@ class Loops:
     def __init__(self, context: ExecutionContext) -> None:
         self.context = context
         self.heads: dict[tuple[str | None, LoopPlace], dict[Live, dict[Key, Value]]] = {}
-        self.counted: set[LoopPlace] = set()
-        """Loops in which ranks count for themselves."""
+        self.counted: dict[LoopPlace, int] = {}
+        """Loops in which ranks count for themselves, and from which iteration on."""
         self.tested: Bits = 0
         """Names in conditions of which the outcome was known."""
         self._noted: set[int] = set()

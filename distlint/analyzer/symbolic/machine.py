@@ -42,6 +42,9 @@ from distlint.analyzer.symbolic.state import (
 from distlint.analyzer.symbolic.values import Unknown, Value, const, unknown
 from distlint.analyzer.symbolic.view import RETURNED
 
+COUNTED = (1, LOOP_BOUND)
+"""The iterations at whose begin what ranks have counted may become any number."""
+
 QUIET_STEPS = 400
 """Statements that a branch without collectives may take when both arms are run to be merged."""
 
@@ -137,8 +140,10 @@ class Machine(Merging):
                 if isinstance(iterable, v.PerRank):
                     self.log.append(Decided(self.frame, statement.site, iterable, more, self.it))
         else:
-            most = LOOP_BOUND + self.counts_on(statement, outer)
-            more = index < most and self.has_turn(statement, index, iterable, outer)
+            more = self.may_go_on(statement, outer, index)
+            # asked first, so that both ranks of a pair are at the head of the loop
+            more = more and self.has_turn(statement, index, iterable, outer)
+            more = more and index < LOOP_BOUND + self.counts_on(statement, outer, index)
         if not more:
             if index:
                 self.leave_last_item(statement.target)
@@ -147,8 +152,8 @@ class Machine(Merging):
             self.k = self.push(statement.orelse, 0, k.next)
             return None
         self.it = (*outer, index)
-        if exact is None and index == 1:
-            self.widen_counts(statement, outer)
+        if exact is None and index in COUNTED:
+            self.widen_counts(statement, outer, index)
         item = exact[index] if exact is not None else self.loop_item(iterable, index, self.turns())
         self.bind_target(statement.target, item)
         self.results = {}
@@ -176,9 +181,21 @@ class Machine(Merging):
         elif not self.quiet:
             self.context.loops.begins(self.side, loop, self.frame, outer, self.store)
 
-    def widen_counts(self, loop: ir.For | ir.While, outer: tuple[int, ...]) -> None:
-        """Take what each rank has counted for itself in the first iteration for any number."""
+    def widen_counts(self, loop: ir.For | ir.While, outer: tuple[int, ...], index: int) -> None:
+        """Take what each rank has counted for itself in the iterations so far for any number."""
+        found = self.counted(loop, outer, index)
+        if found:
+            counted = self.context.loops.counted
+            counted.setdefault((loop.site, self.frame.scope, outer), index)
+        self.store.update(found)
+
+    def counted(
+        self, loop: ir.For | ir.While, outer: tuple[int, ...], index: int
+    ) -> dict[Key, Value]:
+        """The variables with the counts that are any number when an iteration begins."""
         where = (loop.site, self.frame.scope, outer)
+        if self.context.loops.counted.get(where, index) != index:
+            return {}
         alike, begun = [], self.begun.get(where)
         heads = [] if begun is None else [begun]
         if self.log is None:
@@ -187,19 +204,29 @@ class Machine(Merging):
         found = dict(counts.widened(self, where, heads, alike=bool(alike)))
         if self.log is not None:
             found.update(counts.assumed(self, where))
-        if found:
-            self.context.loops.counted.add(where)
-        self.store.update(found)
+        return found
 
-    def counts_on(self, loop: ir.For | ir.While, outer: tuple[int, ...]) -> bool:
-        """May this rank go on where another has left, by what each has counted for itself?
+    def may_go_on(self, loop: ir.For, outer: tuple[int, ...], index: int) -> bool:
+        """May there be an iteration: always a second, and more where ranks may have counted?"""
+        if index < LOOP_BOUND + self.counts_on(loop, outer, index):
+            return True
+        is_pair = self.one is not None and self.log is None and not self.quiet
+        return is_pair and index == LOOP_BOUND and any(isinstance(q, tuple) for q in self.known)
 
-        The second iteration is the first in which a count is any number, so that the rank that
-        stays needs a third one.
+    def counts_on(self, loop: ir.For | ir.While, outer: tuple[int, ...], index: int) -> int:
+        """How many iterations more there are for what each rank has counted for itself.
+
+        That is any number from the second iteration on, or from the third where the first is not
+        like the others (``best is None``); a rank that stays where another leaves needs one more.
         """
-        if self.one is None or self.level is not None or self.quiet:
-            return False
-        return (loop.site, self.frame.scope, outer) in self.context.loops.counted
+        if self.one is None or self.quiet:
+            return 0
+        known = self.context.loops.counted.get((loop.site, self.frame.scope, outer))
+        if self.level is None:
+            return known or 0
+        if index != LOOP_BOUND or known not in {None, LOOP_BOUND}:
+            return 0
+        return int(known is not None or bool(self.counted(loop, outer, index)))
 
     def repeated(self, loop: ir.For | ir.While, outer: tuple[int, ...]) -> dict[Key, Value] | None:
         """What is new in a turn that can do nothing new; None if it can."""
@@ -226,7 +253,8 @@ class Machine(Merging):
             self.results = {}
             self.k = self.push(statement.orelse, 0, k.next)
             return None
-        if index >= LOOP_BOUND + self.extra_turns(statement) + self.counts_on(statement, outer):
+        more = self.extra_turns(statement) + self.counts_on(statement, outer, index)
+        if index >= LOOP_BOUND + more:
             if k.next is not None:
                 self.context.loops_cut.add(statement)
             raise PathPruned
@@ -235,8 +263,8 @@ class Machine(Merging):
         elif self.log is None and not self.quiet and self.one is None:
             if self.is_undecided(statement.test) and self.repeated(statement, outer) is not None:
                 raise PathPruned
-        if index == 1:
-            self.widen_counts(statement, outer)
+        if index in COUNTED:
+            self.widen_counts(statement, outer, index)
         self.results = {}
         self.k = self.push(statement.body, 0, self.another(k))
         return None

@@ -1,4 +1,4 @@
-"""The best loss of this rank is None before the first epoch."""
+"""The best loss of this rank is None before the first of 40 epochs."""
 # effect: hang
 
 import torch
