@@ -286,7 +286,7 @@ class Session:
         )
 
     def _passes(self, document: Document, settings: Settings) -> bool:
-        """May ranks part in a script, or in what it runs, to judge by the bytes?"""
+        """May ranks diverge in a script, or in what it runs, to judge by the bytes?"""
         if passes_prefilter(document, settings):
             return True
         if not imports_beyond_python(document.code):  # to look further takes a project

@@ -59,7 +59,7 @@ class Search:
         project: where its imports are found.
         own: rules of the user's own, which are asked first.
         off: codes of rules that are not asked. Ranks are compared only for one that is.
-        distributed: may ranks part in it? If not, only the user's own rules are asked,
+        distributed: may ranks diverge in it? If not, only the user's own rules are asked,
         shared: and those of these codes, if other files may run it on several ranks.
 
     Raises:

@@ -316,7 +316,7 @@ class Project:
         return found
 
     def is_led_to(self, path: Path) -> bool:
-        """May the ranks part in a file that imports this one, at any remove, by its bytes?"""
+        """May ranks diverge in a file that imports this one, at any remove, by its bytes?"""
         self.led.add(path)
         waiting = [path]
         for each in waiting:  # grows meanwhile
@@ -332,7 +332,7 @@ class Project:
         return False
 
     def leads_to_ranks(self, path: Path, data: bytes) -> bool:
-        """Is it a script that imports a file in which ranks may part, at any remove?
+        """Is it a script that imports a file in which ranks may diverge, at any remove?
 
         By the bytes. A script is what is run rather than imported, and no test.
         """
@@ -344,7 +344,7 @@ class Project:
         return not self._found_importers(path)
 
     def _may_diverge_below(self, path: Path) -> bool:
-        """May the ranks part in what a file imports, at any remove?"""
+        """May ranks diverge in what a file imports, at any remove?"""
         waiting = [path]
         for each in waiting:  # grows meanwhile
             for imported in self._named_by(each):
