@@ -47,6 +47,7 @@ class Importers:
         self.buffers = buffers
         self._named: dict[str, tuple[Named, ...]] | None = None
         self._by_word: dict[str, set[str]] = {}
+        self._modules: dict[str, tuple[str, ...]] = {}
 
     def of(self, path: Path) -> dict[str, frozenset[str]]:
         """The files that import a file, in order, and the names that they take from it.
@@ -66,21 +67,24 @@ class Importers:
                 found[each] = names
         return found
 
-    def named_by(self, path: Path) -> list[str]:
+    def named_by(self, path: Path) -> tuple[str, ...]:
         """What a file imports, by the dotted names that may be modules."""
         key = os.fspath(path)
-        if self._named is not None and key in self._named:
-            named = self._named[key]
-        else:
-            data = self._content(key)
-            named = tuple(dict.fromkeys(_imports(data))) if data is not None else ()
-        return list(dict.fromkeys(each for pair in named for each in _modules_in(*pair)))
+        known = self._modules.get(key)
+        if known is None:
+            named = (self._named or {}).get(key)
+            if named is None:
+                named = tuple(_imports(self._content(key) or b""))
+            known = tuple(dict.fromkeys(each for pair in named for each in _modules_in(*pair)))
+            self._modules[key] = known
+        return known
 
     def forget(self, path: Path) -> None:
         """A file has changed, has come or gone."""
+        key = os.fspath(path)
+        self._modules.pop(key, None)
         if self._named is None:
             return
-        key = os.fspath(path)
         for files in self._by_word.values():
             files.discard(key)
         self._named.pop(key, None)

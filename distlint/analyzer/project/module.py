@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
+from distlint.catalogue.shipped import seals
 
 if TYPE_CHECKING:
     from distlint.analyzer.project.project import Project
@@ -65,6 +66,16 @@ class Module:
                 break
             parts.append(folder.name)
         return ".".join(reversed(parts))
+
+    @property
+    def package(self) -> str:
+        """The outermost package that it is in; its own name if it is in none."""
+        return self.dotted.partition(".")[0]
+
+    @cached_property
+    def is_of_framework(self) -> bool:
+        """Does it belong to the sources of a framework of the catalogue?"""
+        return self.package in seals()
 
     @cached_property
     def definitions(self) -> dict[str, list[Definition]]:

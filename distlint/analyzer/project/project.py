@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
@@ -96,6 +96,11 @@ class Project:
         self._importers = Importers(root, self._finder, self.buffers)
         self._telling: dict[Path, bool] = {}
         self._diverging: dict[Path, bool] = {}
+        self._named: dict[Path, tuple[Path, ...]] = {}
+        """The files that each file imports, by its text."""
+        self._belows: dict[Path, tuple[Path, ...]] = {}
+        self._leading: set[Path] = set()
+        """Files of which ``_telling`` rests on what they import."""
         self._checked: Path | None = None
 
     def memo_of(self, kind: type[T]) -> T:
@@ -117,14 +122,14 @@ class Project:
         return found
 
     def catalogue_of(self, module: Module) -> Catalogue:
-        """What is known about the frameworks of a module and of all that it imports: what these
-        import, are part of, or are handed objects of."""
-        roots: set[str] = set()
-        for each in module.import_closure():
-            variables = shipped.words().variables
-            roots.update(root for name, root in variables.items() if name in each.tokens)
-            roots.update(each.imported_roots, (each.dotted.partition(".")[0],))
-        return self.catalogue(frozenset(roots))
+        """What is known about the frameworks that a module imports, is part of, or is handed
+        objects of, and about those that the files which it imports do."""
+        variables = shipped.words().variables
+        named = frozenset(root for name, root in variables.items() if name in module.tokens)
+        roots = module.imported_roots | named | {module.package}
+        if not module.is_of_framework:  # which knows what it is built on
+            roots = roots.union(*map(self._roots_of, self._below(module.path)))
+        return self.catalogue(roots)
 
     def add(self, document: Document) -> Module:
         """The module of a document that is being checked.
@@ -170,6 +175,11 @@ class Project:
         self._unplaced.discard(path)
         self._importers.forget(path)
         self.imported_by.clear()
+        self._named.pop(path, None)
+        self._belows.clear()
+        for leading in self._leading:
+            self._telling.pop(leading, None)
+        self._leading.clear()
         self._drop(path)
 
     def _drop(self, path: Path) -> None:
@@ -217,13 +227,21 @@ class Project:
         if path not in self._telling:
             document = self._document(path)
             self._telling[path] = document is not None and (
-                _MODELS in document.data
-                or self._is_telling(document.data)
-                or self._may_diverge_below(path)
+                _MODELS in document.data or self._is_telling(document.data) or self._leads_on(path)
             )
             if self._telling[path] and path not in self._modules:
                 self._modules[path] = self._built(document)
         return self._modules[path] if self._telling[path] else None
+
+    def _leads_on(self, path: Path) -> bool:
+        """Has a file nothing to tell by itself, but leads to one in which ranks may diverge?
+
+        An ``__init__`` does so for names that are taken from it alone: see ``passing_on``.
+        """
+        if path.name == "__init__.py":
+            return False
+        self._leading.add(path)
+        return self._may_diverge_below(path)
 
     def _is_telling(self, data: bytes) -> bool:
         own = self.catalogue(frozenset()).own_packages if self.extra else ()
@@ -345,23 +363,37 @@ class Project:
 
     def _may_diverge_below(self, path: Path) -> bool:
         """May ranks diverge in what a file imports, at any remove?"""
-        waiting = [path]
-        for each in waiting:  # grows meanwhile
-            for imported in self._named_by(each):
-                if imported not in waiting:
-                    if self._may_diverge(imported):
-                        return True
-                    waiting.append(imported)
-            if len(waiting) > MOST_LEADING:
-                return False
-        return False
+        return any(map(self._may_diverge, self._below(path)))
 
-    def _named_by(self, path: Path) -> Iterator[Path]:
+    def _below(self, path: Path) -> tuple[Path, ...]:
+        """The files that one imports at any remove, the nearest first; not all of very many."""
+        known = self._belows.get(path)
+        if known is None:
+            found = {path: None}
+            waiting = [path]
+            for each in waiting:  # grows meanwhile
+                if len(waiting) > MOST_LEADING:
+                    break
+                new = [other for other in self._named_by(each) if other not in found]
+                found.update(dict.fromkeys(new))
+                waiting += dict.fromkeys(new)
+            known = self._belows[path] = tuple(found)[1:]
+        return known
+
+    def _roots_of(self, path: Path) -> frozenset[str]:
+        """First components of what a file imports, by its text."""
+        named = self._importers.named_by(path)
+        return frozenset(dotted.partition(".")[0] for dotted in named) - {""}
+
+    def _named_by(self, path: Path) -> tuple[Path, ...]:
         """The files that one imports, by its text."""
-        for dotted in self._importers.named_by(path):
-            found = self.find(dotted, path)
-            if found is not None:
-                yield found
+        known = self._named.get(path)
+        if known is None:
+            if path not in self.contents and path not in self.buffers:
+                self._note(path, content_of(path)[0])
+            found = (self.find(dotted, path) for dotted in self._importers.named_by(path))
+            known = self._named[path] = tuple(filter(None, found))
+        return known
 
     def _may_diverge(self, path: Path) -> bool:
         if path not in self._diverging:

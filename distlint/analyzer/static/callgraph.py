@@ -218,6 +218,7 @@ class CallGraph:
         module = self.project.by_key(key)
         if module is None:
             return table
+        mentioned = self.unaliased(key, module.tokens | module.classes.keys())
         for found in (module, *self.imported(module)):
             for function in found.functions:
                 table.setdefault(function.name, []).append(function)
@@ -225,9 +226,11 @@ class CallGraph:
                     table.setdefault(function.owner, []).append(function)
                 if function.name in ALWAYS_CALLED and function.owner:
                     table.setdefault(function.owner, []).append(function)
+            # the lineage of all classes in sight would lead through a whole library
             for cls in found.classes.values():
-                inherited = table.setdefault(cls.name, [])
-                inherited += [each for each in run_by_objects(found, cls) if each not in inherited]
+                if cls.name in mentioned:
+                    inherited = table.setdefault(cls.name, [])
+                    inherited += [e for e in run_by_objects(found, cls) if e not in inherited]
         return table
 
     def open_hooks(self, key: str) -> frozenset[str]:

@@ -16,8 +16,10 @@ _WITHOUT_METHODS = frozenset({"object", "ABC", "Generic", "Protocol"})
 def run_by_objects(module: Module, cls: ir.Class) -> Iterator[ir.Function]:
     """What an object of a class that derives from another of the project may run besides what is
     called on it: the inherited constructor, and the methods that those above call on themselves.
+
+    Not for the classes of a framework, each of which would lead through all of it.
     """
-    lineage = list(module.lineage(cls.name))
+    lineage = list(module.lineage(cls.name)) if not module.is_of_framework else []
     if len(lineage) < 2:
         return
     hooks = set[str]().union(*map(_called_on_self, lineage[1:]))
