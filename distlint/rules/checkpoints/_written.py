@@ -285,7 +285,7 @@ def _may_be_for_some(site: CallSite) -> bool:
 
 
 def _is_for_one(site: CallSite) -> bool:
-    """Does a test pick the ranks that come to a call?"""
+    """Does a test pick the ranks that reach a call?"""
     return left_before(site) or any(
         isinstance(here.owner, ir.If)
         and here.block is here.owner.body

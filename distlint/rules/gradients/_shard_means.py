@@ -100,7 +100,7 @@ class Shards:
         return found
 
     def _is_unknown(self, origin: Origin) -> bool:
-        """Is it what code that is not in sight has made, which only the name tells of?"""
+        """Is it made by code that is not in sight, so that only its name says what it is?"""
         node = origin.node
         return isinstance(node, ir.Name) or (
             isinstance(node, ir.Call) and not self._objects.called(CallSite(node, origin.point))

@@ -25,8 +25,8 @@ class CallSite:
 class Origin:
     """Where a value comes from: an expression, or a function or class of the module.
 
-    ``item`` tells which item of the expression's value it is, None for the whole; ``ELEMENT`` is
-    any of them. ``attributes`` is what is taken from it: ``("module",)`` for ``DDP(net).module``.
+    ``item`` is the index of an item of the expression's value, None for the whole; ``ELEMENT`` is
+    any item. ``attributes`` is what is taken from it: ``("module",)`` for ``DDP(net).module``.
     """
 
     node: ir.Expr | ir.Function | ir.Class
