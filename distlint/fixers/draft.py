@@ -29,6 +29,7 @@ T = TypeVar("T")
 Applicability = Literal["safe", "unsafe", "displayonly"]
 
 
+_OTHER_QUOTES = str.maketrans("'\"", "\"'")
 _NEED = "; requires distlint at run time, or a copy by `distlint vendor`"
 
 
@@ -294,8 +295,25 @@ class Draft:
         for one, other in pairwise(ordered):
             if one[1] > other[0]:
                 raise CannotFix("two edits overlap")
-        edits = tuple(Edit(self._span(start, end), text) for start, end, text in _joined(ordered))
+        edits = tuple(
+            Edit(self._span(start, end), self._fitting(start, end, text))
+            for start, end, text in _joined(ordered)
+        )
         return Fix(applicability, message + self._need(edits), edits)
+
+    def _fitting(self, start: int, end: int, content: str) -> str:
+        """A content with quotes that may stand in the f-strings around it, if there are any.
+
+        Before Python 3.12 the quotes of an f-string cannot be those of a string in it.
+        """
+        strings = self.once(_f_strings)
+        taken = {quote for first, last, quote in strings if first < start and end < last}
+        if not any(quote in content for quote in taken):
+            return content
+        swapped = content.translate(_OTHER_QUOTES)
+        if ("'" in content and '"' in content) or any(quote in swapped for quote in taken):
+            raise CannotFix("the f-string around it has the same quotes")
+        return swapped
 
     def _need(self, edits: Iterable[Edit]) -> str:
         """What a script needs from now on, where it imports the runtime and did not before.
@@ -328,6 +346,11 @@ def _long_strings(draft: Draft) -> list[tuple[int, int]]:
             if where.start.line != where.end.line:
                 found.append(draft.bounds(node))
     return found
+
+
+def _f_strings(draft: Draft) -> list[tuple[int, int, str]]:
+    """Where each f-string begins and ends, and its quotes: one of them, or three."""
+    return [(*draft.bounds(node), node.quote) for node in draft.nodes(cst.FormattedString)]
 
 
 def _chain(node: cst.BaseExpression) -> ir.Expr | None:

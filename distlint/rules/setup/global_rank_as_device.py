@@ -321,11 +321,8 @@ def _replace(objects: Objects, use: DeviceNumber, draft: Draft) -> None:
         draft.replace(found[0], known)
         return
     environ = imports.imported(draft, "os", "environ", place)
-    inside = isinstance(draft.parent(found[0]), cst.FormattedStringExpression)
-    quote = "'" if inside else '"'
-    name = f"{quote}LOCAL_RANK{quote}"
     may_be_alone = _may_be_alone(objects, node, use.point)
-    read = f"{environ}.get({name}, 0)" if may_be_alone else f"{environ}[{name}]"
+    read = f'{environ}.get("LOCAL_RANK", 0)' if may_be_alone else f'{environ}["LOCAL_RANK"]'
     draft.replace(found[0], f"int({read})")
 
 
