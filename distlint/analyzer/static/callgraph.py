@@ -63,6 +63,7 @@ class CallGraph:
         self._called_by: dict[ir.Function, list[ir.Function]] = {}
         self._runs_given: dict[ir.Function, bool] = {}
         self._changes: dict[ir.Function, frozenset[str]] = {}
+        self._changes_to_others: dict[ir.Function, frozenset[str]] = {}
         self._reads: dict[ir.Function, frozenset[str]] = {}
         self._batches: dict[ir.Block, frozenset[ir.For | ir.Call]] = {}
 
@@ -88,6 +89,7 @@ class CallGraph:
             self._called_by,
             self._runs_given,
             self._changes,
+            self._changes_to_others,
             self._reads,
         )
         for known in by_function:
@@ -436,8 +438,20 @@ class CallGraph:
         known = self._changes.get(function)
         if known is None:
             self._changes[function] = frozenset()  # where it calls itself
-            known = changed_by(function).union(*map(self.changes, self.called_by(function)))
-            self._changes[function] = known
+            called = map(self.changes_to_others, self.called_by(function))
+            self._changes[function] = known = changed_by(function).union(*called)
+        return known
+
+    def changes_to_others(self, function: ir.Function) -> frozenset[str]:
+        """The same; of what a constructor changes, not the new object, which nobody knows yet."""
+        if function.name != "__init__":
+            return self.changes(function)
+        known = self._changes_to_others.get(function)
+        if known is None:
+            self._changes_to_others[function] = frozenset()
+            called = map(self.changes_to_others, self.called_by(function))
+            known = changed_by(function, but_for_new=True).union(*called)
+            self._changes_to_others[function] = known
         return known
 
     def over_batches(self, module: Module, body: ir.Block) -> frozenset[ir.For | ir.Call]:

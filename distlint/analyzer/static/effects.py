@@ -133,8 +133,17 @@ class Effects:
             return True
         if not self.shows_ranks(function):
             return False
-        taint = self.taint if self.graph.is_short(function) else self.steady_taint
-        return bool(self.signs(function) & (RANK | LOCAL)) and taint.leaks(function)
+        return bool(self.signs(function) & (RANK | LOCAL)) and self.taint_of(function).leaks(
+            function
+        )
+
+    def taint_of(self, function: ir.Function) -> TaintAnalysis:
+        return self.taint if self.graph.is_short(function) else self.steady_taint
+
+    def lets_out(self, function: ir.Function, names: frozenset[str]) -> bool:
+        """Does it change anything outside by what these parameters hold, or fail by them?"""
+        flow = self.steady_taint.flow(function, names)
+        return flow.escapes or flow.keeps
 
     def does_something(self, function: ir.Function) -> bool:
         """Does it more than work out a value: meet others, ask for a rank, end, change globals?"""

@@ -52,7 +52,7 @@ class TaintAnalysis:
         ``given`` are the parameters that hold such a thing.
         """
         flow = self.flow(function, given)
-        return flow.returns or flow.escapes
+        return flow.returns or flow.escapes or flow.keeps
 
     def flow(self, function: ir.Function, given: frozenset[str] = frozenset()) -> _Flow:
         """What is found out about a function; nothing yet where it calls itself."""
@@ -125,6 +125,9 @@ class _Flow:
         self.own = function.locals - {param.name for param in function.params}
         self.returns = False
         self.escapes = False
+        self.keeps = False
+        """Does a constructor put something of this rank's own into its object alone?"""
+        self.new = function.params[0].name if _makes_object(function) else None
         self.sources = given.union(analysis.sources(function))
         self.tainted = set(self.sources)
         """What holds something of this rank's own where the following has come to."""
@@ -148,7 +151,7 @@ class _Flow:
 
     def _found(self) -> tuple[int, ...]:
         carried = sum(map(len, self._carried.values()))
-        return len(self._ever), carried, len(self._jumped), self.returns
+        return len(self._ever), carried, len(self._jumped), self.returns, self.keeps
 
     def block(self, block: ir.Block, own: bool, loop: Any) -> None:
         """Follow statements; ``own`` if it is up to this rank alone whether they are run."""
@@ -259,7 +262,9 @@ class _Flow:
 
     def change(self, thing: ir.Expr) -> None:
         """Something of this rank's own is put into a thing."""
-        if not _is_variable(thing, self.own):
+        if _is_attribute_of(thing, self.new):
+            self.keeps = True
+        elif not _is_variable(thing, self.own):
             self.escapes = True
         while isinstance(thing, (ir.Attribute, ir.Subscript)):
             thing = thing.value
@@ -284,6 +289,20 @@ class _Flow:
                 stack.extend(ir.children(item))
         return depends
 
+    def hand_over(self, node: ir.Call, function: ir.Function) -> None:
+        """A function is given something of this rank's own: what does it do with it?"""
+        graph = self.analysis.graph
+        if not graph.changes(function):
+            return
+        if function.nested and not self.tainted.isdisjoint(function.tokens):
+            self.escapes = True  # it may have been handed over by a variable of this function
+            return
+        given = _params_given(node, function, self.tainted)
+        flow = self.analysis.flow(function, given)
+        self.escapes |= flow.escapes
+        if self.new is not None and function.name == "__init__":
+            self.keeps |= flow.keeps  # that of a base class
+
     def call(self, node: ir.Call, own: bool, depends: bool) -> bool:
         """Does a call return something of this rank's own, whatever it is given?"""
         name = ir.last_name(node.func)
@@ -295,9 +314,12 @@ class _Flow:
             returns |= flow.returns
         if not (own or depends):
             return returns
-        if name in EFFECTS or any(map(self.analysis.graph.changes, functions)):
+        if name in EFFECTS or (own and any(map(self.analysis.graph.changes, functions))):
             self.escapes = True
-        elif isinstance(node.func, ir.Attribute):
+            return returns
+        for function in functions:
+            self.hand_over(node, function)
+        if isinstance(node.func, ir.Attribute):
             if _is_mutator(name):
                 self.change(node.func.value)
         elif not functions and name in self.function.locals:
@@ -305,11 +327,40 @@ class _Flow:
         return returns
 
 
-def changed_by(function: ir.Function) -> frozenset[str]:
+def _params_given(node: ir.Call, function: ir.Function, tainted: set[str]) -> frozenset[str]:
+    """The parameters of a function that a call gives one of some names, at least."""
+    params = [param for param in function.params if not param.star]
+    names = {param.name for param in params}
+    places = [param.name for param in params if not param.keyword_only]
+    found: set[str] = set()
+    if function.owner:
+        first, *places = places or ("",)
+        if not ir.tokens_of(node.func).isdisjoint(tainted):
+            found.add(first)
+    position = 0
+    for argument in node.args:
+        depends = not ir.tokens_of(argument.value).isdisjoint(tainted)
+        if argument.star:
+            found |= names if depends else set()
+        elif argument.keyword is not None:
+            found |= {argument.keyword} if depends else set()
+        else:
+            found |= set(places[position : position + 1]) if depends else set()
+            position += 1
+    return frozenset(found)
+
+
+def _makes_object(function: ir.Function) -> bool:
+    return function.name == "__init__" and bool(function.params)
+
+
+def changed_by(function: ir.Function, *, but_for_new: bool = False) -> frozenset[str]:
     """What a function changes besides its own variables: names of attributes and variables.
 
-    ``ANYTHING`` where that cannot be told.
+    ``ANYTHING`` where that cannot be told. ``but_for_new`` leaves out the attributes that a
+    constructor gives its object.
     """
+    new = function.params[0].name if but_for_new and function.params else None
     found: set[str] = set()
     if not function.tokens.isdisjoint(EFFECTS):
         found.add(ANYTHING)
@@ -319,7 +370,8 @@ def changed_by(function: ir.Function) -> frozenset[str]:
         stack.extend(ir.children(node))
         if isinstance(node, ir.Assign):
             for target in node.targets:
-                found |= _changed_in(target, function)
+                if not _is_attribute_of(target, new):
+                    found |= _changed_in(target, function)
         elif isinstance(node, ir.AugAssign):
             found |= _changed_in(node.target, function)
         elif isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute):
@@ -328,6 +380,15 @@ def changed_by(function: ir.Function) -> frozenset[str]:
         elif isinstance(node, ir.Yield):
             found.add(ANYTHING)
     return frozenset(found)
+
+
+def _is_attribute_of(target: ir.Expr, name: str | None) -> bool:
+    """Is it ``name.attribute``?"""
+    return (
+        isinstance(target, ir.Attribute)
+        and isinstance(target.value, ir.Name)
+        and target.value.id == name
+    )
 
 
 def _changed_in(target: ir.Expr, function: ir.Function) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from distlint.analyzer import ir
@@ -314,10 +314,12 @@ class Builtins(Expressions):
     def b_isinstance(self, args: list[Value], *_: object) -> Value | None:
         if len(args) != 2:
             return None
-        value = self.resolve(args[0])
+        kinds = args[1].items if isinstance(args[1], v.Seq) else (args[1],)
+        return self.of_each(args[0], lambda each: self.is_any_instance(each, kinds))
+
+    def is_any_instance(self, value: Value, kinds: Sequence[Value]) -> Value:
         while isinstance(value, Unknown) and value.op in {"part", "shard", "slice"}:
             value = value.args[0]  # a part of a thing is of its type
-        kinds = args[1].items if isinstance(args[1], v.Seq) else (args[1],)
         verdicts = [self.is_instance(value, kind) for kind in kinds]
         if True in verdicts:
             return const(True)
@@ -345,12 +347,16 @@ class Builtins(Expressions):
     ) -> Value | None:
         if len(args) < 2 or not isinstance(args[1], Const) or not isinstance(args[1].value, str):
             return None
-        return self.attribute(self.resolve(args[0]), args[1].value, site)
+        name = args[1].value
+        return self.of_each(args[0], lambda each: self.attribute(each, name, site))
 
     def b_hasattr(self, args: list[Value], *_: object) -> Value | None:
         if len(args) != 2 or not isinstance(args[1], Const):
             return None
-        value, name = self.resolve(args[0]), str(args[1].value)
+        name = str(args[1].value)
+        return self.of_each(args[0], lambda each: self.has_attribute(each, name))
+
+    def has_attribute(self, value: Value, name: str) -> Value:
         if isinstance(value, v.Obj):
             wrapper = self.context.unwraps(value.kind)
             if wrapper is not None and name == "module":

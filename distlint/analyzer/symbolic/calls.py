@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import chain, islice, repeat
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, repeat
 from typing import Any
 
 from distlint.analyzer import ir
@@ -41,7 +41,7 @@ from distlint.analyzer.symbolic.values import (
     const,
     unknown,
 )
-from distlint.analyzer.symbolic.view import IN_PROCESSES, RISKY
+from distlint.analyzer.symbolic.view import IN_PROCESSES, RISKY, SEEDED
 from distlint.catalogue.entries import Agreement, Argument, Entry, Guard, Returns, Seed
 from distlint.source.incomplete import Reason
 
@@ -109,7 +109,14 @@ class Calls(Collectives):
         self.site = node.site
         func = node.func
         if isinstance(func, ir.Attribute):
-            receiver = self.generating(func) or self.resolve(self.evaluate(func.value))
+            receiver = self.generating(func) or self.evaluate(func.value)
+            if isinstance(receiver, v.Phi) and _is_data(receiver):
+                args, keywords = self.arguments(node)
+                return self.of_each(
+                    receiver,
+                    lambda each: self.call_method(each, func.attr, args, keywords, node.site, node),
+                )
+            receiver = self.resolve(receiver)
             if isinstance(
                 receiver, (Const, v.PerRank, v.WorldSizeExpr, v.Seq, v.Map, Unknown, v.Obj)
             ) and not (isinstance(receiver, v.Obj) and (receiver.oid, func.attr) in self.store):
@@ -245,9 +252,9 @@ class Calls(Collectives):
             if passed is not None and function.params[passed].name in keywords:
                 return keywords[function.params[passed].name]
             return unknown("call", *label, *given)
-        if self.skips(function, given, self.captured(target)):
+        if self.skips(function, args, keywords, self.captured(target)):
             for stream in sorted(self.context.effects.seeds(function)):
-                self.store[("seeded", stream)] = const(True)
+                self.store[(SEEDED, stream)] = const(True)
             return unknown("call", *label, *self.weighed(function, given, keywords))
         depth = self.frame.depth + 1
         is_counted = any(isinstance(arg, Const) and type(arg.value) is int for arg in args)
@@ -315,7 +322,11 @@ class Calls(Collectives):
         return isinstance(value, v.Func) and self.context.may_communicate(value.function)
 
     def skips(
-        self, function: ir.Function, given: tuple[Value, ...], captured: Iterable[Value] = ()
+        self,
+        function: ir.Function,
+        args: Sequence[Value],
+        keywords: Mapping[str, Value],
+        captured: Iterable[Value] = (),
     ) -> bool:
         """Need the body not be run? True if no rank can be seen to differ in it.
 
@@ -329,16 +340,24 @@ class Calls(Collectives):
             and (self.context.refuses(function) or self.is_stopped(self.k))
         ):
             return False
+        given = (*args, *keywords.values())
         read = chain(given, captured)
         if any(self.telling(value) and not v.is_own_number(value) for value in read):
             return False
         if self.log is not None and function in self.context.entered:
             return False  # in a replay all ranks run what one of them has run
-        if any(map(v.is_own_number, given)):
-            return not (
-                self.context.changes_something(function) or self.context.asks_for_kind(function)
-            )
-        return not self.context.matters(function)
+        if not any(map(v.is_own_number, given)):
+            return not self.context.matters(function)
+        if self.context.asks_for_kind(function):
+            return False
+        if not self.context.changes_something(function):
+            return True
+        own = _own_params(function, args, keywords)
+        return (
+            own is not None
+            and not self.context.lets_out(function, own)
+            and not self.context.matters(function)
+        )
 
     def captured(self, target: v.Func) -> Iterator[Value]:
         """What a function in a function reads of the variables of that one."""
@@ -358,12 +377,8 @@ class Calls(Collectives):
         """The arguments on which the result of a function that is not run may depend."""
         if not any(map(v.is_own_number, given)):
             return given
-        params = {param.name: param for param in function.params if not param.star}
-        places = [name for name, param in params.items() if not param.keyword_only]
-        names = [*islice(chain(places, repeat("*")), len(given) - len(keywords)), *keywords]
-        named = zip(names, given, strict=True)
-        own = frozenset(name for name, value in named if v.is_own_number(value))
-        if not own <= params.keys() or not self.context.ignores(function, own):
+        own = _own_params(function, given[: len(given) - len(keywords)], keywords)
+        if own is None or not self.context.ignores(function, own):
             return given
         return tuple(const(None) if v.is_own_number(value) else value for value in given)
 
@@ -587,7 +602,7 @@ class Calls(Collectives):
                 (),
             )
             try:
-                if self.skips(function, (*args, *keywords.values())):
+                if self.skips(function, [created, *args], keywords):
                     return created
                 self.call_function(target, args, keywords, site, (site, self.inner))
             except CallRequested as enter:
@@ -741,15 +756,16 @@ class Calls(Collectives):
         if source.form == "handler":
             self.note_handler(arguments.get(source.handler) if source.handler else None)
             return unknown("call", entry.name, *args)
-        if source.stream and ("seeded", source.stream) in self.store:
-            return unknown("call", entry.name, self.here(site), *kinds, fresh=True)
+        seeded = self.store.get((SEEDED, source.stream), const(False))
+        alike = unknown("call", entry.name, self.here(site), *kinds, fresh=True)
+        if seeded is const(True):
+            return alike
         if source.in_place:
             place = self.argument_node(source.params, source.in_place, node)
             if place is not None:
                 old = arguments.get(source.in_place, const(None))
-                self.assign_place(
-                    place, unknown("changed", old, self.here(site), local=True, fresh=True)
-                )
+                new = unknown("changed", old, self.here(site), local=True, fresh=True)
+                self.assign_place(place, _drawn(seeded, old, new))
             return const(None)
         if source.share:
             whole = args[:1]
@@ -760,7 +776,8 @@ class Calls(Collectives):
         if source.weak:
             # a probe of the same file gives the same answer again
             return unknown("call", entry.name, *args, local=True, weak=True)
-        return unknown("call", entry.name, self.here(site), *args, *kinds, local=True, fresh=True)
+        own = unknown("call", entry.name, self.here(site), *args, *kinds, local=True, fresh=True)
+        return _drawn(seeded, alike, own)
 
     def note_handler(self, handler: Value | None) -> None:
         """What a signal handler writes is written at another time on each rank."""
@@ -792,7 +809,7 @@ class Calls(Collectives):
         value = arguments.get(seed.seed, args[0] if args else const(0))
         if not value.local and not v.is_ranked(value) and not _mentions_rank(value):
             for stream in seed.streams:
-                self.store[("seeded", stream)] = const(True)
+                self.store[(SEEDED, stream)] = const(True)
 
     def constructed(
         self, entry: Entry, args: list[Value], keywords: dict[str, Value], site: int
@@ -1073,6 +1090,31 @@ def is_cached(function: ir.Function) -> bool:
         not ir.tokens_of(decorator).isdisjoint({"lru_cache", "cache", "cached_property"})
         for decorator in function.decorators
     )
+
+
+def _is_data(value: Value) -> bool:
+    """Is it a number, a text, a collection or unknown, whichever way led here?"""
+    kinds = (Const, v.PerRank, v.WorldSizeExpr, v.Seq, v.Map, Unknown)
+    return all(isinstance(leaf, kinds) for leaf in v.leaves(value))
+
+
+def _drawn(seeded: Value, alike: Value, own: Value) -> Value:
+    """What is drawn where the generator has been seeded alike, and where it has not."""
+    if isinstance(seeded, v.Phi):
+        ways = (_drawn(way, alike, own) for way in (seeded.then, seeded.orelse))
+        return v.phi(seeded.test, *ways)
+    return alike if seeded is const(True) else own
+
+
+def _own_params(
+    function: ir.Function, args: Sequence[Value], keywords: Mapping[str, Value]
+) -> frozenset[str] | None:
+    """The parameters that are given numbers of this rank's own; None if that cannot be told."""
+    params = {param.name: param for param in function.params if not param.star}
+    places = [name for name, param in params.items() if not param.keyword_only]
+    named = chain(zip(chain(places, repeat("*")), args, strict=False), keywords.items())
+    own = frozenset(name for name, value in named if v.is_own_number(value))
+    return own if own <= params.keys() else None
 
 
 def _mentions_rank(value: Value) -> bool:

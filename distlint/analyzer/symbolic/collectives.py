@@ -18,13 +18,11 @@ from distlint.analyzer.symbolic.state import (
     PathPruned,
     ResultKey,
 )
+from distlint.analyzer.symbolic.strategies import UNDER, rules_out_strategies
 from distlint.analyzer.symbolic.tensors import dtype_of, shape_of
 from distlint.analyzer.symbolic.values import Const, Unknown, Value, const, unknown
 from distlint.catalogue.entries import AMBIENT_TAGS, Argument, Collective, Entry, GroupSource
 from distlint.catalogue.entries import position as position_of
-
-UNDER = "under"
-"""Operator of the atoms that say whether a strategy is in use."""
 
 BUILT_WITH_GROUP = "[group]"
 """Where an object keeps the process group that its constructor was given."""
@@ -264,12 +262,7 @@ class Collectives(Builtins):
     def under(self, tags: tuple[str, ...]) -> bool:
         """Assume one of the strategies, unless the path has ruled it out."""
         for atom, outcome in self.known.items():
-            if (
-                not outcome
-                and isinstance(atom, Unknown)
-                and atom.op != UNDER
-                and asks_for_strategy(atom)
-            ):
+            if rules_out_strategies(atom, outcome):
                 return False
         return self.decide(unknown(UNDER, *tags))
 
@@ -518,24 +511,6 @@ def _may_differ_in_length(items: Value) -> bool:
             return True
         return _may_differ_in_length(items.then) or _may_differ_in_length(items.orelse)
     return isinstance(items, Unknown) and items.local and items.op in {v.EITHER, v.LOST}
-
-
-_STRATEGIES = ("fsdp", "deepspeed", "zero3", "zero_stage", "sharded", "fullysharded")
-
-
-def names_strategy(token: str) -> bool:
-    lowered = token.lower()
-    return any(word in lowered for word in _STRATEGIES)
-
-
-def asks_for_strategy(atom: Unknown) -> bool:
-    """Is it a question about FSDP, DeepSpeed and the like?"""
-    named = [
-        getattr(arg, "name", "") for arg in atom.args if isinstance(arg, (v.External, v.Method))
-    ]
-    if any(names_strategy(token) for token in (*atom.tokens, *named)):
-        return True
-    return any(asks_for_strategy(arg) for arg in atom.args if isinstance(arg, Unknown))
 
 
 _OF_ONE_SHAPE = frozenset({"all_reduce", "broadcast", "reduce"})

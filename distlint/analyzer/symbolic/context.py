@@ -356,6 +356,10 @@ class ExecutionContext:
         changed = self.effects.graph.changes(function)
         return ANYTHING in changed or not changed.isdisjoint(self.slicer.names | hooks.STOP_FLAGS)
 
+    def lets_out(self, function: ir.Function, names: frozenset[str]) -> bool:
+        """Does it change anything outside by what these parameters hold, or fail by them?"""
+        return self.effects.lets_out(function, names)
+
     def ignores(self, function: ir.Function, names: frozenset[str]) -> bool:
         """Is what a function returns the same on all ranks, whatever these parameters are?"""
         return not self.effects.taint.leaks(function, names)
@@ -501,7 +505,8 @@ class ExecutionContext:
     def asks_for_kind(self, function: ir.Function) -> bool:
         """Is it a test of what kind of thing it is given? That is the same on all ranks."""
         last = function.body[-1] if function.body else None
-        return isinstance(last, ir.Return) and not _OF_KIND.isdisjoint(function.tokens)
+        is_one = isinstance(last, ir.Return) and not _OF_KIND.isdisjoint(function.tokens)
+        return is_one and self.effects.graph.is_short(function)
 
     def binds_device(self, function: ir.Function, name: str) -> bool:
         """Is a parameter used as the device of this process? Then it is the local rank."""

@@ -215,8 +215,8 @@ class ContextManagers(Unwinder):
         if target.bound is not None:
             args = [target.bound, *args]
         function = target.function
-        given = (*args, *keywords.values())
-        if self.skips(function, given) or not self.context.follows(function, self.frame.depth + 1):
+        depth = self.frame.depth + 1
+        if self.skips(function, args, keywords) or not self.context.follows(function, depth):
             return None
         return target, args, keywords
 

@@ -8,6 +8,7 @@ from itertools import islice
 
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.state import OPAQUE, Event, Known, Place, Question
+from distlint.analyzer.symbolic.strategies import UNDER, rules_out_strategies
 from distlint.analyzer.symbolic.values import Unknown
 
 MANY_TRIES = 100
@@ -57,14 +58,20 @@ class PathHistory:
         found: Known = {}
         choices: list[tuple[PathHistory, int, Known]] = []
         tries = MANY_TRIES
+        is_under_strategy = False
         step: PathHistory | None = self
         while step is not None:
-            agrees = all(found.get(key, outcome) is outcome for key, outcome in step.decided)
+            agrees = all(
+                found.get(key, outcome) is outcome
+                and not (is_under_strategy and rules_out_strategies(key, outcome))
+                for key, outcome in step.decided
+            )
             goes_on = agrees or not (choices and tries)
             if goes_on:
                 steps.append(step)
                 for key, outcome in reversed(step.decided):
                     found.setdefault(key, outcome)
+                    is_under_strategy = is_under_strategy or _is_under(key)
                 step = step.back(found, len(steps), choices)
                 if step is None:
                     yield steps, found
@@ -72,6 +79,7 @@ class PathHistory:
                 tries -= 1
                 step, length, known = choices.pop()
                 steps, found = steps[:length], dict(known)
+                is_under_strategy = any(map(_is_under, found))
 
     def back(
         self, found: Known, length: int, choices: list[tuple[PathHistory, int, Known]]
@@ -152,6 +160,10 @@ class Divergence:
             for key, outcome in self.assumed.items()
             if isinstance(key, Unknown) and key.op != "trip"
         )
+
+
+def _is_under(key: Question) -> bool:
+    return isinstance(key, Unknown) and key.op == UNDER
 
 
 def _is_way(key: Question) -> bool:

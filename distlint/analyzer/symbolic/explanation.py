@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
+from itertools import starmap
 from typing import Literal
 
 from distlint.analyzer import ir
@@ -12,7 +13,6 @@ from distlint.analyzer.static.names import placed
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.branches import arms_of, is_inside_branch, nodes_at
 from distlint.analyzer.symbolic.causes import Causes, operator_of
-from distlint.analyzer.symbolic.collectives import UNDER, asks_for_strategy
 from distlint.analyzer.symbolic.continuations import (
     AbruptCompletion,
     EndOfGenerator,
@@ -32,6 +32,7 @@ from distlint.analyzer.symbolic.execution_log import (
 )
 from distlint.analyzer.symbolic.sides import Logs, last_split
 from distlint.analyzer.symbolic.state import Event, Frame, Iterations, Stop
+from distlint.analyzer.symbolic.strategies import rules_out_strategies
 from distlint.analyzer.symbolic.values import Const, Unknown, Value
 from distlint.analyzer.symbolic.witness import EventFact, Witness
 from distlint.source.finding import Decision, Place, Step
@@ -158,13 +159,7 @@ class _Explainer(Causes):
         """Has a test of the strategy said no on the way to a collective that depends on it?"""
         if not any(event is not None and event.tags for event in found):
             return False
-        return any(
-            not outcome
-            and isinstance(atom, Unknown)
-            and atom.op != UNDER
-            and asks_for_strategy(atom)
-            for atom, outcome in self.proof.divergence.assumed.items()
-        )
+        return any(starmap(rules_out_strategies, self.proof.divergence.assumed.items()))
 
     def subject(self, facts: list[EventFact | None], tails: Logs) -> EventFact | None:
         """The collective inside the deciding branch, or the one that the other side lacks."""

@@ -244,10 +244,13 @@ class Expressions(NameResolver):
         return unknown("dict", len(items), local=any(value.local for _, value in items))
 
     def ev_subscript(self, node: ir.Subscript) -> Value:
-        base = self.resolve(self.evaluate(node.value))
+        base = self.evaluate(node.value)
         if isinstance(node.index, ir.Slice):
-            return self.slice(base, node.index)
+            return self.slice(self.resolve(base), node.index)
         index = self.resolve(self.evaluate(node.index))
+        return self.of_each(base, lambda each: self.stored_item(each, index))
+
+    def stored_item(self, base: Value, index: Value) -> Value:
         stored = self.store.get((base, self.slot(index))) if isinstance(base, Unknown) else None
         return stored if stored is not None else self.subscript(base, index)
 
@@ -373,7 +376,8 @@ class Expressions(NameResolver):
 
     def item(self, value: Value, index: int) -> Value:
         """One item of a sequence that is unpacked."""
-        value = self.resolve(value) if not self.quiet else value
+        if isinstance(value, v.Phi):
+            return self.of_each(value, lambda each: self.item(each, index))
         if isinstance(value, v.Seq) and index < len(value.items):
             return value.items[index]
         return self.subscript(value, const(index)) if not isinstance(value, v.External) else value
@@ -455,6 +459,11 @@ class Expressions(NameResolver):
         return unknown("opaque", self.frame.module.key, node.site)
 
     def ev_comprehension(self, node: ir.Comprehension) -> Value:
+        first = self.evaluate(node.clauses[0][1])
+        return self.of_each(first, lambda iterable: self.comprehension(node, iterable))
+
+    def comprehension(self, node: ir.Comprehension, iterable: Value) -> Value:
+        """The value of a comprehension whose first clause goes over an iterable."""
         outer = self.inner
         outer_chosen, self.chosen = self.chosen, False
         items: list[Value] = []
@@ -465,7 +474,7 @@ class Expressions(NameResolver):
         ]
         hidden = {key: self.store[key] for key in names if key in self.store}
         try:
-            exact = self.comprehend(node, 0, items)
+            exact = self.comprehend(node, 0, items, iterable)
         finally:
             for key in names:
                 self.store.pop(key, None)
@@ -485,13 +494,11 @@ class Expressions(NameResolver):
         tail = (UNEVEN,) if uneven else (v.LISTED,) if len(items) > LOOP_BOUND else ()
         return unknown("comprehension", node.site, *items[:4], *tail)
 
-    def comprehend(self, node: ir.Comprehension, level: int, items: list[Value]) -> bool:
+    def comprehend(
+        self, node: ir.Comprehension, level: int, items: list[Value], iterable: Value
+    ) -> bool:
         """Run one clause and those inside it; True if the items found are all there are."""
-        if level == len(node.clauses):
-            items.append(self.evaluate(node.element))
-            return True
-        target, iterable_node, tests = node.clauses[level]
-        iterable = self.resolve(self.evaluate(iterable_node))
+        target, _, tests = node.clauses[level]
         exact = self.exact_items(iterable)
         whole = exact is not None
         outer = self.inner
@@ -507,7 +514,7 @@ class Expressions(NameResolver):
                 kept = self.filtered(tests)
                 if kept is False:
                     continue
-                whole = self.comprehend(node, level + 1, items) and whole and kept is True
+                whole = self.inner_clause(node, level + 1, items) and whole and kept is True
             except (CollectiveReached, CallRequested):
                 # only now it matters whether there is such an item at all
                 if exact is None and not self.trip(iterable, index, node.site):
@@ -519,6 +526,14 @@ class Expressions(NameResolver):
                 break
         self.inner = outer
         return whole
+
+    def inner_clause(self, node: ir.Comprehension, level: int, items: list[Value]) -> bool:
+        """Run the clause at a level for one item of those around it, or the element after all."""
+        if level < len(node.clauses):
+            iterable = self.resolve(self.evaluate(node.clauses[level][1]))
+            return self.comprehend(node, level, items, iterable)
+        items.append(self.evaluate(node.element))
+        return True
 
     def filtered(self, tests: tuple[ir.Expr, ...]) -> bool | None:
         """Do the conditions of a clause keep the item? None if that is not known."""

@@ -213,11 +213,13 @@ class Iterations(Merging):
             self.assign_item(target, value)
 
     def unpack(self, target: ir.Display, value: Value) -> None:
-        value = self.resolve(value)
         starred = next(
             (i for i, item in enumerate(target.items) if isinstance(item, ir.Starred)), None
         )
-        after = len(target.items) - starred - 1 if starred is not None else 0
+        after = 0
+        if starred is not None:
+            value = self.resolve(value)
+            after = len(target.items) - starred - 1
         for index, item in enumerate(target.items):
             if starred is None or index < starred:
                 found = self.item(value, index)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from contextlib import suppress
 
 from distlint.analyzer import ir
@@ -10,11 +9,9 @@ from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.collective_results import CollectiveResults
 from distlint.analyzer.symbolic.continuations import RestOfBlock
 from distlint.analyzer.symbolic.expressions import LOOP_BOUND
+from distlint.analyzer.symbolic.joining import those
 from distlint.analyzer.symbolic.state import Journal, Key, Known, RankDependent
-from distlint.analyzer.symbolic.values import Unknown, Value, const, unknown
-
-Variables = dict[Key, Value | None]
-"""What is written to variables; None is deleted."""
+from distlint.analyzer.symbolic.values import Unknown, Value, const
 
 
 class Merging(CollectiveResults):
@@ -38,7 +35,7 @@ class Merging(CollectiveResults):
             self.context.unmergeable(s)
             return False
         written = {**then.written, **orelse.written}
-        self.write(self.joined(value, _those(then, written), _those(orelse, written)))
+        self.write(self.joined(value, those(then, written), those(orelse, written)))
         self.done(k)
         return True
 
@@ -68,7 +65,7 @@ class Merging(CollectiveResults):
                 written |= {**turn.written, **store.written}
         finally:
             self.it, self.store = outer, before
-        *earlier, last = (_those(turned, written) for turned in after)
+        *earlier, last = (those(turned, written) for turned in after)
         joined = last
         for atom, fewer in zip(reversed(atoms), reversed(earlier), strict=True):
             joined = self.joined(atom, joined, fewer)
@@ -105,38 +102,6 @@ class Merging(CollectiveResults):
     def run_block_quietly(self, block: ir.Block) -> bool:
         """Run a block of plain statements to its end; False if it turns out not to be plain."""
         raise NotImplementedError
-
-    # ---- what both ways leave
-
-    def joined(self, test: Value, then: Variables, orelse: Variables) -> Variables:
-        """What a branch leaves in the variables that its arms have written; None is deleted."""
-        merged: Variables = {}
-        for key, left in then.items():
-            right = orelse[key]
-            if left is not right:
-                unset = self.store.get(key) or unknown(v.UNSET, str(key[1]))
-                left = self.select(test, left or unset, right or unset)
-            merged[key] = left
-        return merged
-
-    def write(self, variables: Variables) -> None:
-        for key, value in variables.items():
-            if value is None:
-                self.store.pop(key, None)
-            else:
-                self.store[key] = value
-
-    def select(self, test: Value, then: Value, orelse: Value) -> Value:
-        """``then`` where the condition holds, else ``orelse``."""
-        if isinstance(test, v.Phi):
-            thens, orelses = v.where(test.test, then, then), v.where(test.test, orelse, orelse)
-            ways = map(self.select, (test.then, test.orelse), thens, orelses)
-            return v.phi(test.test, *ways)
-        if isinstance(test, Unknown):
-            if test.op == "not":
-                return v.joined(test.args[0], orelse, then)
-            return v.joined(test, then, orelse)
-        return then if self._truth(test) else orelse
 
     # ---- what is assumed without asking
 
@@ -205,8 +170,3 @@ def _raised_by(arm: ir.Block) -> str:
     """What a branch into an abort raises."""
     last = arm[-1]
     return last.raised if isinstance(last, ir.Raise) else "SystemExit"
-
-
-def _those(store: dict[Key, Value], keys: Iterable[Key]) -> Variables:
-    """Some variables of a store; None where they are unset."""
-    return {key: store.get(key) for key in keys}

@@ -10,6 +10,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.project.module import Definition, Imported, Module
 from distlint.analyzer.static import hooks
 from distlint.analyzer.symbolic import values as v
+from distlint.analyzer.symbolic.joining import Joining
 from distlint.analyzer.symbolic.state import (
     BranchUndecided,
     CallRequested,
@@ -18,7 +19,6 @@ from distlint.analyzer.symbolic.state import (
     RankDependent,
 )
 from distlint.analyzer.symbolic.values import UNEVEN, Const, Unknown, Value, const, unknown
-from distlint.analyzer.symbolic.view import View
 from distlint.catalogue.entries import Entry, GroupSource, RankSource
 from distlint.source.incomplete import Reason
 
@@ -35,7 +35,7 @@ def _is_of_adapters(value: Unknown) -> bool:
     return isinstance(name, str) and any(word in name.lower() for word in _ADAPTERS)
 
 
-class NameResolver(View):
+class NameResolver(Joining):
     """The part of a machine that finds what is meant."""
 
     def evaluate(self, node: ir.Expr) -> Value:
@@ -287,7 +287,8 @@ class NameResolver(View):
     # ---- attributes
 
     def ev_attribute(self, node: ir.Attribute) -> Value:
-        return self.attribute(self.evaluate(node.value), node.attr, node.site)
+        receiver = self.evaluate(node.value)
+        return self.of_each(receiver, lambda each: self.attribute(each, node.attr, node.site))
 
     def attribute(self, receiver: Value, attr: str, site: int) -> Value:
         if isinstance(receiver, v.Phi):

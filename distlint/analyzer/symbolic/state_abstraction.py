@@ -25,14 +25,14 @@ from distlint.analyzer.symbolic.continuations import (
 from distlint.analyzer.symbolic.live_variables import LiveVariables
 from distlint.analyzer.symbolic.state import Key, Known, Question, State
 from distlint.analyzer.symbolic.values import Phi, Unknown, Value, own_names
-from distlint.analyzer.symbolic.view import RISKY
+from distlint.analyzer.symbolic.view import RISKY, SEEDED
 
 if TYPE_CHECKING:
     from distlint.analyzer.static.effects import Effects
 
 STRATEGY_WORDS = ("fsdp", "deepspeed", "zero", "shard")
 
-FACTS = frozenset({"seeded", "nosync", "joined", "once", "risky", "gradients"})
+FACTS = frozenset({SEEDED, "nosync", "joined", "once", "risky", "gradients"})
 """First parts of variables that no name in the source stands for."""
 
 Live = frozenset[tuple[Key, Value]]

@@ -33,6 +33,9 @@ RETURNED = Continuation(None, None)
 SIDES = ("A", "B")
 """The two ranks that are compared."""
 
+SEEDED = "seeded"
+"""First part of the variables that say of each stream whether all ranks have seeded it alike."""
+
 RISKY = ("risky", "")
 """Variable that is set when something has been called that may raise on one rank alone."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial, reduce
 from heapq import heappop, heappush
 from typing import Any, NamedTuple, TypeVar
 
@@ -20,7 +21,7 @@ from distlint.analyzer.symbolic.divergence import WAY, PathHistory
 from distlint.analyzer.symbolic.state import Iterations, Known, Question, ResultKey, State
 from distlint.analyzer.symbolic.state_abstraction import FACTS, Live, StateAbstraction
 from distlint.analyzer.symbolic.values import LOST, Unknown, Value, const, unknown
-from distlint.analyzer.symbolic.view import SIDES, is_cached_result
+from distlint.analyzer.symbolic.view import SEEDED, SIDES, is_cached_result
 
 
 class AskedAgain(NamedTuple):
@@ -265,7 +266,7 @@ def _joined(
     differ = left.keys() | right.keys()
     several = len(differ) > 1  # states are told apart by the order, too, of what they hold
     for key in dict.fromkeys([key for key in order if key in differ]) if several else differ:
-        if key[0] in FACTS:
+        if key[0] in FACTS and key[0] != SEEDED:
             if crowd is None or not is_cached_result(key):
                 return None
             found[key] = const(False)
@@ -327,12 +328,24 @@ def _blurred(one: Value, two: Value, crowd: int, name: str) -> Value | None:
     found = dict.fromkeys((*v.leaves(one), *v.leaves(two)))
     kept = [leaf for leaf in found if getattr(leaf, "op", "") != v.UNSET] or list(found)
     if len(kept) > v.MAX_PHI_DEPTH + 1:
+        kept = _gathered(kept, crowd)
+    if len(kept) > v.MAX_PHI_DEPTH + 1:
         numbers = [leaf for leaf in kept if v.holds_numbers(leaf)]
         kept = [leaf for leaf in kept if not v.holds_numbers(leaf)]
         kept.append(_any_of(numbers, crowd, name))
     if len(kept) > v.MAX_PHI_DEPTH + 1:
         return None
     return _one_of(kept, crowd, local=(one.local or two.local) and all(map(v.is_count, kept)))
+
+
+def _gathered(values: list[Value], crowd: int) -> list[Value]:
+    """Sequences that hold item for item as one: what a function returns on several ways."""
+    parallel: dict[object, list[Value]] = {}
+    for value in values:
+        shape = (value.kind, len(value.items)) if isinstance(value, v.Seq) else value
+        parallel.setdefault(shape, []).append(value)
+    either = partial(v.joined, unknown(WAY, crowd, fresh=True))
+    return [reduce(either, each) for each in parallel.values()]
 
 
 def _any_of(numbers: list[Value], crowd: int, name: str) -> Unknown:

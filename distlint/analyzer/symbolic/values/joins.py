@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import repeat
+
 from distlint.analyzer.symbolic.values.facts import (
     are_alike,
     are_weak,
@@ -9,9 +11,9 @@ from distlint.analyzer.symbolic.values.facts import (
     is_plain,
     is_truth_value,
 )
-from distlint.analyzer.symbolic.values.interning import TABLE, const, mapping, unknown
+from distlint.analyzer.symbolic.values.interning import TABLE, const, mapping, seq, unknown
 from distlint.analyzer.symbolic.values.operators import EITHER
-from distlint.analyzer.symbolic.values.types import NOTHING, Map, Phi, Unknown, Value
+from distlint.analyzer.symbolic.values.types import NOTHING, Map, Phi, Seq, Unknown, Value
 
 MAX_PHI_DEPTH = 4
 MAX_OPEN_DEPTH = 1
@@ -62,6 +64,8 @@ def joined(test: Unknown, then: Value, orelse: Value) -> Value:
     if isinstance(one, Map) and isinstance(two, Map) and _keys(one) == _keys(two):
         items = zip(one.items, two.items, strict=True)
         return mapping([(key, joined(test, left, right)) for (key, left), (_, right) in items])
+    if isinstance(one, Seq) and isinstance(two, Seq) and _are_parallel(one, two):
+        return seq(one.kind, list(map(joined, repeat(test), one.items, two.items)))
     if one is two or test.local:
         return phi(test, then, orelse)
     if are_alike(one, two):
@@ -71,6 +75,11 @@ def joined(test: Unknown, then: Value, orelse: Value) -> Value:
         if depth > MAX_OPEN_DEPTH:
             return unknown(EITHER, test, then, orelse)
     return phi(test, then, orelse)
+
+
+def _are_parallel(one: Seq, two: Seq) -> bool:
+    """Do two sequences hold item for item, as what a function returns on several ways?"""
+    return one.kind == two.kind != "set" and len(one.items) == len(two.items)
 
 
 def _keys(value: Map) -> list[Value]:
