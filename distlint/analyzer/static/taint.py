@@ -193,8 +193,10 @@ class _Flow:
             self._carried.setdefault(loop, set()).update(self.tainted)
             if own:
                 self._jumped.add(loop)
-        elif isinstance(node, (ir.Raise, ir.Assert)):
-            self.escapes |= own or (isinstance(node, ir.Assert) and self.evaluate(node.test, own))
+        elif isinstance(node, ir.Raise):
+            self.escapes |= own
+        elif isinstance(node, ir.Assert):
+            self.escapes |= (self.evaluate(node.test, own) or own) and not self.analysis.steady
         elif isinstance(node, (ir.Define, ir.DefineClass)):
             name = node.function.name if isinstance(node, ir.Define) else node.cls.name
             if own or not ir.tokens_of(node).isdisjoint(self._ever):

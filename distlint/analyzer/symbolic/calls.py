@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, repeat
 from typing import Any
 
@@ -342,7 +342,8 @@ class Calls(Collectives):
             return False
         given = (*args, *keywords.values())
         read = chain(given, captured)
-        if any(self.telling(value) and not v.is_own_number(value) for value in read):
+        telling = [each for each in read if self.telling(each) and not v.is_own_number(each)]
+        if telling and not self.keeps_ranks(function, args, keywords, telling):
             return False
         if self.log is not None and function in self.context.entered:
             return False  # in a replay all ranks run what one of them has run
@@ -352,12 +353,25 @@ class Calls(Collectives):
             return False
         if not self.context.changes_something(function):
             return True
-        own = _own_params(function, args, keywords)
+        own = _params_with(v.is_own_number, function, args, keywords)
         return (
             own is not None
             and not self.context.lets_out(function, own)
             and not self.context.matters(function)
         )
+
+    def keeps_ranks(
+        self,
+        function: ir.Function,
+        args: Sequence[Value],
+        keywords: Mapping[str, Value],
+        telling: Sequence[Value],
+    ) -> bool:
+        """Are these numbers of the rank, which the function keeps to itself?"""
+        if not all(isinstance(value, v.PerRank) for value in telling):
+            return False
+        ranked = _params_with(v.is_ranked, function, args, keywords)
+        return ranked is not None and not self.context.leaks(function, ranked)
 
     def captured(self, target: v.Func) -> Iterator[Value]:
         """What a function in a function reads of the variables of that one."""
@@ -377,7 +391,7 @@ class Calls(Collectives):
         """The arguments on which the result of a function that is not run may depend."""
         if not any(map(v.is_own_number, given)):
             return given
-        own = _own_params(function, given[: len(given) - len(keywords)], keywords)
+        own = _params_with(v.is_own_number, function, given[: len(given) - len(keywords)], keywords)
         if own is None or not self.context.ignores(function, own):
             return given
         return tuple(const(None) if v.is_own_number(value) else value for value in given)
@@ -1106,14 +1120,17 @@ def _drawn(seeded: Value, alike: Value, own: Value) -> Value:
     return alike if seeded is const(True) else own
 
 
-def _own_params(
-    function: ir.Function, args: Sequence[Value], keywords: Mapping[str, Value]
+def _params_with(
+    holds: Callable[[Value], bool],
+    function: ir.Function,
+    args: Sequence[Value],
+    keywords: Mapping[str, Value],
 ) -> frozenset[str] | None:
-    """The parameters that are given numbers of this rank's own; None if that cannot be told."""
+    """The parameters that are given values of a kind; None if that cannot be told."""
     params = {param.name: param for param in function.params if not param.star}
     places = [name for name, param in params.items() if not param.keyword_only]
     named = chain(zip(chain(places, repeat("*")), args, strict=False), keywords.items())
-    own = frozenset(name for name, value in named if v.is_own_number(value))
+    own = frozenset(name for name, value in named if holds(value))
     return own if own <= params.keys() else None
 
 

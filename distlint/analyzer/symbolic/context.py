@@ -360,6 +360,10 @@ class ExecutionContext:
         """Does it change anything outside by what these parameters hold, or fail by them?"""
         return self.effects.lets_out(function, names)
 
+    def leaks(self, function: ir.Function, names: frozenset[str]) -> bool:
+        """Does anything that these parameters hold leave the function?"""
+        return self.effects.taint_of(function).leaks(function, names)
+
     def ignores(self, function: ir.Function, names: frozenset[str]) -> bool:
         """Is what a function returns the same on all ranks, whatever these parameters are?"""
         return not self.effects.taint.leaks(function, names)
