@@ -136,6 +136,7 @@ class Vocabulary:
 def _evidence(catalogue: Catalogue, is_sign: Callable[[Entry], bool]) -> dict[str, Evidence]:
     """What has to be in a module for each generic name to be the catalogue's."""
     found: dict[str, set[frozenset[str]]] = {}
+    named = _named_classes(catalogue)
     for entry in catalogue.entries():
         owner, _, name = entry.name.rpartition(".")
         if name not in GENERIC or not owner or not is_sign(entry):
@@ -146,7 +147,9 @@ def _evidence(catalogue: Catalogue, is_sign: Callable[[Entry], bool]) -> dict[st
             sets.add(frozenset({owner.rpartition(".")[2]}))
         else:  # a module by its path: a word such as ``checkpoint`` alone says little
             sets.add(frozenset(parts))
-        if root not in {"torch", "builtins"}:
+        if owner in named:
+            sets.update(map(frozenset[str], zip(named[owner])))
+        elif root not in {"torch", "builtins"}:
             sets.add(frozenset({root}))
         info = catalogue.lookup(owner)
         if info is not None and info.cls is not None:
@@ -157,6 +160,28 @@ def _evidence(catalogue: Catalogue, is_sign: Callable[[Entry], bool]) -> dict[st
     wrappers = (frozenset({name}) for name in _wrapper_names(catalogue))
     found.setdefault("backward", set()).update(wrappers)
     return {name: Evidence.of(sets) for name, sets in found.items()}
+
+
+def _named_classes(catalogue: Catalogue) -> dict[str, frozenset[str]]:
+    """Classes of which code that has an object names the class, or one derived from it.
+
+    Of all others, something returns objects, or hands them over.
+    """
+    classes = [entry.cls for entry in catalogue.entries() if entry.cls is not None]
+    handed: set[str] = set()
+    for entry in catalogue.entries():
+        if entry.returns is not None:
+            handed.update(entry.returns.kinds, (entry.returns.converts or {}).values())
+            handed.add(str(entry.returns.kinds))
+    for info in classes:
+        handed.update((info.attributes or {}).values(), (info.method_params or {}).values())
+    found: dict[str, set[str]] = {}
+    for info in classes:
+        for base in catalogue.ancestry(info.name):
+            last = info.name.rpartition(".")[2]
+            found.setdefault(base, set()).update((last, last.lower()))
+    open_ = {base for name in handed for base in catalogue.ancestry(name)}
+    return {name: frozenset(words) for name, words in found.items() if name not in open_}
 
 
 def _function_and_class(name: str) -> Iterator[str]:
