@@ -28,6 +28,7 @@ from distlint.analyzer.symbolic.state import (
     Stop,
 )
 from distlint.analyzer.symbolic.state_abstraction import Identity
+from distlint.analyzer.symbolic.subsumption import Explored
 from distlint.analyzer.symbolic.values import Unknown, Value
 from distlint.analyzer.symbolic.worklist import (
     Asked,
@@ -78,12 +79,15 @@ class ProductExploration:
         worklist = Worklist(self.context)
         worklist.add(ProductState((self.start,), {}, frozenset(), PathHistory()))
         seen: set[Identity] = set()
+        explored = Explored()
         while (item := worklist.pop()) is not None:
             self.is_complete = self.is_complete and worklist.is_complete
             identity = self.abstraction.identity(item.states, item.lives, item.known)
             if identity in seen:
                 continue
             seen.add(identity)
+            if explored.covers(item):
+                continue
             if len(item.states) == 2:
                 yield from self.advance_pair(machines, item, worklist)
                 continue
