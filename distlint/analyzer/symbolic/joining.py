@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.state import CallRequested, CollectiveReached, Journal, Key
 from distlint.analyzer.symbolic.values import Unknown, Value, unknown
-from distlint.analyzer.symbolic.view import View
+from distlint.analyzer.symbolic.view import SIDE, View
 
 Variables = dict[Key, Value | None]
 """What is written to variables; None is deleted."""
@@ -23,7 +23,8 @@ class Joining(View):
         """
         if not isinstance(value, v.Phi):
             return function(value)
-        outcome = self.assumed(value.test)
+        is_for_both = value.test is SIDE and self.one is None
+        outcome = None if is_for_both else self.assumed(value.test)
         if outcome is not None:
             return self.of_each(value.then if outcome else value.orelse, function)
         before = self.store

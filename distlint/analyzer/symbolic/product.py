@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
+from typing import Any
 
 from distlint.analyzer import ir
 from distlint.analyzer.symbolic import strides
@@ -27,9 +28,10 @@ from distlint.analyzer.symbolic.state import (
     State,
     Stop,
 )
-from distlint.analyzer.symbolic.state_abstraction import Identity
+from distlint.analyzer.symbolic.state_abstraction import FACTS, Identity
 from distlint.analyzer.symbolic.subsumption import Explored
 from distlint.analyzer.symbolic.values import Unknown, Value
+from distlint.analyzer.symbolic.view import SIDE
 from distlint.analyzer.symbolic.worklist import (
     Asked,
     AskedAgain,
@@ -38,6 +40,9 @@ from distlint.analyzer.symbolic.worklist import (
     Worklist,
     position,
 )
+
+MOST_APART = 16
+"""Variables that two ranks may differ in and still be walked as one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,9 +189,9 @@ class ProductExploration:
             question = min(needs, key=lambda need: need[0])[1]
             key = question.question
             is_same = len(needs) == 2 and needs[0][1] == needs[1][1]
-            if is_same and not isinstance(key, tuple) and self.alike(states, known):
-                together = ProductState(states[:1], known, asked, past)
-                if self.goes_on(together):
+            if is_same and not isinstance(key, tuple):
+                together = self.together(states, known, asked, past)
+                if together is not None and self.goes_on(together):
                     worklist.add(together)
                     return
             answers = _answers(key, known, machines)
@@ -219,8 +224,46 @@ class ProductExploration:
         asked = _still_asked(asked, states)
         if self.alike(states, known):
             worklist.add(ProductState(states[:1], known, asked, past))
-        else:
-            worklist.add(ProductState(states, known, asked, past))
+            return
+        together = self.together(states, known, asked, past)
+        if together is None or not self.goes_on(together):
+            together = ProductState(states, known, asked, past)
+        worklist.add(together)
+
+    def together(
+        self, states: tuple[State, State], known: Known, asked: Asked, past: PathHistory
+    ) -> ProductState | None:
+        """Two ranks as one, with what they differ in as a value of either; None if they cannot."""
+        if self.alike(states, known):
+            return ProductState(states[:1], known, asked, past)
+        state = self.of_both(*states)
+        return ProductState((state,), known, asked, past) if state is not None else None
+
+    def of_both(self, first: State, second: State) -> State | None:
+        """A state that is the one on the first rank, and the other on the second."""
+        if first.k is not second.k or first.it != second.it:
+            return None
+        if tuple(first.results) != tuple(second.results):
+            return None
+        mine, other = dict(self.abstraction.live(first)), dict(self.abstraction.live(second))
+        differ = dict.fromkeys(
+            key for key in (*mine, *other) if mine.get(key) is not other.get(key)
+        )
+        if len(differ) > MOST_APART or any(key[0] in FACTS for key in differ):
+            return None
+        store = dict(first.store)
+        for key in differ:
+            value = _of_side(key, mine.get(key), other.get(key))
+            if value is None:
+                return None
+            store[key] = value
+        results = dict(first.results)
+        for place, result in second.results.items():
+            value = _of_side(place, results[place], result)
+            if value is None:
+                return None
+            results[place] = value
+        return State(first.k, first.frame, first.it, results, store)
 
     def alike(self, states: tuple[State, State], known: Known) -> bool:
         """Are two ranks in the same state, as far as it can matter?"""
@@ -232,6 +275,18 @@ class ProductExploration:
             return True
         reduced = [{key: _reduced(value, known) for key, value in live} for live in (mine, other)]
         return reduced[0] == reduced[1]
+
+
+def _of_side(key: tuple[Any, ...], one: Value | None, two: Value | None) -> Value | None:
+    """One value on the first rank and another on the second; None for what each has counted."""
+    unset = v.unknown(v.UNSET, str(key[1]))
+    one, two = one or unset, two or unset
+    if one is two:
+        return one
+    if v.is_count(one) and v.is_count(two):
+        return None
+    value = v.phi(SIDE, one, two)
+    return value if isinstance(value, v.Phi) else None
 
 
 def _level(states: tuple[State, ...]) -> tuple[dict[Key, Value], dict[Key, Value]] | None:
@@ -306,8 +361,10 @@ def _is_turn_of_no_use(key: Question, machines: tuple[Machine, Machine]) -> bool
 
 def _is_each_ranks_own(event: Event) -> bool:
     """Do ranks pass an argument that has to agree, each its own?"""
-    values = (event.root, *(value for _, value in event.agree))
-    return any(value is not None and v.is_ranked(value) for value in values)
+    values = (event.root, event.payload_value, *(value for _, value in event.agree))
+    return any(
+        value is not None and (v.is_ranked(value) or SIDE in value.atoms) for value in values
+    )
 
 
 def _event(found: Event | Stop) -> Event | None:

@@ -33,6 +33,9 @@ RETURNED = Continuation(None, None)
 SIDES = ("A", "B")
 """The two ranks that are compared."""
 
+SIDE = unknown("side", local=True)
+"""Which of the two it is: the first where this is true."""
+
 SEEDED = "seeded"
 """First part of the variables that say of each stream whether all ranks have seeded it alike."""
 
@@ -211,7 +214,9 @@ class View:
         if not atom.local:
             return self.known.get(atom)
         if self.one is not None:
-            return self.known.get((self.side, atom))
+            return self.side == SIDES[0] if atom is SIDE else self.known.get((self.side, atom))
+        if atom is SIDE:
+            raise RankDependent
         if any((side, atom) in self.known for side in SIDES):
             raise RankDependent
         return None
