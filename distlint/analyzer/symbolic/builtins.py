@@ -340,6 +340,7 @@ class Builtins(Expressions):
                 names = [owner for owner in self.mro(value.cls) if isinstance(owner, str)]
                 if any(self.catalogue.subclass_of(name, kind.name) for name in names):
                     return True
+            return _is_builtin_instance(value, kind.name)
         return None
 
     def b_getattr(
@@ -824,6 +825,25 @@ class Builtins(Expressions):
         node: ir.Call | None,
     ) -> Value:
         raise NotImplementedError
+
+
+_BUILTIN_TYPES = {
+    "builtins." + each.__name__: each for each in (bool, bytes, dict, float, int, list, str, tuple)
+}
+
+
+def _is_builtin_instance(value: Value, kind: str) -> bool | None:
+    """Is a value of a builtin type, such as ``builtins.dict``? None where that is not known."""
+    wanted = _BUILTIN_TYPES.get(kind)
+    if wanted is None:
+        return None
+    if isinstance(value, Const):
+        return isinstance(value.value, wanted)
+    if isinstance(value, v.Map):
+        return wanted is dict
+    if isinstance(value, v.Seq):  # a list may stand for a ModuleList
+        return None if wanted in {list, tuple} else False
+    return None
 
 
 def items_with(place: ir.Expr, value: Value) -> Iterable[tuple[ir.Expr, Value]]:

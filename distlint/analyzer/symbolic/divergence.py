@@ -36,18 +36,24 @@ class PathHistory:
     """The way on which ``split`` is false."""
     length: int = 0
     """How many decisions it takes, at least."""
+    is_own: bool = False
+    """Has a rank decided something by what it alone has, such as a failure or a random number?"""
 
     def assume(self, decided: Iterable[tuple[Question, bool]]) -> PathHistory:
         decided = tuple(decided)
-        return PathHistory(self, decided, length=self.length + len(decided)) if decided else self
+        if not decided:
+            return self
+        is_own = self.is_own or any(isinstance(question, tuple) for question, _ in decided)
+        return PathHistory(self, decided, length=self.length + len(decided), is_own=is_own)
 
     def meet(self, site: int, renamed: tuple[Place, Place] | None = None) -> PathHistory:
-        return PathHistory(self, met=site, renamed=renamed, length=self.length)
+        return PathHistory(self, met=site, renamed=renamed, length=self.length, is_own=self.is_own)
 
     def join(self, split: Question, otherwise: PathHistory) -> PathHistory:
         """This way where an unknown is true, and another one where it is false."""
         length = min(self.length, otherwise.length)
-        return PathHistory(self, split=split, otherwise=otherwise, length=length)
+        is_own = self.is_own or otherwise.is_own
+        return PathHistory(self, split=split, otherwise=otherwise, length=length, is_own=is_own)
 
     def ways(self) -> Iterator[tuple[list[PathHistory], Known]]:
         """Ways back to the start that agree with themselves, and what is decided on them.

@@ -54,7 +54,7 @@ ENOUGH_REFUTED = 4
 ENOUGH_REFUTED_AT_ALL = 12
 """The same with any settings: one may end ranks that stand aside."""
 
-OTHER_WAYS = 3
+OTHER_WAYS = 6
 """Ways to a divergence that are tried beside the first; some are none, where others were joined."""
 
 ENOUGH_TRIED = 200

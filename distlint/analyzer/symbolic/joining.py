@@ -23,7 +23,7 @@ class Joining(View):
         """
         if not isinstance(value, v.Phi):
             return function(value)
-        is_for_both = value.test is SIDE and self.one is None
+        is_for_both = value.test.op == SIDE and self.one is None
         outcome = None if is_for_both else self.assumed(value.test)
         if outcome is not None:
             return self.of_each(value.then if outcome else value.orelse, function)

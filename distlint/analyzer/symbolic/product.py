@@ -233,9 +233,14 @@ class ProductExploration:
     def together(
         self, states: tuple[State, State], known: Known, asked: Asked, past: PathHistory
     ) -> ProductState | None:
-        """Two ranks as one, with what they differ in as a value of either; None if they cannot."""
+        """Two ranks as one, with what they differ in as a value of either; None if they cannot.
+
+        What one rank has come to by itself is not joined so: which of them it was has to be known.
+        """
         if self.alike(states, known):
             return ProductState(states[:1], known, asked, past)
+        if past.is_own:
+            return None
         state = self.of_both(*states)
         return ProductState((state,), known, asked, past) if state is not None else None
 
@@ -285,7 +290,7 @@ def _of_side(key: tuple[Any, ...], one: Value | None, two: Value | None) -> Valu
         return one
     if v.is_count(one) and v.is_count(two):
         return None
-    value = v.phi(SIDE, one, two)
+    value = v.phi(v.unknown(SIDE, local=True), one, two)
     return value if isinstance(value, v.Phi) else None
 
 
@@ -363,7 +368,8 @@ def _is_each_ranks_own(event: Event) -> bool:
     """Do ranks pass an argument that has to agree, each its own?"""
     values = (event.root, event.payload_value, *(value for _, value in event.agree))
     return any(
-        value is not None and (v.is_ranked(value) or SIDE in value.atoms) for value in values
+        value is not None and (v.is_ranked(value) or any(atom.op == SIDE for atom in value.atoms))
+        for value in values
     )
 
 

@@ -24,13 +24,12 @@ from distlint.analyzer.symbolic.continuations import (
 )
 from distlint.analyzer.symbolic.live_variables import LiveVariables
 from distlint.analyzer.symbolic.state import Key, Known, Question, State
+from distlint.analyzer.symbolic.strategies import UNDER, may_name_strategy
 from distlint.analyzer.symbolic.values import Phi, Unknown, Value, own_names
 from distlint.analyzer.symbolic.view import RISKY, SEEDED
 
 if TYPE_CHECKING:
     from distlint.analyzer.static.effects import Effects
-
-STRATEGY_WORDS = ("fsdp", "deepspeed", "zero", "shard")
 
 FACTS = frozenset({SEEDED, "nosync", "joined", "once", "risky", "gradients"})
 """First parts of variables that no name in the source stands for."""
@@ -162,8 +161,8 @@ class StateAbstraction:
         """Does an assumption bear on which strategy is in use? Calls ask for that by themselves."""
         found = self.strategic.get(atom)
         if found is None:
-            found = self.strategic[atom] = atom.op == "under" or any(
-                word in token.lower() for token in atom.tokens for word in STRATEGY_WORDS
+            found = self.strategic[atom] = atom.op == UNDER or any(
+                map(may_name_strategy, atom.tokens)
             )
         return found
 

@@ -10,6 +10,13 @@ UNDER = "under"
 """Operator of the unknown that says whether one of several strategies is in use."""
 
 _STRATEGIES = ("fsdp", "deepspeed", "zero3", "zero_stage", "sharded", "fullysharded")
+_BROADER = ("fsdp", "deepspeed", "zero", "shard")
+
+
+def may_name_strategy(token: str) -> bool:
+    """Can a word have to do with a strategy? Also one with which nothing can be ruled out."""
+    lowered = token.lower()
+    return any(word in lowered for word in _BROADER)
 
 
 def names_strategy(token: str) -> bool:

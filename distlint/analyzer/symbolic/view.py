@@ -33,8 +33,8 @@ RETURNED = Continuation(None, None)
 SIDES = ("A", "B")
 """The two ranks that are compared."""
 
-SIDE = unknown("side", local=True)
-"""Which of the two it is: the first where this is true."""
+SIDE = "side"
+"""Operator of the unknown that says which of the two it is: the first where it is true."""
 
 SEEDED = "seeded"
 """First part of the variables that say of each stream whether all ranks have seeded it alike."""
@@ -214,8 +214,8 @@ class View:
         if not atom.local:
             return self.known.get(atom)
         if self.one is not None:
-            return self.side == SIDES[0] if atom is SIDE else self.known.get((self.side, atom))
-        if atom is SIDE:
+            return self.side == SIDES[0] if atom.op == SIDE else self.known.get((self.side, atom))
+        if atom.op == SIDE:
             raise RankDependent
         if any((side, atom) in self.known for side in SIDES):
             raise RankDependent

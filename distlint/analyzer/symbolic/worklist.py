@@ -21,7 +21,7 @@ from distlint.analyzer.symbolic.divergence import WAY, PathHistory
 from distlint.analyzer.symbolic.state import Iterations, Known, Question, ResultKey, State
 from distlint.analyzer.symbolic.state_abstraction import FACTS, Live, StateAbstraction
 from distlint.analyzer.symbolic.values import LOST, Unknown, Value, const, unknown
-from distlint.analyzer.symbolic.view import SEEDED, SIDES, is_cached_result
+from distlint.analyzer.symbolic.view import SEEDED, SIDE, SIDES, is_cached_result
 
 
 class AskedAgain(NamedTuple):
@@ -323,8 +323,16 @@ def _parts(value: Value) -> Iterator[Value]:
 def _blurred(one: Value, two: Value, crowd: int, name: str) -> Value | None:
     """A value that is anything that two may be, whatever had led to it; None if that is too much.
 
-    What a variable was before it was set counts for nothing.
+    What a variable was before it was set counts for nothing. By what is each rank's own, it stays
+    one or the other.
     """
+    own = next((test for each in (one, two) for test in _own_tests(each)), None)
+    if own is not None:
+        ways = [
+            _blurred(_where(one, own, way), _where(two, own, way), _of_rank(crowd, way), name)
+            for way in (True, False)
+        ]
+        return None if ways[0] is None or ways[1] is None else v.phi(own, ways[0], ways[1])
     found = dict.fromkeys((*v.leaves(one), *v.leaves(two)))
     kept = [leaf for leaf in found if getattr(leaf, "op", "") != v.UNSET] or list(found)
     if len(kept) > v.MAX_PHI_DEPTH + 1:
@@ -336,6 +344,30 @@ def _blurred(one: Value, two: Value, crowd: int, name: str) -> Value | None:
     if len(kept) > v.MAX_PHI_DEPTH + 1:
         return None
     return _one_of(kept, crowd, local=(one.local or two.local) and all(map(v.is_count, kept)))
+
+
+def _own_tests(value: Value) -> Iterator[Unknown]:
+    """The tests of something of each rank's own that tell apart what a value may be."""
+    if isinstance(value, v.Phi):
+        if value.test.op == SIDE:
+            yield value.test
+        yield from _own_tests(value.then)
+        yield from _own_tests(value.orelse)
+
+
+def _of_rank(crowd: int, is_first: bool) -> int:
+    """The number of a crowd for one rank of a pair: each may have come another way."""
+    return crowd if is_first else -1 - crowd
+
+
+def _where(value: Value, test: Unknown, outcome: bool) -> Value:
+    """What a value is where a test has an outcome."""
+    if not isinstance(value, v.Phi):
+        return value
+    if value.test is test:
+        return _where(value.then if outcome else value.orelse, test, outcome)
+    then, orelse = (_where(each, test, outcome) for each in (value.then, value.orelse))
+    return v.phi(value.test, then, orelse)
 
 
 def _gathered(values: list[Value], crowd: int) -> list[Value]:
