@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from distlint.analyzer.symbolic import values as v
+from distlint.analyzer.symbolic.joined_values import is_joined
 from distlint.analyzer.symbolic.state import OPAQUE, Event, Known, Place, Question
 from distlint.analyzer.symbolic.strategies import UNDER, rules_out_strategies
 from distlint.analyzer.symbolic.values import Unknown
@@ -141,6 +142,11 @@ class Divergence:
     def is_open(self) -> bool:
         """Is one of them a call that is not looked into? It may hold what the other rank does."""
         return any(event is not None and event.kind == OPAQUE for event in self.events)
+
+    @property
+    def is_of_joined_values(self) -> bool:
+        """Was something decided, for all ranks, about what several ways have left?"""
+        return any(isinstance(key, Unknown) and is_joined(key) for key in self.assumed)
 
     @property
     def kind(self) -> tuple[object, ...]:

@@ -54,8 +54,11 @@ ENOUGH_REFUTED = 4
 ENOUGH_REFUTED_AT_ALL = 12
 """The same with any settings: one may end ranks that stand aside."""
 
-OTHER_WAYS = 6
+OTHER_WAYS = 3
 """Ways to a divergence that are tried beside the first; some are none, where others were joined."""
+
+OTHER_WAYS_JOINED = 6
+"""The same where something was decided about values of several ways: few lead to that."""
 
 ENOUGH_TRIED = 200
 """Partings like those already seen after which a pair of ranks is left."""
@@ -85,7 +88,7 @@ FUNCTION_LEVELS = ((DEEP, 5_000, 0), (1, 800, 0))
 LAST_LEVELS = ((1, 800, 0),)
 """The same for those that are left when a module has had its share."""
 
-REFUTED_BUDGET = 40_000
+REFUTED_BUDGET = 20_000
 """Work that may go into replays of one root that prove nothing."""
 
 REPLAY_BUDGET = 6_000
@@ -330,7 +333,8 @@ class EntryPointAnalysis:
         Is it proven, and if not, is it refuted?
         """
         is_refuted = True
-        for candidate in chain([divergence], islice(divergence.others(), OTHER_WAYS)):
+        most = OTHER_WAYS_JOINED if divergence.is_of_joined_values else OTHER_WAYS
+        for candidate in chain([divergence], islice(divergence.others(), most)):
             with context.aside():
                 try:
                     traces, is_stuck = replay(context, start, candidate)
