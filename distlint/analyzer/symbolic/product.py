@@ -251,9 +251,8 @@ class ProductExploration:
         if tuple(first.results) != tuple(second.results):
             return None
         mine, other = dict(self.abstraction.live(first)), dict(self.abstraction.live(second))
-        differ = dict.fromkeys(
-            key for key in (*mine, *other) if mine.get(key) is not other.get(key)
-        )
+        keys = dict.fromkeys((*first.store, *second.store))  # in one order, whatever the hashes
+        differ = [key for key in keys if mine.get(key) is not other.get(key)]
         if len(differ) > MOST_APART or any(key[0] in FACTS for key in differ):
             return None
         store = dict(first.store)
@@ -366,11 +365,33 @@ def _is_turn_of_no_use(key: Question, machines: tuple[Machine, Machine]) -> bool
 
 def _is_each_ranks_own(event: Event) -> bool:
     """Do ranks pass an argument that has to agree, each its own?"""
-    values = (event.root, event.payload_value, *(value for _, value in event.agree))
-    return any(
-        value is not None and (v.is_ranked(value) or any(atom.op == SIDE for atom in value.atoms))
-        for value in values
-    )
+    values = [value for _, value in event.agree]
+    if event.root is not None:
+        values.append(event.root)
+    if any(map(v.is_ranked, values)):
+        return True
+    return any(map(_is_of_side, [*values, event.payload_value]))
+
+
+def _is_of_side(value: Value | None) -> bool:
+    """Does a value hold what two ranks differ in, where they go on as one?"""
+    seen: set[object] = set()
+    stack: list[object] = [value]
+    while stack:
+        part = stack.pop()
+        if part in seen or not isinstance(part, (v.Phi, v.Seq, Unknown)) or not part.local:
+            continue
+        if isinstance(part, Unknown) and part.op == SIDE:
+            return True
+        seen.add(part)
+        stack += (
+            (part.test, part.then, part.orelse)
+            if isinstance(part, v.Phi)
+            else part.items
+            if isinstance(part, v.Seq)
+            else part.args
+        )
+    return False
 
 
 def _event(found: Event | Stop) -> Event | None:

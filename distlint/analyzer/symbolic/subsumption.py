@@ -12,13 +12,15 @@ from typing import Any, TypeAlias
 
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.divergence import WAY
-from distlint.analyzer.symbolic.state import Known, Question
-from distlint.analyzer.symbolic.state_abstraction import FACTS
+from distlint.analyzer.symbolic.state import Key, Known, Question
+from distlint.analyzer.symbolic.state_abstraction import FACTS, Live
 from distlint.analyzer.symbolic.values import Phi, Unknown, Value
 from distlint.analyzer.symbolic.worklist import Meeting, ProductState
 
 MOST_COMPARED = 8
 """States of one place with which a new one is compared: those that were explored last."""
+
+Variables: TypeAlias = dict[Key, Value]
 
 Instances: TypeAlias = dict[Value, Value]
 """What each unknown of a state is in the other one."""
@@ -45,12 +47,18 @@ def _covers(general: ProductState, special: ProductState) -> bool:
         return False
     found = _Matching(general, special)
     return all(
-        found.alike(dict(one.difference(two)), dict(two.difference(one)))
+        found.alike(_those(mine.store, one - two), dict(two - one))
         and found.alike(mine.results, other.results)
         for one, two, mine, other in zip(
             general.lives, special.lives, general.states, special.states, strict=True
         )
     )
+
+
+def _those(store: Variables, live: Live) -> Variables:
+    """Some variables in the order of a store, which hashes have no part in."""
+    kept = dict(live)
+    return {key: kept[key] for key in store if key in kept}
 
 
 def _are_assumed(general: Known, special: Known) -> bool:
