@@ -148,3 +148,93 @@ def test_what_a_function_changes() -> None:
 
 def indented(body: str) -> str:
     return "".join(f"    {line}\n" for line in body.splitlines())
+
+
+HELPERS = """
+class Kept:
+    def __init__(self, title, date=None):
+        self.title = title
+        self.date = date
+
+    def put(self, name, value):
+        LOG.append(value)
+
+    @staticmethod
+    def note(name, value):
+        LOG.append(value)
+
+
+class Registered:
+    def __init__(self, date, options):
+        options["date"] = date
+
+
+class Counted:
+    def __init__(self, date):
+        LOG.append(date)
+
+
+def stored(x, number, options):
+    options["x"] = x
+    return number
+
+
+def passed_on(x, *rest, key=None):
+    return stored(x, *rest)
+"""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "made = Kept('a', time.time())\nprint(made)",
+        "made = Kept(title='a', date=time.time())\nprint(made)",
+        "now = time.time()\nmade = Kept(now)\nprint(made.title)",
+        "options = {}\nstored(x, time.time(), options)\nreturn x",
+        "options = {}\nstored(x, number=time.time(), options=options)\nreturn x",
+        "options = {}\nprint(passed_on(x, time.time(), options))",
+    ],
+    ids=[
+        "given to a constructor",
+        "by its keyword",
+        "by a variable",
+        "to a function that changes something by another parameter",
+        "by its keyword to that function",
+        "one call deeper",
+    ],
+)
+def test_kept_by_what_is_called(body: str) -> None:
+    assert not leaks(HELPERS + f"\n\ndef f(x):\n{indented('now = 0' + chr(10) + body)}")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "now = time.time()\nreturn Kept('a', now)",
+        "now = time.time()\nRegistered(now, x)",
+        "now = time.time()\nCounted(now)",
+        "now = time.time()\nstored(now, 0, x)",
+        "now = time.time()\nstored(x=now, number=0, options=x)",
+        "now = time.time()\nstored(*now, 0, x)",
+        "now = time.time()\npassed_on(now, 0, x)",
+        "now = time.time()\nx.put('a', now)",
+        "now = time.time()\nKept.put(x, 'a', now)",
+        "now = time.time()\nKept.note('a', now)",
+        "now = time.time()\ndef keep():\n    LOG.append(now)\nkeep()",
+    ],
+    ids=[
+        "the new object is returned",
+        "a constructor changes what it is given",
+        "a constructor changes a global",
+        "a function stores it",
+        "by its keyword",
+        "by a star",
+        "one call deeper",
+        "by a method",
+        "by a method of the class",
+        "by a static method",
+        "by a function in the function",
+    ],
+)
+def test_let_out_by_what_is_called(body: str) -> None:
+    assert leaks(HELPERS + f"\n\ndef f(x):\n{indented(body)}")

@@ -189,3 +189,36 @@ def test_objects_that_can_tell_ranks_apart(owner: str, member: str | None, expec
         assert catalogue.is_telling(owner) is expected
     else:
         assert catalogue.member_is_telling(owner, member) is expected
+
+
+TRAINERS = {
+    "the class": ("from transformers import Trainer\n", True),
+    "a class derived from it": ("from transformers import Seq2SeqTrainer\n", True),
+    "a class of the file": (
+        "import transformers\nclass Mine(transformers.Trainer):\n    pass\n",
+        True,
+    ),
+    "a class of another file": ("from mine import Mine\n", True),
+    "a variable": ("import transformers\nfrom made import trainer\n", True),
+    "the module of it": ("from transformers.trainer import Trainer as T\n", True),
+    "the library alone": ("import transformers\n", False),
+    "a model of the library": ("from transformers import AutoModel\n", False),
+    "what it is trained with": ("from transformers import get_scheduler, set_seed\n", False),
+    "another class of it": ("from transformers import TrainingArguments\n", False),
+}
+
+
+@pytest.mark.parametrize("name", TRAINERS)
+def test_train_is_a_collective_only_beside_a_name_of_its_class(name: str, tmp_path: Path) -> None:
+    head, expected = TRAINERS[name]
+    (tmp_path / "mine.py").write_text(
+        "import torch.distributed as dist\nfrom transformers import Trainer\n"
+        "class Mine(Trainer):\n    pass\n"
+    )
+    (tmp_path / "script.py").write_text(
+        f"import torch.distributed as dist\n{head}\ndef f(given):\n    given.train()\n"
+    )
+    project = Project(tmp_path)
+    module = project.add(Document.read(tmp_path / "script.py"))
+    found = effects_of(project, project.catalogue_of(module))
+    assert found.may_communicate(module.functions[-1]) is expected

@@ -11,7 +11,7 @@ from tests.hostile import HARMLESS, KINDS, MEGABYTE, SCRIPT, Ended, check_limite
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="limits need `resource`")
 
-MEMORY = 110
+MEMORY = 100
 """Megabytes that a hostile file may take, over what any file takes."""
 AT_THE_LIMIT = {
     "lambda with default": 350,

@@ -364,13 +364,20 @@ class CallGraph:
         return aliases
 
     def words(self, key: str) -> frozenset[str]:
-        """The names of a module and of what it imports."""
+        """The names of a module, of what it imports, and of the classes above those."""
         found = self._words.get(key)
         if found is None:
             module = self.project.by_key(key)
-            found = module.words if module is not None else frozenset()
+            found = module.words.union(self._above(module)) if module is not None else frozenset()
             self._words[key] = found
         return found
+
+    def _above(self, module: Module) -> Iterator[str]:
+        """The names of the bases of the classes that a module imports from the project."""
+        for other in self.imported(module):
+            for name in other.classes.keys() & module.words if not other.is_of_framework else ():
+                for cls in other.lineage(name):
+                    yield from map(ir.last_name, cls.bases)
 
     def bases(self, method: ir.Function) -> frozenset[str]:
         """The names of the classes above that of a method, as far as the project tells."""
@@ -443,7 +450,7 @@ class CallGraph:
         return known
 
     def changes_to_others(self, function: ir.Function) -> frozenset[str]:
-        """The same; of what a constructor changes, not the new object, which nobody knows yet."""
+        """The same without the attributes that a constructor gives its object, which is new."""
         if function.name != "__init__":
             return self.changes(function)
         known = self._changes_to_others.get(function)

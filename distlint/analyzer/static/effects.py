@@ -133,11 +133,11 @@ class Effects:
             return True
         if not self.shows_ranks(function):
             return False
-        return bool(self.signs(function) & (RANK | LOCAL)) and self.taint_of(function).leaks(
-            function
-        )
+        has_sign = bool(self.signs(function) & (RANK | LOCAL))
+        return has_sign and self.taint_of(function).leaks(function)
 
     def taint_of(self, function: ir.Function) -> TaintAnalysis:
+        """The analysis that decides about a function: random numbers count in short ones only."""
         return self.taint if self.graph.is_short(function) else self.steady_taint
 
     def lets_out(self, function: ir.Function, names: frozenset[str]) -> bool:

@@ -330,25 +330,26 @@ class _Flow:
 
 
 def _params_given(node: ir.Call, function: ir.Function, tainted: set[str]) -> frozenset[str]:
-    """The parameters of a function that a call gives one of some names, at least."""
-    params = [param for param in function.params if not param.star]
-    names = {param.name for param in params}
-    places = [param.name for param in params if not param.keyword_only]
+    """The parameters of a function that a call gives one of some names, at least.
+
+    A method may be called on an object or on its class: an argument is one parameter or the next.
+    """
+    places = [param.name for param in function.params if not (param.keyword_only or param.star)]
+    width = 2 if function.owner else 1
     found: set[str] = set()
-    if function.owner:
-        first, *places = places or ("",)
-        if not ir.tokens_of(node.func).isdisjoint(tainted):
-            found.add(first)
-    position = 0
-    for argument in node.args:
-        depends = not ir.tokens_of(argument.value).isdisjoint(tainted)
-        if argument.star:
-            found |= names if depends else set()
-        elif argument.keyword is not None:
-            found |= {argument.keyword} if depends else set()
+    if function.owner and not ir.tokens_of(node.func).isdisjoint(tainted):
+        found.update(places[:1])
+    is_certain = True
+    for position, argument in enumerate(node.args):
+        is_certain = is_certain and not argument.star
+        if ir.tokens_of(argument.value).isdisjoint(tainted):
+            continue
+        if argument.keyword is not None:
+            found.add(argument.keyword)
+        elif is_certain:
+            found.update(places[position : position + width])
         else:
-            found |= set(places[position : position + 1]) if depends else set()
-            position += 1
+            found.update(param.name for param in function.params)
     return frozenset(found)
 
 

@@ -28,7 +28,7 @@ from distlint.analyzer.symbolic.state import (
     State,
     Stop,
 )
-from distlint.analyzer.symbolic.state_abstraction import FACTS, Identity
+from distlint.analyzer.symbolic.state_abstraction import APART, Identity
 from distlint.analyzer.symbolic.subsumption import Explored
 from distlint.analyzer.symbolic.values import Unknown, Value
 from distlint.analyzer.symbolic.view import SIDE
@@ -190,7 +190,8 @@ class ProductExploration:
             key = question.question
             is_same = len(needs) == 2 and needs[0][1] == needs[1][1]
             if is_same and not isinstance(key, tuple):
-                together = self.together(states, known, asked, past)
+                one = self.as_one(states, known, past)
+                together = ProductState((one,), known, asked, past) if one else None
                 if together is not None and self.goes_on(together):
                     worklist.add(together)
                     return
@@ -222,27 +223,23 @@ class ProductExploration:
         past = past.meet(first.site, renamed)
         states = (machines[0].save(), machines[1].save())
         asked = _still_asked(asked, states)
-        if self.alike(states, known):
-            worklist.add(ProductState(states[:1], known, asked, past))
-            return
-        together = self.together(states, known, asked, past)
-        if together is None or not self.goes_on(together):
-            together = ProductState(states, known, asked, past)
-        worklist.add(together)
+        item = ProductState(states, known, asked, past)
+        one = self.as_one(states, known, past)
+        if one is not None:
+            together = ProductState((one,), known, asked, past)
+            if one is states[0] or self.goes_on(together):
+                item = together
+        worklist.add(item)
 
-    def together(
-        self, states: tuple[State, State], known: Known, asked: Asked, past: PathHistory
-    ) -> ProductState | None:
-        """Two ranks as one, with what they differ in as a value of either; None if they cannot.
+    def as_one(self, states: tuple[State, State], known: Known, past: PathHistory) -> State | None:
+        """The state of two ranks, with what they differ in as a value of either; None if there
+        is none.
 
-        What one rank has come to by itself is not joined so: which of them it was has to be known.
+        What one rank has decided by itself is not joined: a replay has to know which rank it was.
         """
         if self.alike(states, known):
-            return ProductState(states[:1], known, asked, past)
-        if past.is_own:
-            return None
-        state = self.of_both(*states)
-        return ProductState((state,), known, asked, past) if state is not None else None
+            return states[0]
+        return None if past.is_own else self.of_both(*states)
 
     def of_both(self, first: State, second: State) -> State | None:
         """A state that is the one on the first rank, and the other on the second."""
@@ -253,7 +250,7 @@ class ProductExploration:
         mine, other = dict(self.abstraction.live(first)), dict(self.abstraction.live(second))
         keys = dict.fromkeys((*first.store, *second.store))  # in one order, whatever the hashes
         differ = [key for key in keys if mine.get(key) is not other.get(key)]
-        if len(differ) > MOST_APART or any(key[0] in FACTS for key in differ):
+        if len(differ) > MOST_APART or any(key[0] in APART for key in differ):
             return None
         store = dict(first.store)
         for key in differ:
@@ -384,13 +381,10 @@ def _is_of_side(value: Value | None) -> bool:
         if isinstance(part, Unknown) and part.op == SIDE:
             return True
         seen.add(part)
-        stack += (
-            (part.test, part.then, part.orelse)
-            if isinstance(part, v.Phi)
-            else part.items
-            if isinstance(part, v.Seq)
-            else part.args
-        )
+        if isinstance(part, v.Phi):
+            stack += (part.test, part.then, part.orelse)
+        else:
+            stack += part.items if isinstance(part, v.Seq) else part.args
     return False
 
 

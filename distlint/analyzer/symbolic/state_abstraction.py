@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 FACTS = frozenset({SEEDED, "nosync", "joined", "once", "risky", "gradients"})
 """First parts of variables that no name in the source stands for."""
 
+APART = FACTS - {SEEDED}
+"""Those of them that keep states apart: a seed is a value that can be joined like others."""
+
 Live = frozenset[tuple[Key, Value]]
 
 Identity = tuple[object, ...]

@@ -13,12 +13,15 @@ from typing import Any, TypeAlias
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.divergence import WAY
 from distlint.analyzer.symbolic.state import Key, Known, Question
-from distlint.analyzer.symbolic.state_abstraction import FACTS, Live
+from distlint.analyzer.symbolic.state_abstraction import APART, Live
 from distlint.analyzer.symbolic.values import Phi, Unknown, Value
 from distlint.analyzer.symbolic.worklist import Meeting, ProductState
 
 MOST_COMPARED = 8
 """States of one place with which a new one is compared: those that were explored last."""
+
+MOST_PLACES = 256
+"""Places of which states are kept: exploration follows the program and seldom goes far back."""
 
 Variables: TypeAlias = dict[Key, Value]
 
@@ -34,7 +37,12 @@ class Explored:
 
     def covers(self, item: ProductState) -> bool:
         """Does one of them stand for a state? Else that one is noted."""
-        known = self.states.setdefault(item.meeting, deque(maxlen=MOST_COMPARED))
+        known = self.states.pop(item.meeting, None)
+        if known is None:
+            known = deque(maxlen=MOST_COMPARED)
+        self.states[item.meeting] = known  # as the last
+        if len(self.states) > MOST_PLACES:
+            del self.states[next(iter(self.states))]
         if any(_covers(other, item) for other in reversed(known)):
             return True
         known.append(item)
@@ -152,4 +160,4 @@ def _settled(value: Value, known: Known) -> Value:
 
 
 def _is_fact(key: object) -> bool:
-    return isinstance(key, tuple) and key[0] in FACTS
+    return isinstance(key, tuple) and key[0] in APART

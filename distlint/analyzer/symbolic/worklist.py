@@ -19,9 +19,9 @@ from distlint.analyzer.symbolic.continuations import (
 )
 from distlint.analyzer.symbolic.divergence import WAY, PathHistory
 from distlint.analyzer.symbolic.state import Iterations, Known, Question, ResultKey, State
-from distlint.analyzer.symbolic.state_abstraction import FACTS, Live, StateAbstraction
+from distlint.analyzer.symbolic.state_abstraction import APART, Live, StateAbstraction
 from distlint.analyzer.symbolic.values import LOST, Unknown, Value, const, unknown
-from distlint.analyzer.symbolic.view import SEEDED, SIDE, SIDES, is_cached_result
+from distlint.analyzer.symbolic.view import SIDE, SIDES, is_cached_result
 
 
 class AskedAgain(NamedTuple):
@@ -266,7 +266,7 @@ def _joined(
     differ = left.keys() | right.keys()
     several = len(differ) > 1  # states are told apart by the order, too, of what they hold
     for key in dict.fromkeys([key for key in order if key in differ]) if several else differ:
-        if key[0] in FACTS and key[0] != SEEDED:
+        if key[0] in APART:
             if crowd is None or not is_cached_result(key):
                 return None
             found[key] = const(False)
@@ -323,16 +323,14 @@ def _parts(value: Value) -> Iterator[Value]:
 def _blurred(one: Value, two: Value, crowd: int, name: str) -> Value | None:
     """A value that is anything that two may be, whatever had led to it; None if that is too much.
 
-    What a variable was before it was set counts for nothing. By what is each rank's own, it stays
-    one or the other.
+    What a variable was before it was set counts for nothing. What two ranks differ in is joined
+    for each of them, as each may have taken another path.
     """
-    own = next((test for each in (one, two) for test in _own_tests(each)), None)
-    if own is not None:
-        ways = [
-            _blurred(_where(one, own, way), _where(two, own, way), _of_rank(crowd, way), name)
-            for way in (True, False)
-        ]
-        return None if ways[0] is None or ways[1] is None else v.phi(own, ways[0], ways[1])
+    side = _side_in(one) or _side_in(two)
+    if side is not None:
+        first = _blurred(_where(one, side, True), _where(two, side, True), crowd, name)
+        second = _blurred(_where(one, side, False), _where(two, side, False), -1 - crowd, name)
+        return None if first is None or second is None else v.phi(side, first, second)
     found = dict.fromkeys((*v.leaves(one), *v.leaves(two)))
     kept = [leaf for leaf in found if getattr(leaf, "op", "") != v.UNSET] or list(found)
     if len(kept) > v.MAX_PHI_DEPTH + 1:
@@ -346,18 +344,13 @@ def _blurred(one: Value, two: Value, crowd: int, name: str) -> Value | None:
     return _one_of(kept, crowd, local=(one.local or two.local) and all(map(v.is_count, kept)))
 
 
-def _own_tests(value: Value) -> Iterator[Unknown]:
-    """The tests of something of each rank's own that tell apart what a value may be."""
-    if isinstance(value, v.Phi):
-        if value.test.op == SIDE:
-            yield value.test
-        yield from _own_tests(value.then)
-        yield from _own_tests(value.orelse)
-
-
-def _of_rank(crowd: int, is_first: bool) -> int:
-    """The number of a crowd for one rank of a pair: each may have come another way."""
-    return crowd if is_first else -1 - crowd
+def _side_in(value: Value) -> Unknown | None:
+    """The test of which of two ranks it is, where a value differs between them."""
+    if not isinstance(value, v.Phi):
+        return None
+    if value.test.op == SIDE:
+        return value.test
+    return _side_in(value.then) or _side_in(value.orelse)
 
 
 def _where(value: Value, test: Unknown, outcome: bool) -> Value:
