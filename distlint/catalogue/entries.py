@@ -214,6 +214,7 @@ class ClassInfo:
     unwraps: str | None = None
     backward: bool = False
     shared: bool = False
+    nests: bool = False
     tags: tuple[str, ...] = ()
     tagged_by: Mapping[str, str] | None = None
     alone_with: tuple[Argument, ...] = ()

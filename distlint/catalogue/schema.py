@@ -254,6 +254,7 @@ TABLES: Mapping[str, Table] = {
             "unwraps": _text,
             "backward": _flag,
             "shared": _flag,
+            "nests": _flag,
             "tags": _some_of(*TAGS),
             "tagged_by": _tag_map,
             "alone_with": _arguments,

@@ -19,7 +19,7 @@ from distlint.rules.find import find
 from distlint.source.document import Document
 from tests.support import about_hangs, findings
 
-NO_HANGS = {"DST613", "DST623"}
+NO_HANGS = {"DST515", "DST613", "DST623", "DST624"}
 """What else is judged."""
 
 KNOWN = pytest.mark.xfail(strict=True, reason="known: what is judged right loses the prefix")
