@@ -35,7 +35,7 @@ _EVALUATION = re.compile(
     r"(?:^|_|\b)(?:val|valid|validate|validation|test|tests|testing|eval|evaluate|evaluation|infer"
     r"|inference|predict|prediction|dev|calib|calibrate|calibration)(?:\d*$|_|\b|loader|set|data)"
 )
-_ONLY_LOOKS = frozenset(
+ONLY_LOOKS = frozenset(
     {
         "len", "enumerate", "iter", "zip", "next", "tqdm", "trange", "cycle", "islice",
         "isinstance",
@@ -217,7 +217,7 @@ def goes_elsewhere(objects: Objects, made: Made) -> bool:
     """
     given = {loader.options.call for loader in loaders(objects)}
     return any(
-        site.name not in _ONLY_LOOKS
+        site.name not in ONLY_LOOKS
         and site.call not in given
         and objects.callee(site) is None
         and not objects.is_undefined(site)

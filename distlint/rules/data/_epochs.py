@@ -92,7 +92,7 @@ def epochs_of(objects: Objects, sampler: Made) -> Iterator[Epochs]:
 def epochs_over(objects: Objects, loader: Made, made: Made) -> Iterator[Epochs]:
     """The loops over epochs of a loader, outside of those in which ``made`` is made anew."""
     for use in iterations(objects, loader):
-        if not evaluates(use) and not _passes_over(use.statement):
+        if not evaluates(use) and not passes_over(use.statement):
             for loop in _repeated(objects, use, made, _DEPTH):
                 yield Epochs(loop, use, loader)
     for use, inner in comprehensions_over(objects, loader):
@@ -100,7 +100,7 @@ def epochs_over(objects: Objects, loader: Made, made: Made) -> Iterator[Epochs]:
             yield Epochs(use, use, loader)
 
 
-def _passes_over(statement: ir.Stmt) -> bool:
+def passes_over(statement: ir.Stmt) -> bool:
     """Is it a loop that reads nothing of its batches, so that their order is all the same?"""
     if not isinstance(statement, ir.For) or not statement.body:
         return False

@@ -12,6 +12,7 @@ from distlint.analyzer.static.reaching_definitions import Path, path_of
 from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.data._epochs import Epochs, epochs_of, set_epoch
+from distlint.rules.data._epochs_elsewhere import Elsewhere, epochs_elsewhere
 from distlint.rules.training import (
     Made,
     draws_from,
@@ -69,6 +70,9 @@ class SamplerSetEpoch(SourceRule):
 
     - A loop over epochs around a loop over a loader whose `DistributedSampler` shuffles, in a file
       that never calls its `set_epoch`. The finding is at the sampler.
+    - The same where the loop is in another file, which gets the loader from a function or class
+      here, also in a tuple, a dict or an attribute, and hands it to functions of the project. The
+      finding is at the sampler, and names the loop.
     - The same in a class that draws from its sampler in each `__iter__`.
     - `set_epoch(epoch)` after the loop over the loader: the second epoch then has the order of the
       first, and each later epoch the order of the one before it.
@@ -78,7 +82,8 @@ class SamplerSetEpoch(SourceRule):
     - The file calls `set_epoch` in some way: on `loader.sampler`, on a batch sampler, after a
       `hasattr` check. Calls on another sampler of the file, or with a constant, do not count.
     - The sampler does not shuffle, or is for evaluation.
-    - The sampler or loader is passed to code in another file, which may call it.
+    - The sampler or loader is passed to code that is not in the project, which may call it, or one
+      of the files that hold it calls `set_epoch` on something that may be it.
     - The loader is passed to Accelerate, Lightning or the Trainer of transformers, which call
       `set_epoch` themselves.
     - There is only one epoch, or the loop does not use its batches.
@@ -87,7 +92,7 @@ class SamplerSetEpoch(SourceRule):
 
     Unsafe: `set_epoch(epoch)` is added at the start of the epoch loop, on the sampler of the
     loader, if the loop counts epochs and the loader is available there. The order of each epoch
-    changes; a resumed run has to continue the epoch count.
+    changes; a resumed run has to continue the epoch count. Not where the loop is in another file.
 
     ## References
 
@@ -381,12 +386,18 @@ assert seen[:2] != seen[2:], "both epochs had the same order"
         for sampler in samplers(objects):
             if _may_be_told(objects, sampler):
                 continue
-            if _shuffles(sampler) and not goes_elsewhere(objects, sampler):
+            if not _shuffles(sampler):
+                continue
+            if not goes_elsewhere(objects, sampler):
                 epochs = next(epochs_of(objects, sampler), None)
                 if epochs is not None:
                     draft = Draft(locators.of(module.key), module, catalogue)
                     yield self._finding(sampler, epochs, draft)
                     continue
+            elsewhere = epochs_elsewhere(sampler)
+            if elsewhere is not None:
+                yield self._finding_elsewhere(sampler, elsewhere, locators)
+            elif not goes_elsewhere(objects, sampler):
                 again = _made_for_each_pass(objects, sampler)
                 if again is not None:
                     locator = locators.of(module.key)
@@ -398,6 +409,19 @@ assert seen[:2] != seen[2:], "both epochs had the same order"
                         effect="every epoch has the same batches",
                         help="Count the passes in `__iter__`, and call `set_epoch` there",
                     )
+
+    def _finding_elsewhere(
+        self, sampler: Made, elsewhere: Elsewhere, locators: Locators
+    ) -> Finding:
+        there = locators.of(elsewhere.objects.module.key)
+        return self.finding(
+            message="`set_epoch` is never called: every epoch has the same order",
+            severity=Severity.WARNING,
+            place=locators.of(sampler.objects.module.key).place(sampler.call.site),
+            related=(Related("loop over epochs", there.place(elsewhere.loop.site)),),
+            effect="every epoch has the same batches in the same order",
+            help="Call `set_epoch(epoch)` on the sampler of the loader at the start of each epoch",
+        )
 
     def _finding(self, sampler: Made, epochs: Epochs, draft: Draft) -> Finding:
         locator = draft.locator

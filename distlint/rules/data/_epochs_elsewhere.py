@@ -1,0 +1,177 @@
+"""Loops over epochs in other files than the one that makes the sampler."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from distlint.analyzer import ir
+from distlint.analyzer.static.callers import called_elsewhere
+from distlint.analyzer.static.journeys import Holder, Journey, journey, things_of
+from distlint.analyzer.static.objects.objects import Objects
+from distlint.analyzer.static.objects.sites import CallSite
+from distlint.analyzer.static.reaching_definitions import Path, Point
+from distlint.rules.data._epochs import passes_over
+from distlint.rules.training import (
+    BATCH_SAMPLER,
+    LOADER,
+    ONLY_LOOKS,
+    SAMPLER,
+    Made,
+    draws_from,
+    evaluates,
+    is_evaluation,
+    loaders,
+    loops_around,
+    names_of,
+    repeats,
+)
+
+_DEPTH = 4
+"""Through how many returns and calls a sampler and its loop are followed."""
+_TRAINS = frozenset({"backward", "zero_grad"})
+_SET_EPOCH = "set_epoch"
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """A loop over epochs, and the file that it is in."""
+
+    objects: Objects
+    loop: ir.For | ir.While
+
+
+def epochs_elsewhere(sampler: Made) -> Elsewhere | None:
+    """A loop over epochs of training in another file, where nothing tells the sampler of them."""
+    if sampler.objects.module.project is None or _is_for_evaluation(sampler.site, ()):
+        return None
+    drawn = [each for each in loaders(sampler.objects) if draws_from(each, sampler)]
+    if any(map(is_evaluation, (name for each in drawn for name in names_of(each.site)))):
+        return None
+    start = tuple(Holder(sampler.objects, (each.call, ())) for each in (sampler, *drawn))
+    return next(_search(start, sampler.site, _DEPTH), None)
+
+
+def _search(start: tuple[Holder, ...], made: CallSite, depth: int) -> Iterator[Elsewhere]:
+    """The loops over epochs of what one call made, here and where its function is called."""
+    start = _with_loaders(start)
+    found = journey(start, _is_looked_at)
+    if found.is_lost or _is_told(found):
+        return
+    for holder in found.holders:
+        for use in _uses(holder):
+            loop = _repeated(holder, use, made, _DEPTH)
+            if loop is not None and _trains(holder, use, loop[0]):
+                yield Elsewhere(*loop)
+    if not depth:
+        return
+    taken: dict[CallSite, list[Holder]] = {}
+    for site, holder in found.returned():
+        if not _is_for_evaluation(site, holder.thing[1]):
+            taken.setdefault(site, []).append(holder)
+    for site, holders in taken.items():
+        yield from _search(tuple(holders), site, depth - 1)
+
+
+def _with_loaders(start: tuple[Holder, ...]) -> tuple[Holder, ...]:
+    """Also the loaders that draw from a sampler which another file has made."""
+    found = list(start)
+    for holder in found:  # grows meanwhile
+        for site in holder.objects.calls_to(LOADER, BATCH_SAMPLER):
+            given = [a.value for a in site.call.args if holder.is_held(a.value, site.point)]
+            drawn = Holder(holder.objects, (site.call, ()))
+            if given and drawn not in found:
+                found.append(drawn)
+    return tuple(found)
+
+
+def _is_looked_at(site: CallSite) -> bool:
+    return site.name in ONLY_LOOKS or site.name in ("DataLoader", "BatchSampler")
+
+
+def _is_for_evaluation(site: CallSite, path: Path) -> bool:
+    function = site.point.scope.function
+    names = [*names_of(site), site.name, *path]
+    return any(map(is_evaluation, names)) or (function is not None and evaluates(site.point))
+
+
+def _is_told(found: Journey) -> bool:
+    """May any file that holds the sampler, or its loader, tell it the epoch?"""
+    for objects in dict.fromkeys(holder.objects for holder in found.holders):
+        if _SET_EPOCH not in objects.module.words:
+            continue
+        sites = list(objects.calls({_SET_EPOCH}))
+        held = [each for each in found.holders if each.objects is objects]
+        if not sites or not all(_is_for_another(held, site) for site in sites):
+            return True
+    return False
+
+
+def _is_for_another(held: list[Holder], site: CallSite) -> bool:
+    """Is a call of ``set_epoch`` surely for another sampler, by the call that made that?"""
+    func = site.call.func
+    if not isinstance(func, ir.Attribute):
+        return False
+    objects = held[0].objects
+    things = list(things_of(objects, func.value, site.point))
+    if not things or any(_may_be(each, thing) for each in held for thing in things):
+        return False
+    return all(
+        isinstance(node, ir.Call) and _is_maker(objects, CallSite(node, site.point))
+        for node, _ in things
+    )
+
+
+def _may_be(holder: Holder, thing: tuple[object, Path]) -> bool:
+    node, path = thing
+    same = holder.thing[1][: len(path)] == path[: len(holder.thing[1])]
+    return node is holder.thing[0] and same
+
+
+def _is_maker(objects: Objects, site: CallSite) -> bool:
+    """Does a call make a sampler or a loader of its own?"""
+    if objects.is_call_to(site, LOADER, SAMPLER):
+        return True
+    return called_elsewhere(objects.module, site.call.func) is not None
+
+
+def _uses(holder: Holder) -> Iterator[Point]:
+    """The loops of a file over an object that it holds, also through ``enumerate``."""
+    for point in holder.objects.points:
+        statement = point.statement
+        if isinstance(statement, ir.For) and not evaluates(point) and not passes_over(statement):
+            if any(holder.is_held(node, point) for node in _gone_through(statement.iterable)):
+                yield point
+
+
+def _gone_through(node: ir.Expr, depth: int = 3) -> Iterator[ir.Expr]:
+    yield node
+    if isinstance(node, ir.Call) and depth:
+        for argument in node.args:
+            yield from _gone_through(argument.value, depth - 1)
+
+
+def _repeated(
+    holder: Holder, use: Point, made: CallSite, depth: int
+) -> tuple[Objects, ir.For | ir.While] | None:
+    """The loop in which a statement is run once more, here or where its function is called."""
+    for loop in loops_around(use):
+        if repeats(loop) and all(here.owner is not loop for here in made.point.around):
+            return holder.objects, loop
+    function = use.scope.function
+    if function is None or not depth or use.scope is made.point.scope:
+        return None
+    for caller in holder.objects.callers(function):
+        if not evaluates(caller.point):
+            found = _repeated(holder, caller.point, made, depth - 1)
+            if found is not None:
+                return found
+    if holder.given_at is not None and holder.giver is not None:
+        if not evaluates(holder.given_at.point) and holder.thing[0] is function:
+            return _repeated(holder.giver, holder.given_at.point, made, depth - 1)
+    return None
+
+
+def _trains(holder: Holder, use: Point, where: Objects) -> bool:
+    tokens = holder.objects.module.tokens | where.module.tokens
+    return not tokens.isdisjoint(_TRAINS)

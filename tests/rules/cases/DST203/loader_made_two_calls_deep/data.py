@@ -1,0 +1,5 @@
+from torch.utils.data import DataLoader, DistributedSampler
+
+
+def sampler_for(data):
+    return DistributedSampler(data, shuffle=True)  # expect: DST203
