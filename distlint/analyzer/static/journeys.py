@@ -137,6 +137,47 @@ def _things_in(objects: Objects, node: ir.Subscript, point: Point) -> Iterator[T
                 yield from things_of(objects, value, where)
 
 
+def made_elsewhere(
+    objects: Objects, node: ir.Expr, point: Point
+) -> Iterator[tuple[Objects, Origin]]:
+    """Where a value comes from that a function or class of another file has made."""
+    for owner, path in things_of(objects, node, point):
+        if not isinstance(owner, ir.Call):
+            continue
+        site = CallSite(owner, point)
+        there = _method(objects, site) or called_elsewhere(objects.module, owner.func)
+        if there is None:
+            continue
+        others = objects_in(there[0])
+        cls = there[0].classes.get(there[1].owner) if there[1].name == "__init__" else None
+        if cls is not None:
+            values = [
+                (v, p, path[1:]) for name, v, p in _attributes(others, cls) if path[:1] == (name,)
+            ]
+        else:
+            values = [(value, at, path) for value, at in returned_by(others, there[1])]
+        for value, at, rest in values:
+            yield from ((others, each) for each in _take(others, value, at, rest))
+
+
+def _take(objects: Objects, node: ir.Expr, point: Point, path: Path) -> Iterator[Origin]:
+    """What is found in a value under the names of a path."""
+    for origin in objects.origins(node, point):
+        if not path:
+            yield origin
+        for name, value, where in _parts(objects, origin) if path else ():
+            if name == path[0]:
+                yield from _take(objects, value, where, path[1:])
+
+
+def returned_by(objects: Objects, function: ir.Function) -> Iterator[tuple[ir.Expr, Point]]:
+    """What a function returns, and where."""
+    scope = objects.scope_of(function)
+    for statement, around in placed(function.body) if scope is not None else ():
+        if isinstance(statement, ir.Return) and statement.value is not None and scope is not None:
+            yield statement.value, Point(scope, around)
+
+
 def _taken(origin: Origin) -> Path:
     """What is taken of an expression's value."""
     item = () if origin.item is None else (f"[{origin.item}]",)
@@ -197,7 +238,16 @@ def _passed(holder: Holder) -> Iterator[tuple[CallSite, ir.Argument, Path]]:
 
 def _received(holder: Holder, site: CallSite, argument: ir.Argument, path: Path) -> Holder | None:
     """The object as a parameter of a function of another file."""
-    there = called_elsewhere(holder.objects.module, site.call.func) or _method(holder, site)
+    given = given_to(holder.objects, site, argument)
+    if given is None:
+        return None
+    function, name = given.thing
+    return Holder(given.objects, (function, (*name, *path)), site, holder)
+
+
+def given_to(objects: Objects, site: CallSite, argument: ir.Argument) -> Holder | None:
+    """What a call passes to a function of another file, as the parameter is there."""
+    there = called_elsewhere(objects.module, site.call.func) or _method(objects, site)
     if there is None or argument.star:
         return None
     module, function = there
@@ -212,17 +262,17 @@ def _received(holder: Holder, site: CallSite, argument: ir.Argument, path: Path)
         name = params[index].name
     if all(each.name != name for each in params):
         return None
-    return Holder(objects_in(module), (function, (name, *path)), site, holder)
+    return Holder(objects_in(module), (function, (name,)), site)
 
 
-def _method(holder: Holder, site: CallSite) -> tuple[Module, ir.Function] | None:
+def _method(objects: Objects, site: CallSite) -> tuple[Module, ir.Function] | None:
     """The method of a class of another file, called on an object that this file makes of it."""
     func = site.call.func
     if not isinstance(func, ir.Attribute):
         return None
-    made = [each.call for each in holder.objects.origins(func.value, site.point)]
+    made = [each.call for each in objects.origins(func.value, site.point)]
     name = path_of(made[0].func) if len(made) == 1 and made[0] is not None else None
-    found = holder.objects.module.lead_to(name[0], *name[1:]) if name and len(name) < 3 else None
+    found = objects.module.lead_to(name[0], *name[1:]) if name and len(name) < 3 else None
     if found is None or not isinstance(found[1], ir.Class):
         return None
     method = found[1].methods.get(func.attr)
@@ -240,13 +290,9 @@ def _returning(holder: Holder) -> Iterator[tuple[ir.Function, Path]]:
     """The functions that return the object, and where it is in what they return."""
     objects = holder.objects
     for function in objects.module.functions:
-        scope = objects.scope_of(function)
-        if scope is None or function.generator:
-            continue
         found: dict[Path, None] = {}
-        for statement, around in placed(function.body):
-            if isinstance(statement, ir.Return) and statement.value is not None:
-                found.update(dict.fromkeys(holder.paths_in(statement.value, Point(scope, around))))
+        for value, point in () if function.generator else returned_by(objects, function):
+            found.update(dict.fromkeys(holder.paths_in(value, point)))
         yield from ((function, path) for path in found)
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.batches import is_agreement
+from distlint.analyzer.static.callers import called_elsewhere, objects_in
 from distlint.analyzer.static.guards.rank_tests import asks_rank
+from distlint.analyzer.static.journeys import Holder, given_to, made_elsewhere
 from distlint.analyzer.static.names import Scope, calls_of, expressions_in, nodes_of
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.objects.sites import CallSite, Origin
@@ -27,6 +30,9 @@ from distlint.rules.training import (
 
 _TOLD = frozenset({"update", "append", "extend", "add"})
 """Methods by which an object takes a value."""
+
+_DEPTH = 3
+"""Through how many calls a function is followed that may ask the other ranks."""
 
 _NUMBER_OF = frozenset({"float", "round", "int"})
 _MEANS = frozenset({"mean", "fmean", "nanmean", "average"})
@@ -47,8 +53,8 @@ _FILLS = frozenset({"append", "extend"})
 class Shards:
     """The loaders of a module that go through a part of the data on each rank."""
 
-    def __init__(self, objects: Objects) -> None:
-        self._objects = objects
+    def __init__(self, objects: Objects, held: Holder | None = None) -> None:
+        self._objects, self._held = objects, held
         self._made = {loader.call: loader for loader in loaders(objects)}
         self._drawn = {
             loader.call
@@ -58,8 +64,15 @@ class Shards:
         }
 
     def __contains__(self, place: tuple[ir.Expr, Point]) -> bool:
-        """Is an expression such a loader?"""
-        return any(map(self._is_one, self._objects.origins(*place)))
+        """Is an expression such a loader, also one that another file hands over?"""
+        if any(map(self._is_one, self._objects.origins(*place))):
+            return True
+        if self._held is not None and self._held.is_held(*place):
+            return True
+        return any(
+            origin.call is not None and origin.call in shards_of(there)._drawn
+            for there, origin in made_elsewhere(self._objects, *place)
+        )
 
     def _is_one(self, origin: Origin) -> bool:
         if origin.call in self._drawn:
@@ -107,6 +120,12 @@ class Shards:
         )
 
 
+@lru_cache(maxsize=32)
+def shards_of(objects: Objects) -> Shards:
+    """The sharded loaders of a module, found once."""
+    return Shards(objects)
+
+
 @dataclass(frozen=True, slots=True)
 class Mean:
     """A mean over the part of one rank, and where it is taken for that of all."""
@@ -120,7 +139,8 @@ def means_of_shards(objects: Objects) -> Iterator[Mean]:
 
     One for each total, and one for each statement.
     """
-    shards, told = Shards(objects), set[tuple[int, str]]()
+    shards, told = shards_of(objects), set[tuple[int, str]]()
+    yield from _evaluated_elsewhere(objects, shards)
     for point in sorted(objects.points, key=lambda each: each.statement.site):
         for node in nodes_of(point.statement):
             total = _averaged(objects, shards, node, point)
@@ -132,6 +152,58 @@ def means_of_shards(objects: Objects) -> Iterator[Mean]:
                 told.add((id(point.scope), total))
                 yield Mean(point, used)
                 break
+
+
+def _evaluated_elsewhere(objects: Objects, shards: Shards) -> Iterator[Mean]:
+    """Calls of a function of another file that gives back the mean over one rank's part."""
+    if objects.module.project is None:
+        return
+    for call, point in objects.nodes(ir.Call):
+        site = CallSite(call, point)
+        if objects.callee(site) is not None:
+            continue
+        for argument in call.args:
+            if path_of(argument.value) is None or (argument.value, point) not in shards:
+                continue
+            held = given_to(objects, site, argument)
+            if held is not None and _gives_mean(held):
+                used = _used_at(objects, site)
+                if used is not None:
+                    yield Mean(point, used)
+
+
+def _gives_mean(held: Holder) -> bool:
+    """Does a function return the mean over the loader that it is given, and of one rank alone?"""
+    objects, function = held.objects, held.thing[0]
+    if not isinstance(function, ir.Function) or any(map(is_agreement, function.tokens)):
+        return False
+    scope = objects.scope_of(function)
+    if scope is None:
+        return False
+    shards = Shards(objects, held)
+    for point in objects.points_in(scope):
+        for node in nodes_of(point.statement):
+            total = _averaged(objects, shards, node, point)
+            if total is not None:
+                flow = Flow(objects, scope, total)
+                if not flow.meets() and (
+                    isinstance(point.statement, ir.Return) or flow.is_returned()
+                ):
+                    return True
+    return False
+
+
+def _used_at(objects: Objects, site: CallSite) -> int | None:
+    """Where one rank counts on the value of a call."""
+    statement, scope = site.point.statement, site.point.scope
+    if isinstance(statement, ir.Assign):
+        for name in (name for each in statement.targets for name in ir.names_bound(each)):
+            flow = Flow(objects, scope, name, site.call)
+            used = None if flow.meets() else flow.used_by_one(None)
+            if used is not None:
+                return used
+        return None
+    return statement.site if any(map(asks_rank, tests_around(site.point))) else None
 
 
 def _averaged(objects: Objects, shards: Shards, node: ir.Expr, point: Point) -> str | None:
@@ -352,13 +424,7 @@ class Flow:
         )
 
     def _agrees(self, site: CallSite) -> bool:
-        if is_agreement(site.name):
-            return True
-        called = self._objects.callee(site)
-        if called is None and isinstance(site.call.func, ir.Name):
-            there = self._objects.module.imported(site.call.func.id)
-            called = there[1] if there is not None else None
-        return isinstance(called, ir.Function) and any(map(is_agreement, called.tokens))
+        return is_agreement(site.name) or _meets_inside(self._objects, site, _DEPTH)
 
     def used_by_one(self, mean: ir.Expr | None) -> int | None:
         """Where one rank decides by it or tells it, here or where a function is called."""
@@ -385,12 +451,16 @@ class Flow:
             if entry is not None and entry.neutral is not None and entry.neutral.reports:
                 yield from (expressions_in(each.value) for each in call.args)
 
-    def _used_by_callers(self) -> int | None:
-        function = self._scope.function
-        if function is None or not any(
+    def is_returned(self) -> bool:
+        """Does the function give back what is made of it?"""
+        return any(
             isinstance(point.statement, ir.Return) and _mentions(point.statement, self.made)
             for point in self._points
-        ):
+        )
+
+    def _used_by_callers(self) -> int | None:
+        function = self._scope.function
+        if function is None or not self.is_returned():
             return None
         for site in self._objects.callers(function):
             statement = site.point.statement
@@ -401,6 +471,25 @@ class Flow:
                     if used is not None and site.point.scope is not self._scope:
                         return used
         return None
+
+
+def _meets_inside(objects: Objects, site: CallSite, depth: int) -> bool:
+    """Does a function of the project ask the other ranks, itself or by one that it calls?"""
+    callee: ir.Function | ir.Class | None = objects.callee(site)
+    if callee is None:
+        there = called_elsewhere(objects.module, site.call.func)
+        if there is not None:
+            objects, callee = objects_in(there[0]), there[1]
+    if not isinstance(callee, ir.Function):
+        return False
+    if any(map(is_agreement, callee.tokens)):
+        return True
+    scope = objects.scope_of(callee)
+    return bool(depth) and any(
+        _meets_inside(objects, CallSite(call, point), depth - 1)
+        for point in (objects.points_in(scope) if scope is not None else ())
+        for call in calls_of(point.statement)
+    )
 
 
 def _mentions(node: ir.Expr | ir.Stmt, paths: set[Path]) -> bool:

@@ -85,7 +85,8 @@ class LocalMetricAsGlobal(SourceRule):
     - As info: a mean over the part of such a loader, in an evaluation, that is never reduced and
       by which one rank then decides, or which it reports: the best checkpoint, the validation
       accuracy. It may be a sum divided by a count, or a mean of values that were collected in a
-      list or a tensor. Frameworks that shard a loader themselves count as well.
+      list or a tensor. Frameworks that shard a loader themselves count as well. The loader, or the
+      function that evaluates, may be in another file of the project.
     - As info: `len(batch)` that is added to a count of samples where a batch is a tuple or dict of
       tensors, so that it is their number: in a loop over a loader that gives each rank a part and
       joins samples in the default way.
@@ -98,8 +99,8 @@ class LocalMetricAsGlobal(SourceRule):
     - Gathered tensors that are truncated to the length of the dataset.
     - One value gathered per rank: a loss, a sum or mean, a tensor made of numbers, a metric of timm
       or torchmetrics. `gather_for_metrics` would drop the values of whole ranks.
-    - Means and logged metrics in functions that reduce or gather something, or call a method that
-      does.
+    - Means and logged metrics in functions that reduce or gather something, or call a function that
+      does, also through others of the project.
 
     ## Fix safety
 
@@ -280,7 +281,8 @@ assert mean == 1.0, f"the mean of ones is {mean}"
                     effect="on several devices the value covers only the data of rank 0",
                     help="Gather the outputs first, or log a mean with `sync_dist=True`",
                 )
-        if module.words.isdisjoint({"all_reduce", "gather", "DataLoader"}):
+        known = module.words.union(*(each.words for each in module.imports))
+        if known.isdisjoint({"all_reduce", "gather", "DataLoader"}):
             return
         objects = objects_of(module, catalogue)
         for site, added in _reduced_totals(objects):
