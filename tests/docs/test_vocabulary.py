@@ -43,7 +43,11 @@ INSTEAD_OF = {
 
 UNUSUAL = re.compile(rf"\b({'|'.join(INSTEAD_OF)})\b", re.IGNORECASE)
 
-EXPLAINED = {"docs/rehearsal.md": "rehears", "docs/architecture.md": "rehears"}
+EXPLAINED = {
+    "docs/rehearsal.md": "rehears",
+    "docs/architecture.md": "rehears",
+    "docs/found.md": "behind",  # in the name of a rule, to which it links
+}
 """Pages that introduce the name of an idea."""
 
 PRINTS = ("cli", "diagnose", "doctor", "engine", "harness", "output", "rules", "runtime", "server")
