@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,9 @@ from distlint.analyzer import ir
 from distlint.analyzer.ir.positions import Locator
 from distlint.analyzer.project.project import Project
 from distlint.analyzer.static.objects.objects import Objects, objects_of
+from distlint.analyzer.static.objects.origins import Origins
 from distlint.analyzer.static.objects.sites import CallSite, Origin
-from distlint.analyzer.static.reaching_definitions import ELEMENT
+from distlint.analyzer.static.reaching_definitions import ELEMENT, Point
 from distlint.source.document import Document
 
 HEAD = """\
@@ -243,3 +245,65 @@ def test_a_pair_that_is_made_anew_of_its_own_items() -> None:
     site = followed.site("probe")
     origins = followed.objects.origins(site.call.args[0].value, site.point)
     assert any(getattr(origin.node, "value", None) == 0 for origin in origins)
+
+
+CONTAINERS = """\
+def walk(x):
+    if isinstance(x, dict):
+        return {key: walk(value) for key, value in x.items()}
+    if isinstance(x, Packed):
+        walk(x.data)
+        return x
+    if isinstance(x, tuple):
+        fields = x._asdict()
+        return type(x)(**{key: walk(value) for key, value in fields.items()})
+    if isinstance(x, Pair):
+        return Pair(walk(x.first), walk(x.second), walk(x.rest.first), walk(x.rest.second))
+    probe(x.data)
+    return x
+
+
+walk(Net())
+"""
+TREE = """\
+class Visitor:
+    def visit(self, node, parent):
+        self.visit(node.left, node)
+        self.visit(node.right, node)
+        self.visit(node.parent.left, parent.parent)
+        self.visit(node.parent.right, parent.left)
+        probe(node.left, parent.right)
+
+
+Visitor().visit(Net(), Net())
+"""
+BY_TURNS = """\
+def even(a, b):
+    odd(a.x, b.y), odd(b.x, a.y), odd(a.z, b.z)
+    probe(a.x, b)
+
+
+def odd(c, d):
+    even(c.x, d.y), even(d.x, c.y), even(c.z, d.z)
+    probe(c.x, d)
+
+
+even(Net(), Net())
+"""
+
+
+@pytest.mark.parametrize("source", [CONTAINERS, TREE, BY_TURNS])
+def test_functions_that_call_themselves_with_attributes(
+    source: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = 0
+    resolve = Origins._resolve
+
+    def counted(self: Origins, node: ir.Expr, point: Point) -> Iterator[Origin]:
+        nonlocal asked
+        asked += 1
+        assert asked < 20_000, "asks for ever longer attributes"
+        return resolve(self, node, point)
+
+    monkeypatch.setattr(Origins, "_resolve", counted)
+    assert all(Followed(source).probed())

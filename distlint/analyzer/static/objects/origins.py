@@ -57,6 +57,7 @@ class Origins:
         self._classes = classes
         self._known: dict[tuple[int, int, int], tuple[Origin, ...]] = {}
         self._open: set[tuple[object, ...]] = set()
+        self._open_params: set[ir.Param] = set()
         self._cuts = 0
         self._callees: dict[ir.Call, ir.Function | ir.Class | None] = {}
         self._callers: dict[ir.Function, list[CallSite]] = {}
@@ -212,7 +213,7 @@ class Origins:
                 found = list(self._class_attribute(cls, path[1:]))
                 yield from found or [self._unknown(cls, path[1:], node, point)]
             else:
-                yield from self._given(function, param, path[1:], node, point)
+                yield from self._passed(function, param, path[1:], node, point)
             return
         outer = scope.outer if function is not None else None
         if outer is not None:
@@ -251,6 +252,23 @@ class Origins:
             yield from self._shorter(path, node, point)
         elif not bindings:
             yield self._unknown(self._module, path, node, point)
+
+    def _passed(
+        self, function: ir.Function, param: ir.Param, rest: Path, node: ir.Expr, point: Point
+    ) -> Iterator[Origin]:
+        """What a parameter is given; itself where its own value asks for it.
+
+        A function that calls itself with ``x.next`` would ask for an ever longer path.
+        """
+        if param in self._open_params:
+            self._cuts += 1
+            yield self._unknown(param, rest, node, point)
+            return
+        self._open_params.add(param)
+        try:
+            yield from list(self._given(function, param, rest, node, point))
+        finally:
+            self._open_params.discard(param)
 
     def _given(
         self, function: ir.Function, param: ir.Param, rest: Path, node: ir.Expr, point: Point
