@@ -220,6 +220,7 @@ class ClassInfo:
     alone_with: tuple[Argument, ...] = ()
     method_params: Mapping[str, str] | None = None
     batch_params: tuple[str, ...] = ()
+    hooks_on_all: bool = False
     note: str = ""
 
 

@@ -260,6 +260,7 @@ TABLES: Mapping[str, Table] = {
             "alone_with": _arguments,
             "method_params": _text_map,
             "batch_params": _texts,
+            "hooks_on_all": _flag,
             "note": _text,
         },
         of_params=("wraps",),

@@ -3,7 +3,8 @@ files are directories.
 
 What is reported about hangs, and by the rules in ``NO_HANGS``, is what the marks,
 ``# expect: CODE``, ask for, and nothing else: many variants have none, as they are the correct
-twins of the others. One whose name begins with ``miss_`` is not judged right yet.
+twins of the others. In topics that begin with ``files``, the rules in ``FILES`` are judged, too,
+and all files of a directory. One whose name begins with ``miss_`` is not judged right yet.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ from tests.support import about_hangs, findings
 NO_HANGS = {"DST515", "DST613", "DST623", "DST624"}
 """What else is judged."""
 
+FILES = {"DST406", "DST408", "DST413", "DST414", "DST415", "DST905"}
+"""What is judged of files that all ranks write, delete or read."""
+
 KNOWN = pytest.mark.xfail(strict=True, reason="known: what is judged right loses the prefix")
 
 
@@ -39,19 +43,33 @@ KNOWN = pytest.mark.xfail(strict=True, reason="known: what is judged right loses
 def test_script(script: Path) -> None:
     source = script.read_text("utf-8")
     found = findings(source, preview=False)
-    judged = [*about_hangs(found), *(mark for mark in found if mark[1] in NO_HANGS)]
-    assert sorted(judged) == marks(source)
+    assert _judged(found, script.parent.name) == marks(source)
 
 
 @pytest.mark.parametrize(
     "folder",
-    sorted(path.parent for path in (Path(__file__).parent / "variants").glob("*/*/train.py")),
-    ids=lambda folder: f"{folder.parent.name}/{folder.name}",
+    [
+        pytest.param(
+            folder,
+            id=f"{folder.parent.name}/{folder.name}",
+            marks=[KNOWN] if folder.name.startswith("miss_") else [],
+        )
+        for folder in sorted(
+            path.parent for path in (Path(__file__).parent / "variants").glob("*/*/train.py")
+        )
+    ],
 )
 def test_scripts_of_several_files(folder: Path, tmp_path: Path) -> None:
-    """The marks are in ``train.py``, which imports the others."""
+    """The marks are in ``train.py``, which imports the others, or in all files of ``files*``."""
     shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
-    script = tmp_path / "train.py"
-    found = find(Document.read(script), Project(tmp_path)).findings
-    hangs = about_hangs(sorted((each.place.span.row, each.code) for each in found))
-    assert hangs == marks(script.read_text("utf-8"))
+    is_about_files = folder.parent.name.startswith("files")
+    for script in sorted(tmp_path.rglob("*.py")) if is_about_files else [tmp_path / "train.py"]:
+        found = find(Document.read(script), Project(tmp_path)).findings
+        rows = sorted((each.place.span.row, each.code) for each in found if not each.preview)
+        source = script.read_text("utf-8")
+        assert _judged(rows, folder.parent.name) == marks(source), script.name
+
+
+def _judged(found: list[tuple[int, str]], topic: str) -> list[tuple[int, str]]:
+    codes = NO_HANGS | FILES if topic.startswith("files") else NO_HANGS
+    return sorted([*about_hangs(found), *(mark for mark in found if mark[1] in codes)])

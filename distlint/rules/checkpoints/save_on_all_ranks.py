@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 from distlint.analyzer import ir
 from distlint.analyzer.static.guards.guards import guards_of
 from distlint.analyzer.static.guards.paths import is_own
-from distlint.analyzer.static.names import expressions_in, placed
-from distlint.analyzer.static.reaching_definitions import Point, path_of
+from distlint.analyzer.static.names import placed
+from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.checkpoints._all_ranks import LOOKS_FOR_FILE, on_all_ranks, on_rank_0_only
+from distlint.rules.checkpoints._failures import keeps_failure
 from distlint.rules.checkpoints._written_text import (
     SERIALIZER_NAMES,
     TEXT_NAMES,
@@ -57,26 +58,18 @@ _TABLE_WRITERS = {
     "to_excel": (0, "excel_writer"),
     "to_pickle": (0, "path"),
     "to_parquet": (0, "path"),
+    "save_to_disk": (0, "dataset_path"),
+    "save_pretrained": (0, "save_directory"),
 }
-"""Methods of tables, by their names alone."""
+"""Methods of tables, data sets and models, by their names alone."""
+_BY_OTHERS = frozenset({"save_function"})
+"""Options by which the caller passes what writes, such as Accelerate's ``save``."""
 
 _NAMES = frozenset(name.rpartition(".")[2] for name in _WRITERS)
 _DATA_NAMES = frozenset(name.rpartition(".")[2] for name in _DATA_WRITERS) | {*_TABLE_WRITERS}
 
 
 _READS = frozenset({"load", "open", "load_file", "from_pretrained", "read_text"})
-_ENDS = frozenset({"exit", "_exit", "quit", "abort"})
-_STATUS = frozenset({"exit", "_exit", "quit", "SystemExit"})
-"""What takes the status that the process ends with."""
-_FAILURE = re.compile(
-    r"nan$|^is_?(nan|inf|finite)|finite|loss|err(or)?s?$|fail|bad|broken|invalid|corrupt|diverge"
-    r"|overflow|explode",
-    re.IGNORECASE,
-)
-"""Words of a test that one rank alone may find true, of data that it alone has seen."""
-_SETTINGS = frozenset(
-    {"__name__", "args", "opt", "opts", "options", "cfg", "config", "conf", "hparams", "FLAGS"}
-)
 _LOCAL = frozenset({"local_rank", "LOCAL_RANK"})
 _GLOBAL = re.compile(
     r"^(global_|world_|node_|group_)?rank$|^get_(global_)?rank$|RANK$|main|master|node|is_rank|zero"
@@ -116,8 +109,10 @@ class SaveOnAllRanks(SourceRule):
     ranks call with a path that is the same on all ranks. In preview, with severity info: a save in
     a check of the local rank, which one rank of each node passes.
 
-    With severity info: other data, as by `json.dump`, `numpy.save` or `to_csv`, also if it is
-    serialized first: `file.write(json.dumps(results))`, `path.write_bytes(pickle.dumps(results))`.
+    With severity info: other data, as by `json.dump`, `numpy.save`, `to_csv`, `save_to_disk` or
+    `save_pretrained`, also if it is serialized first: `file.write(json.dumps(results))`,
+    `path.write_bytes(pickle.dumps(results))`. Hooks of a `TrainerCallback` of transformers, such as
+    `on_save`, are called on all ranks.
 
     ## What is not reported
 
@@ -127,20 +122,23 @@ class SaveOnAllRanks(SourceRule):
     - The path contains the rank, a number computed from it (`step = rank + total`), a process id
       or a random name, or is an in-memory buffer.
     - Functions that decide themselves which rank writes: `accelerator.save`,
-      `trainer.save_checkpoint`, `torch.distributed.checkpoint`.
+      `trainer.save_checkpoint`, `torch.distributed.checkpoint`, `save_pretrained` with a
+      `save_function`.
     - A loop that skips existing files: this divides the work between the ranks.
     - A subclass for distributed runs overrides the method and checks the rank.
     - Other data that is appended to a file.
-    - The process fails in the same branch, such as one for a loss that is not finite: it saves
-      what led to its failure. An exit after the training is no failure.
+    - The process fails in the same branch, such as one for a loss that is not finite, or an
+      exception handler: it saves what led to its failure. An exit after the training is no
+      failure, whatever its status.
     - Nothing shows that several processes run this code, neither in the file nor in files of the
       project that call it.
 
     ## Fix safety
 
     Unsafe: the statement, with the block that opens the file for it, moves into a rank check. A
-    barrier may be needed afterwards. Not offered if the function reads the file again, or if all
-    ranks have opened it before.
+    barrier may be needed afterwards. Not offered if the function reads the file again, if all
+    ranks have opened it before, or for `save_pretrained`, in which all ranks gather a sharded
+    model.
 
     ## References
 
@@ -381,7 +379,7 @@ dist.destroy_process_group()
             path = _written(guards, site)
             if path is None or is_own(guards, path, site.point):
                 continue
-            if _is_shared_work(site, path) or _keeps_failure(guards, site):
+            if _is_shared_work(site, path) or keeps_failure(guards, site):
                 continue
             is_data = guards.objects.called(site) not in _WRITERS
             if is_data and _is_added_to(guards, site, path):
@@ -415,6 +413,8 @@ def _written(guards: Guards, site: CallSite) -> ir.Expr | None:
     writer = _WRITERS.get(called, _DATA_WRITERS.get(called))
     if writer is None and not called and isinstance(site.call.func, ir.Attribute):
         writer = _TABLE_WRITERS.get(site.name)
+        if any(each.keyword in _BY_OTHERS for each in site.call.args):
+            return None
     if writer is None:
         return written_file(guards, site)
     position, keyword = writer
@@ -427,6 +427,8 @@ def _is_added_to(guards: Guards, site: CallSite, file: ir.Expr) -> bool:
 
 
 def _fix(guards: Guards, site: CallSite, path: ir.Expr, draft: Draft) -> Fix:
+    if site.name == "save_pretrained":
+        raise CannotFix("all ranks gather a model whose weights are sharded")
     for read in guards.objects.calls(_READS):
         if read.point.scope is site.point.scope and read.call.site > site.call.site:
             if any(path_of(a.value) == path_of(path) is not None for a in read.call.args):
@@ -464,63 +466,6 @@ def _is_shared_work(site: CallSite, path: ir.Expr) -> bool:
                 if leaves and not LOOKS_FOR_FILE.isdisjoint(ir.tokens_of(earlier.test)):
                     return True
     return False
-
-
-def _keeps_failure(guards: Guards, site: CallSite) -> bool:
-    """Does the process fail in a branch around a save, which keeps what has led to it?"""
-    return any(_fails_in(guards, site, depth) for depth in range(len(site.point.around)))
-
-
-def _fails_in(guards: Guards, site: CallSite, depth: int) -> bool:
-    """Does the process fail at the end of a block around a save, as a branch decides?
-
-    An exit at the end of what a script does for its settings is no failure.
-    """
-    around = site.point.around
-    owner, last = around[depth].owner, around[depth].block[-1]
-    if not isinstance(owner, ir.If) or not _ends_process(last) or _is_setting(owner.test):
-        return False
-    if _asks_for_failure(guards, owner.test, Point(site.point.scope, around[:depth])):
-        return True
-    in_loop = any(isinstance(each.owner, (ir.For, ir.While)) for each in around[depth + 1 :])
-    return not in_loop and not _ends_well(last)
-
-
-def _ends_process(last: ir.Stmt) -> bool:
-    """Is it a ``raise``, or the call of a function such as ``sys.exit``?"""
-    return isinstance(last, ir.Raise) or (
-        isinstance(last, ir.Evaluate)
-        and isinstance(last.value, ir.Call)
-        and ir.last_name(last.value.func) in _ENDS
-    )
-
-
-def _ends_well(last: ir.Stmt) -> bool:
-    """Does the process end with the status 0: ``sys.exit()``, ``raise SystemExit(0)``?"""
-    ended = last.value if isinstance(last, (ir.Raise, ir.Evaluate)) else None
-    if not isinstance(ended, ir.Call):
-        return ir.last_name(ended) == "SystemExit"
-    if ir.last_name(ended.func) not in _STATUS:
-        return False
-    status = ended.args[0].value if ended.args else ir.Literal(None)
-    return isinstance(status, ir.Literal) and status.value in (None, 0)
-
-
-def _asks_for_failure(guards: Guards, test: ir.Expr, point: Point) -> bool:
-    """Is a test, or what its variables stand for, about a value that may be bad on one rank?"""
-    asked = [test]
-    for item in expressions_in(test):
-        if isinstance(item, ir.Name):
-            asked += [value for value, _ in guards.assignments.reaching(item, point)]
-    return any(_FAILURE.search(token) for each in asked for token in ir.tokens_of(each))
-
-
-def _is_setting(test: ir.Expr) -> bool:
-    """Is a test about settings alone, which are the same on all ranks?"""
-    names = {item.id for item in expressions_in(test) if isinstance(item, ir.Name)}
-    return names <= _SETTINGS or (
-        names <= {"self", *_SETTINGS} and not _SETTINGS.isdisjoint(ir.tokens_of(test))
-    )
 
 
 def _asks_local_rank(guards: Guards, site: CallSite) -> bool:

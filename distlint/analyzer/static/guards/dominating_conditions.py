@@ -6,13 +6,14 @@ from distlint.analyzer import ir
 from distlint.analyzer.project.module import Module
 from distlint.analyzer.static.guards.rank_flags import RankFlags
 from distlint.analyzer.static.guards.rank_tests import (
+    DEEDS,
     WAITS,
     asks_rank,
     asserts_rank,
     has_gpu,
     may_name_rank,
 )
-from distlint.analyzer.static.names import Around, Scope, expressions_of, placed
+from distlint.analyzer.static.names import Around, Scope, calls_of, expressions_of, placed
 from distlint.analyzer.static.reaching_definitions import Point
 
 
@@ -37,7 +38,10 @@ class DominatingConditions:
 
     def _in_its_statement(self, statement: ir.Stmt) -> bool:
         """``rank == 0 and save()``, ``save() if is_main() else None``, ``save(is_main=...)``."""
-        return may_name_rank(ir.tokens_of(_own_part(statement)))
+        tokens = ir.tokens_of(_own_part(statement))
+        if not tokens.isdisjoint(DEEDS):
+            tokens = tokens - (DEEDS & {ir.last_name(call.func) for call in calls_of(statement)})
+        return may_name_rank(tokens)
 
     def guard(self, scope: Scope, around: tuple[Around, ...]) -> bool:
         """May they keep ranks from what stands there, whatever it does itself?"""

@@ -117,6 +117,8 @@ class Guards:
         if scope.function is not None and self.launchers.spawns(scope.function):
             return True
         signs = self._signs
+        if signs.is_hook(scope):
+            return True
         shows = signs.are_in(scope) or self._is_joined(scope) or signs.trains_wrapped(scope)
         return shows and not self._called_on_some(scope)
 

@@ -23,6 +23,7 @@ _RANK_PARAM = re.compile(r"^((local|global|proc|process|worker|ddp)_?)?rank$|^gp
 _DEVICES = frozenset({"num_nodes", "devices", "strategy"})
 _RUN_BY_ALL = re.compile(r"^main|^on_")
 """Names of functions that a launcher or a framework runs on all ranks."""
+_HOOK = re.compile(r"^on_")
 _JOINING = frozenset(
     {
         "init_process_group", "DistributedDataParallel", "DDP", "FSDP", "FullyShardedDataParallel",
@@ -65,6 +66,18 @@ class Signs:
             or (wraps(statement) and not under_rank_test(around))
             for statement, around in placed(scope.body)
         )
+
+    def is_hook(self, scope: Scope) -> bool:
+        """Is it a method that a framework calls on all ranks, of a class that derives from its?"""
+        method = scope.function
+        if method is None or not method.owner or not _HOOK.search(method.name):
+            return False
+        entries = (
+            self._names.entry(base, self._names.scopes[0])
+            for cls in self._objects.classes.lineage(method)
+            for base in cls.bases
+        )
+        return any(each and each.cls is not None and each.cls.hooks_on_all for each in entries)
 
     def _is_sign(self, point: Point) -> bool:
         """Is it something that only several processes do: a rank test, a collective, a wrap?"""
