@@ -39,10 +39,12 @@ if TYPE_CHECKING:
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 
-_DELETERS = frozenset(
-    {"shutil.rmtree", "os.remove", "os.unlink", "os.rmdir", "os.removedirs", "pathlib.Path.unlink"}
-)
+_DELETERS = frozenset({"shutil.rmtree", "os.remove", "os.unlink", "os.rmdir", "os.removedirs"})
 _NAMES = frozenset(name.rpartition(".")[2] for name in _DELETERS)
+_OF_PATHS = frozenset({"unlink", "rmdir"})
+_LISTS = frozenset({"glob", "rglob", "iterdir"})
+_MODULES = (("glob",),)
+_FORGIVES = frozenset({"ignore_errors", "onerror", "onexc", "missing_ok"})
 _LOCAL = re.compile(r"local_?rank|local_(main|master|primary)|local_process", re.IGNORECASE)
 _TEMPORARY = frozenset(
     {"tempfile.NamedTemporaryFile", "tempfile.TemporaryDirectory", "tempfile.TemporaryFile"}
@@ -405,20 +407,19 @@ dist.barrier()
     ) -> Iterable[Finding]:
         """What one process of each node deletes, perhaps on a file system that they share."""
         for site, guards in on_all_ranks(module, catalogue, _NAMES, _first_of_node):
-            path = guards.objects.argument(site, "path", 0).value
+            path = _deleted(guards, site)
             if _first_of_node(site.point) is None or path is None or is_forgiven(site):
                 continue
-            if guards.objects.called(site) in _DELETERS:
-                if not is_own(guards, path, site.point):
-                    finding = self.finding(
-                        message=f"each node calls `{site.name}` on a possibly shared path",
-                        severity=Severity.INFO,
-                        place=locators.of(module.key).place(site.call.site),
-                        effect="on a shared file system, one node deletes and the others fail or "
-                        "delete new files",
-                        help="Delete on global rank 0, or use a node-local path",
-                    )
-                    yield replace(finding, preview=True)
+            if not is_own(guards, path, site.point):
+                finding = self.finding(
+                    message=f"each node calls `{site.name}` on a possibly shared path",
+                    severity=Severity.INFO,
+                    place=locators.of(module.key).place(site.call.site),
+                    effect="on a shared file system, one node deletes and the others fail or "
+                    "delete new files",
+                    help="Delete on global rank 0, or use a node-local path",
+                )
+                yield replace(finding, preview=True)
 
     def _gone_too_early(
         self, module: Module, catalogue: Catalogue, locators: Locators
@@ -465,11 +466,38 @@ def _deletion(guards: Guards, site: CallSite) -> _Deletion | None:
     if command is not None:
         fails = command.fails and not is_forgiven(site)
         return _Deletion(command.program, command.words, fails)
-    called = guards.objects.called(site)
-    path = guards.objects.argument(site, "path", 0).value
-    if called not in _DELETERS or path is None:
-        return None
-    return _Deletion(called.rpartition(".")[2], path, not is_forgiven(site))
+    path = _deleted(guards, site)
+    return _Deletion(site.name, path, not is_forgiven(site)) if path is not None else None
+
+
+def _deleted(guards: Guards, site: CallSite) -> ir.Expr | None:
+    """The path that a function deletes, or that a method is called on: ``path.unlink()``."""
+    called, func = guards.objects.called(site), site.call.func
+    if isinstance(func, ir.Attribute) and site.name in _OF_PATHS:
+        if called.startswith("pathlib.") or (not called and _is_listed(guards, func.value, site)):
+            return func.value
+    return guards.objects.argument(site, "path", 0).value if called in _DELETERS else None
+
+
+def _is_listed(guards: Guards, node: ir.Expr, site: CallSite) -> bool:
+    """Is it a path that pathlib has found in a folder?"""
+    return isinstance(node, ir.Name) and any(
+        isinstance(item, ir.Call)
+        and isinstance(item.func, ir.Attribute)
+        and item.func.attr in _LISTS
+        and path_of(item.func.value) not in _MODULES
+        for value in _followed(guards, node, site.point)
+        for item in expressions_in(value)
+    )
+
+
+def _followed(guards: Guards, node: ir.Name, point: Point) -> Iterator[ir.Expr]:
+    """What a variable may stand for, and what the variables in that may."""
+    for value, where in guards.assignments.reaching(node, point):
+        yield value
+        for item in expressions_in(value):
+            if isinstance(item, ir.Name):
+                yield from (each for each, _ in guards.assignments.reaching(item, where))
 
 
 def _behind(guards: Guards, site: CallSite) -> Iterator[Point]:
@@ -542,8 +570,8 @@ def _one_after_another(module: Module, catalogue: Catalogue) -> Iterator[CallSit
     guards = guards_of(module, catalogue)
     for site in guards.objects.calls(_NAMES):
         region = in_turn(site.point)
-        path = guards.objects.argument(site, "path", 0).value
-        if region is None or path is None or guards.objects.called(site) not in _DELETERS:
+        path = _deleted(guards, site)
+        if region is None or path is None:
             continue
         if guards.may_be_some_ranks(site.point, region) or is_own(guards, path, site.point):
             continue
@@ -604,7 +632,7 @@ def _or_under_deepspeed(point: Point) -> ir.Stmt | None:
 
 def is_forgiven(site: CallSite) -> bool:
     """Is a file that has gone already expected?"""
-    if any(each.keyword in ("ignore_errors", "onerror", "onexc") for each in site.call.args):
+    if any(each.keyword in _FORGIVES for each in site.call.args):
         return True
     return any(_forgives(here) for here in site.point.around)
 

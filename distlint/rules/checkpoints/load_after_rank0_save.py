@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from functools import partial
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.arguments import run_by
 from distlint.analyzer.static.guards.guards import guards_of
 from distlint.analyzer.static.guards.process_groups import is_distributed
 from distlint.analyzer.static.guards.rank_tests import asks_rank
@@ -19,16 +17,21 @@ from distlint.analyzer.static.reaching_definitions import Point
 from distlint.fixers import agree, imports, ranks, statements
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
+from distlint.rules.checkpoints._uses import (
+    goes_backward,
+    makes_below,
+    use_in,
+    used_in_other_arm,
+    writes_in_arms,
+)
 from distlint.rules.checkpoints._written import (
     MAKES,
     MEETS,
     ONLY_LOOK,
     READS,
     WRITES,
-    Used,
     Writers,
     guarded_writes,
-    handed_by,
     left_before,
     may_meet,
     picks,
@@ -36,22 +39,20 @@ from distlint.rules.checkpoints._written import (
     same,
 )
 from distlint.rules.collectives._following import Step, following
-from distlint.rules.setup._order import last_of, tests_around
+from distlint.rules.setup._order import tests_around
 from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.module import Module
     from distlint.analyzer.static.guards.guards import Guards
-    from distlint.analyzer.static.objects.objects import Objects
     from distlint.catalogue.catalogue import Catalogue
     from distlint.rules.checkpoints._written import Write
     from distlint.source.document import Document
 
 _DEPTH = 4
-_TRAINS = re.compile(r"train|run|learn|evaluat|validat|test|main")
 """Methods of unknown objects in which the ranks may meet."""
 
 _NAMES = frozenset(
@@ -90,8 +91,9 @@ class LoadAfterRank0Save(SourceRule):
 
     ## What is reported
 
-    A file that is written inside a rank check and read after it by all ranks, or a directory that
-    one rank creates and all ranks write to, with no synchronization in between. Functions of the
+    A file that is written inside a rank check and read after it by all ranks, or in its `else` by
+    the others, or a directory that one rank creates and all ranks write to, with no
+    synchronization in between. Functions of the
     project that write, or read, are followed: the rank check may be around their call. Also a file
     of the object that one method writes and another one reads, by the calls in the same file.
 
@@ -110,7 +112,8 @@ class LoadAfterRank0Save(SourceRule):
 
     Unsafe: a barrier is added after the branch that writes: `dist.barrier()` if the process group
     certainly exists by then, `accelerator.wait_for_everyone()` with Accelerate, otherwise
-    `named_barrier("...")`, which does nothing in a run of one process.
+    `named_barrier("...")`, which does nothing in a run of one process. Not offered for a read in
+    the `else`.
 
     ## References
 
@@ -305,18 +308,40 @@ dist.barrier()
             if not by_words and not guards.on_many_ranks(point.scope):
                 continue
             told.add(use.site)
-            locator = locators.of(module.key)
-            draft = Draft(locator, module, catalogue)
-            what = "directory" if write.used.makes else "file"
-            yield self.finding(
-                message=f"other ranks may use this {what} before it is written",
-                severity=Severity.WARNING,
-                place=locator.place(use.site),
-                related=(Related("written on one rank only", locator.place(write.site.call.site)),),
-                effect=f"the {what} may be missing or incomplete when other ranks use it",
-                help="Call a barrier after the write",
-                fix=partial(_fix, write.around, what, draft),
-            )
+            draft = Draft(locators.of(module.key), module, catalogue)
+            fix = partial(_fix, write.around, _kind(write), draft)
+            yield self._found(module, locators, write, use, fix)
+        for write, owner in writes_in_arms(writers):
+            point = write.site.point
+            use = used_in_other_arm(guards, write, owner)
+            if use is None or use.site in told or _is_tried_again(guards, use, point):
+                continue
+            if guards.on_many_ranks(point.scope):
+                told.add(use.site)
+                yield self._found(module, locators, write, use)
+
+    def _found(
+        self,
+        module: Module,
+        locators: Locators,
+        write: Write,
+        use: ir.Call,
+        fix: Callable[[], Fix] | None = None,
+    ) -> Finding:
+        locator, what = locators.of(module.key), _kind(write)
+        return self.finding(
+            message=f"other ranks may use this {what} before it is written",
+            severity=Severity.WARNING,
+            place=locator.place(use.site),
+            related=(Related("written on one rank only", locator.place(write.site.call.site)),),
+            effect=f"the {what} may be missing or incomplete when other ranks use it",
+            help="Call a barrier after the write",
+            fix=fix,
+        )
+
+
+def _kind(write: Write) -> str:
+    return "directory" if write.used.makes else "file"
 
 
 def _is_tried_again(guards: Guards, use: ir.Call, point: Point) -> bool:
@@ -377,11 +402,11 @@ def _used_behind(guards: Guards, writers: Writers, write: Write) -> ir.Call | No
             if not isinstance(item, ir.Call):
                 continue
             site = CallSite(item, point)
-            if may_meet(objects, site) or _goes_backward(objects, site):
+            if may_meet(objects, site) or goes_backward(objects, site):
                 return None
-            if write.used.makes and not step.guards and _makes_below(writers, site, path):
+            if write.used.makes and not step.guards and makes_below(writers, site, path):
                 return None  # each rank makes what is missing for itself
-            use = _use_in(guards, site, write) if not step.guards else None
+            use = use_in(guards, site, write) if not step.guards else None
             if use is not None:
                 return use
         if step.role == "store" and same(step.node, path):
@@ -448,7 +473,7 @@ class _Walk:
             if use is not None:
                 return use
         self._met = self._met or may_meet(self._guards.objects, site)
-        self._met = self._met or _goes_backward(self._guards.objects, site)
+        self._met = self._met or goes_backward(self._guards.objects, site)
         return None
 
     def _inside(self, method: ir.Function) -> ir.Call | None:
@@ -466,24 +491,12 @@ class _Walk:
                 if used is not None and same(used, self._path):
                     return None if self._is_some(point) else call
                 site, objects = CallSite(call, point), self._guards.objects
-                if may_meet(objects, site) or _goes_backward(objects, site):
+                if may_meet(objects, site) or goes_backward(objects, site):
                     return None
         return None
 
     def _is_some(self, point: Point) -> bool:
         return self._guards.may_be_some_ranks(point) or bool(list(tests_around(point)))
-
-
-def _goes_backward(objects: Objects, site: CallSite) -> bool:
-    """May it go through a backward pass, in which the ranks meet if the model is wrapped?"""
-    if site.name == "backward":
-        return True
-    run = run_by(objects, site)
-    if run is not None:
-        return "backward" in run[1].tokens
-    func = site.call.func
-    is_model = isinstance(func, ir.Attribute) and "model" in (last_of(func.value) or "").lower()
-    return bool(_TRAINS.match(site.name)) and not objects.called(site) and not is_model
 
 
 def _ends_in_leave(step: Step) -> bool:
@@ -501,59 +514,3 @@ def _meets_in(write: Write) -> bool:
         for statement, _ in placed((test,))
         for name in (ir.last_name(item.func) for item in calls_of(statement))
     )
-
-
-def _use_in(guards: Guards, site: CallSite, write: Write) -> ir.Call | None:
-    """The use of a path by a call, or the read in the function of the file that it runs."""
-    objects, path = guards.objects, write.path
-    called = objects.called(site) or site.name
-    if write.used.makes:
-        used = positional(site.call, WRITES.get(called, 0 if called == "open" else None))
-        is_used = used is not None and _below(objects, used, path, site.point)
-        return site.call if is_used else None
-    used = positional(site.call, READS.get(called))
-    if used is not None:
-        return site.call if same(used, path) else None
-    return _read_through(guards, site, path)
-
-
-def _read_through(guards: Guards, site: CallSite, path: ir.Expr) -> ir.Call | None:
-    """The read of a path in the function that a call runs, if all ranks come to it."""
-    objects = guards.objects
-    function = objects.callee(site)
-    scope = objects.scope_of(function) if isinstance(function, ir.Function) else None
-    if scope is None or not isinstance(function, ir.Function):
-        return None
-    for point in objects.points_in(scope):
-        for call in calls_of(point.statement):
-            called = objects.called(CallSite(call, point)) or ir.last_name(call.func)
-            used = positional(call, READS.get(called))
-            if used is None or list(tests_around(point)) or guards.may_be_some_ranks(point):
-                continue
-            handed = handed_by(Used(used), objects, function, objects, site)
-            if handed is not None and not handed.owner and same(handed.path, path):
-                return call
-    return None
-
-
-def _makes_below(writers: Writers, site: CallSite, folder: ir.Expr) -> bool:
-    """Is a folder in the one that was made, or that one itself, made with all above it?"""
-    objects = writers.objects
-    if objects.called(site) != "os.makedirs":
-        every = writers.through(objects, site, is_tested=False)
-        return any(each.makes and same(each.path, folder) for each in every)
-    made = positional(site.call, 0)
-    return made is not None and (same(made, folder) or _below(objects, made, folder, site.point))
-
-
-def _below(objects: Objects, used: ir.Expr, folder: ir.Expr, point: Point) -> bool:
-    """Is a path made from the folder's, by its looks?"""
-    values = [used]
-    if isinstance(used, ir.Name):
-        values = [
-            statement.value
-            for statement, _ in placed(point.scope.body)
-            if isinstance(statement, ir.Assign)
-            and any(same(target, used) for target in statement.targets)
-        ]
-    return any(same(item, folder) for value in values for item in expressions_in(value))

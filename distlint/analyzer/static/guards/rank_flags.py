@@ -65,7 +65,9 @@ class RankFlags:
             if any(RANK.search(t) or _MANY.search(t) for t in ir.tokens_of(value)):
                 return True
             if isinstance(value, ir.Name) and where.scope.has_param(value.id):
-                return True
+                if not depth or not self._is_given_alike(value.id, where.scope, depth - 1):
+                    return True
+                continue
             if depth and isinstance(value, (ir.Name, ir.Attribute)) and ir.last_name(value) != name:
                 if self._flag_may_differ(value, where.scope, depth - 1):
                     return True

@@ -1,0 +1,133 @@
+"""Where other ranks use what one rank writes: by which call, or in the function that it runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from distlint.analyzer import ir
+from distlint.analyzer.static.arguments import run_by
+from distlint.analyzer.static.guards.guards import Guards
+from distlint.analyzer.static.names import calls_of, expressions_in, placed
+from distlint.analyzer.static.objects.objects import Objects
+from distlint.analyzer.static.objects.sites import CallSite
+from distlint.analyzer.static.reaching_definitions import Point
+from distlint.rules.checkpoints._written import (
+    READS,
+    WRITES,
+    Used,
+    Write,
+    Writers,
+    handed_by,
+    may_meet,
+    picks,
+    positional,
+    same,
+    written_by,
+)
+from distlint.rules.setup._order import last_of, tests_around
+
+_TRAINS = re.compile(r"train|run|learn|evaluat|validat|test|main")
+
+
+def goes_backward(objects: Objects, site: CallSite) -> bool:
+    """May it go through a backward pass, in which the ranks meet if the model is wrapped?"""
+    if site.name == "backward":
+        return True
+    run = run_by(objects, site)
+    if run is not None:
+        return "backward" in run[1].tokens
+    func = site.call.func
+    is_model = isinstance(func, ir.Attribute) and "model" in (last_of(func.value) or "").lower()
+    return bool(_TRAINS.match(site.name)) and not objects.called(site) and not is_model
+
+
+def use_in(guards: Guards, site: CallSite, write: Write) -> ir.Call | None:
+    """The use of a path by a call, or the read in the function of the file that it runs."""
+    objects, path = guards.objects, write.path
+    called = objects.called(site) or site.name
+    if write.used.makes:
+        used = positional(site.call, WRITES.get(called, 0 if called == "open" else None))
+        is_used = used is not None and _below(objects, used, path, site.point)
+        return site.call if is_used else None
+    used = positional(site.call, READS.get(called))
+    if used is not None:
+        return site.call if same(used, path) else None
+    return _read_through(guards, site, path)
+
+
+def _read_through(guards: Guards, site: CallSite, path: ir.Expr) -> ir.Call | None:
+    """The read of a path in the function that a call runs, if all ranks come to it."""
+    objects = guards.objects
+    function = objects.callee(site)
+    scope = objects.scope_of(function) if isinstance(function, ir.Function) else None
+    if scope is None or not isinstance(function, ir.Function):
+        return None
+    for point in objects.points_in(scope):
+        for call in calls_of(point.statement):
+            called = objects.called(CallSite(call, point)) or ir.last_name(call.func)
+            used = positional(call, READS.get(called))
+            if used is None or list(tests_around(point)) or guards.may_be_some_ranks(point):
+                continue
+            handed = handed_by(Used(used), objects, function, objects, site)
+            if handed is not None and not handed.owner and same(handed.path, path):
+                return call
+    return None
+
+
+def makes_below(writers: Writers, site: CallSite, folder: ir.Expr) -> bool:
+    """Is a folder in the one that was made, or that one itself, made with all above it?"""
+    objects = writers.objects
+    if objects.called(site) != "os.makedirs":
+        every = writers.through(objects, site, is_tested=False)
+        return any(each.makes and same(each.path, folder) for each in every)
+    made = positional(site.call, 0)
+    return made is not None and (same(made, folder) or _below(objects, made, folder, site.point))
+
+
+def _below(objects: Objects, used: ir.Expr, folder: ir.Expr, point: Point) -> bool:
+    """Is a path made from the folder's, by its looks?"""
+    values = [used]
+    if isinstance(used, ir.Name):
+        values = [
+            statement.value
+            for statement, _ in placed(point.scope.body)
+            if isinstance(statement, ir.Assign)
+            and any(same(target, used) for target in statement.targets)
+        ]
+    return any(same(item, folder) for value in values for item in expressions_in(value))
+
+
+def used_in_other_arm(guards: Guards, write: Write, owner: ir.If) -> ir.Call | None:
+    """The first use of a path in the other arm of a test, as long as those ranks do not wait."""
+    is_body = any(here.block is owner.body for here in write.site.point.around)
+    arm = owner.orelse if is_body else owner.body
+    for statement, around in sorted(placed(arm), key=lambda pair: pair[0].site):
+        point = Point(write.site.point.scope, (*write.around, *around))
+        for call in calls_of(statement):
+            site = CallSite(call, point)
+            if may_meet(guards.objects, site) or goes_backward(guards.objects, site):
+                return None
+            is_tested = any(isinstance(here.owner, ir.If) for here in around)
+            use = use_in(guards, site, write) if not is_tested else None
+            if use is not None:
+                return use
+    return None
+
+
+def writes_in_arms(writers: Writers) -> Iterator[tuple[Write, ir.If]]:
+    """What is written in one arm of a test of the rank that has two."""
+    for site in writers.objects.calls(writers.objects.called_names):
+        around = site.point.around
+        for level, here in enumerate(around):
+            owner = here.owner
+            if isinstance(owner, ir.If) and owner.orelse and _is_about_rank(owner.test):
+                own = written_by(writers.objects, site)
+                through = writers.through(writers.objects, site, is_tested=False)
+                for used in [own] if own is not None else through:
+                    if not used.owner:
+                        yield Write(site, around[:level], used), owner
+
+
+def _is_about_rank(test: ir.Expr) -> bool:
+    return picks(test, True) and picks(test, False)
