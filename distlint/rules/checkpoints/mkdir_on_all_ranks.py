@@ -10,6 +10,8 @@ import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.guards.paths import is_own
+from distlint.analyzer.static.guards.rank_arithmetic import passed_values
+from distlint.analyzer.static.guards.rank_tests import WAITS, is_left_to_some
 from distlint.analyzer.static.reaching_definitions import Point, holds, path_of
 from distlint.fixers import calls
 from distlint.fixers.draft import CannotFix, Draft
@@ -22,6 +24,7 @@ from distlint.rules.checkpoints._all_ranks import (
     is_looked_for,
     on_all_ranks,
 )
+from distlint.rules.checkpoints._written import same
 from distlint.rules.checkpoints.delete_on_all_ranks import is_forgiven
 from distlint.rules.setup._order import surely_before
 from distlint.source.finding import Finding, Fix, Severity
@@ -77,7 +80,8 @@ class MkdirOnAllRanks(SourceRule):
     - `exist_ok=True`, or a handler for the error.
     - A rank check around the call, before it, or in the callers, in this file and in others.
     - There is a check, and each rank has created the directory, or one inside it, before: with
-      `makedirs` or a `SummaryWriter`.
+      `makedirs` or a `SummaryWriter`. Also if each caller of the function has created what it
+      passes, or one rank has and a barrier follows.
     - The process that starts the others calls the function with the same arguments before.
     - The path contains the rank, or is temporary.
     - Nothing shows that several processes run this code, neither in the file nor in files of the
@@ -259,7 +263,10 @@ args = parse()
             if is_own(guards, path, site.point) or is_done_by_parent(guards, site):
                 continue
             if is_looked_for(site):
-                if _is_there_already(guards, site, path) or is_done_first(guards, site):
+                is_there = _is_there_already(guards, site, path) or _is_made_by_callers(
+                    guards, site, path
+                )
+                if is_there or is_done_first(guards, site):
                     continue
             finding = self.finding(
                 message="all ranks create this directory without `exist_ok=True`",
@@ -291,6 +298,33 @@ def _is_there_already(guards: Guards, site: CallSite, path: ir.Expr) -> bool:
             for each in _meanings(objects, argument.value, maker.point)
         )
         for maker in objects.calls({"SummaryWriter", "makedirs"})
+    )
+
+
+def _is_made_by_callers(guards: Guards, site: CallSite, path: ir.Expr) -> bool:
+    """Has each caller of the function made the folder that it passes, or one rank before a wait?"""
+    if not isinstance(path, ir.Name):
+        return False
+    callers = list(guards.all_callers(site.point.scope))
+    passed = list(passed_values(guards, path.id, site.point))
+    return len(passed) == len(callers) > 0 and all(
+        any(
+            maker.call.args
+            and same(maker.call.args[0].value, value)
+            and _is_made_before(where, maker, caller)
+            for maker in where.objects.calls_in(caller.point.scope, {"makedirs", "mkdir"})
+        )
+        for where, caller, value in passed
+    )
+
+
+def _is_made_before(guards: Guards, maker: CallSite, caller: CallSite) -> bool:
+    """Is a folder there at a call: made on each rank, or on one before a wait of all?"""
+    if surely_before(_where_it_is_there(guards.objects, maker), caller.point):
+        return True
+    return is_left_to_some(maker.point) and any(
+        maker.call.site < wait.call.site and surely_before(wait.point, caller.point)
+        for wait in guards.objects.calls_in(caller.point.scope, WAITS)
     )
 
 

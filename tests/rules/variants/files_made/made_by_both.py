@@ -1,0 +1,18 @@
+"""The twin: both have."""
+
+import os
+
+import torch.distributed as dist
+
+
+def ensure(folder):
+    if not os.path.exists(folder):
+        os.makedirs(folder)
+    return folder
+
+
+def main(first, second):
+    dist.init_process_group("nccl")
+    os.makedirs(first, exist_ok=True)
+    os.makedirs(second, exist_ok=True)
+    return ensure(first), ensure(folder=second)
