@@ -23,6 +23,7 @@ from distlint.rules.checkpoints._all_ranks import (
     is_looked_for,
     on_all_ranks,
 )
+from distlint.rules.checkpoints._answers import ASK_NAMES, WRITE_NAMES, answer_file
 from distlint.source.finding import Finding, Fix, Severity
 
 if TYPE_CHECKING:
@@ -86,8 +87,9 @@ class DownloadOnAllRanks(SourceRule):
 
     Datasets of torchvision, torchaudio or torchtext with `download=True`, and calls of
     `urlretrieve` or `torch.hub.download_url_to_file`, if all ranks of a node reach them at the same
-    time. In preview, with severity info: downloads that first check for the file, in a script whose
-    other processes are started only by Lightning's `Trainer`.
+    time. Also an answer of `urlopen` or `requests.get` that is written to a file. In preview, with
+    severity info: downloads that first check for the file, in a script whose other processes are
+    started only by Lightning's `Trainer`.
 
     ## What is not reported
 
@@ -108,8 +110,8 @@ class DownloadOnAllRanks(SourceRule):
     Unsafe: the statement moves into `with main_process_first("node"):` or, with Accelerate, into
     `with accelerator.local_main_process_first():`. One rank of each node then downloads; the others
     wait and find the data. A plain download must check for the file first, because it would
-    overwrite it otherwise. Not offered before `init_process_group` (also if the function is called
-    before it), or if Lightning creates the process group later.
+    overwrite it otherwise. Not offered for an answer that is written, before `init_process_group`
+    (also if the function is called before it), or if Lightning creates the process group later.
 
     ## References
 
@@ -121,7 +123,13 @@ class DownloadOnAllRanks(SourceRule):
     name = "download-on-all-ranks"
     severity = Severity.WARNING
     exceptions = (Severity.INFO,)
-    shared = (r"\bdownload\b", r"\burlretrieve\b", r"\bdownload_url_to_file\b")
+    shared = (
+        r"\bdownload\b",
+        r"\burlretrieve\b",
+        r"\bdownload_url_to_file\b",
+        r"\burlopen\b",
+        r"\b(?:requests|httpx)\b",
+    )
 
     good = (
         Example(
@@ -281,11 +289,13 @@ def worker(rank, world):
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
-        if "download" not in module.tokens and _FUNCTIONS.isdisjoint(module.tokens):
+        words = module.tokens | module.imported_roots
+        asks = not ASK_NAMES.isdisjoint(words)
+        if "download" not in words and _FUNCTIONS.isdisjoint(words) and not asks:
             return
         if document.is_test:
             return
-        wanted = frozenset(_dataset_names(module)) | _FUNCTIONS
+        wanted = frozenset(_dataset_names(module)) | _FUNCTIONS | (WRITE_NAMES if asks else set())
         for site, guards in on_all_ranks(module, catalogue, wanted):
             called = guards.objects.called(site)
             if called.startswith(_DATASETS):
@@ -295,7 +305,9 @@ def worker(rank, world):
             elif called in _FETCHES:
                 place = guards.objects.argument(site, "filename", 1).value
             else:
-                continue
+                place = answer_file(guards, site) if asks else None
+                if place is None:
+                    continue
             if is_own(guards, place, site.point) or _is_locked(guards, site):
                 continue
             again = _UNPACKS.search(called) is not None
@@ -310,14 +322,15 @@ def worker(rank, world):
                 fix=partial(
                     _fix,
                     site,
-                    called in _FETCHES,
+                    not called.startswith(_DATASETS),
                     frozenset(module.imported_roots),
                     Draft(locators.of(module.key), module, catalogue),
                 ),
             )
             if is_done_by_parent(guards, site):
                 continue
-            looks = is_looked_for(site) if called in _FETCHES else not again
+            is_data = called.startswith(_DATASETS)
+            looks = not again if is_data else is_looked_for(site)
             if looks and is_done_first(guards, site):
                 continue
             if looks and is_before_others(guards, site):
@@ -356,6 +369,8 @@ def _is_locked(guards: Guards, site: CallSite) -> bool:
 def _fix(site: CallSite, fetches: bool, roots: frozenset[str], draft: Draft) -> Fix:
     call = draft.node(site.call.site, cst.Call)
     statement = statements.statement_of(draft, call)
+    if site.name in WRITE_NAMES:
+        raise CannotFix("the file is opened around it")
     if isinstance(statement, cst.BaseCompoundStatement):
         raise CannotFix("the statement does more than download")
     if fetches:
