@@ -12,6 +12,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.static.guards.guards import Guards
 from distlint.analyzer.static.guards.rank_tests import rank_words
 from distlint.analyzer.static.names import placed
+from distlint.analyzer.static.objects.classes import is_static
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Point
 
@@ -107,8 +108,8 @@ def passed_values(
         return
     places = [param.name for param in function.params if not param.star]
     position = places.index(name) if name in places else len(places)
+    is_bound = bool(function.owner) and not is_static(function)  # a constructor's call, too
     for where, caller in guards.all_callers(point.scope):
-        is_bound = bool(function.owner) and isinstance(caller.call.func, ir.Attribute)
         passed = where.objects.argument(caller, name, position - is_bound)
         if passed.value is not None:
             yield where, caller, passed.value
