@@ -8,6 +8,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.static.guards.guards import Guards
 from distlint.analyzer.static.guards.rank_arithmetic import is_made_from_rank, passed_values
 from distlint.analyzer.static.names import Scope, expressions_in
+from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Point
 
 _OWN = re.compile(
@@ -59,8 +60,9 @@ def _own(guards: Guards, node: ir.Expr, point: Point, depth: int, seen: set[str]
     if depth == 0:
         return False
     for item in list(expressions_in(node)):
-        if isinstance(item, ir.Call) and is_made_from_rank(guards, item, point):
-            return True
+        if isinstance(item, ir.Call):
+            if is_made_from_rank(guards, item, point) or _is_folder(guards, item, point):
+                return True
         if not isinstance(item, (ir.Name, ir.Attribute)) or ir.last_name(item) in seen:
             continue
         name = ir.last_name(item)
@@ -75,6 +77,21 @@ def _own(guards: Guards, node: ir.Expr, point: Point, depth: int, seen: set[str]
         if isinstance(item, ir.Name) and _passed_own(guards, name, point, depth, seen):
             return True
     return False
+
+
+def _is_folder(guards: Guards, call: ir.Call, point: Point) -> bool:
+    """Does a framework hand out a folder for this process, or for the trial that it runs?"""
+    objects = guards.objects
+    lookup = objects.names.catalogue.lookup
+    called = [objects.called(CallSite(call, point))]
+    if not called[0] and isinstance(call.func, ir.Attribute):
+        for origin in objects.origins(call.func.value, point):
+            made = lookup(objects.called(origin.site)) if origin.site is not None else None
+            kinds = made.returns.kinds if made is not None and made.returns is not None else ()
+            kinds = (kinds,) if isinstance(kinds, str) else kinds
+            called += [f"{kind}.{call.func.attr}" for kind in kinds]
+    entries = map(lookup, filter(None, called))
+    return any(each and each.local is not None and each.local.folder for each in entries)
 
 
 def _passed_own(guards: Guards, name: str, point: Point, depth: int, seen: set[str]) -> bool:
