@@ -51,7 +51,13 @@ SHARED: dict[str, list[str]] = {
         r"\brm -",
     ],
     "DST414": [r"\bmkdir\b", r"\bmakedirs\b"],
-    "DST415": [r"\bdownload\b", r"\burlretrieve\b", r"\bdownload_url_to_file\b"],
+    "DST415": [
+        r"\bdownload\b",
+        r"\burlretrieve\b",
+        r"\bdownload_url_to_file\b",
+        r"\burlopen\b",
+        r"\b(?:requests|httpx)\b",
+    ],
     "DST905": [
         "wandb",
         "mlflow",
