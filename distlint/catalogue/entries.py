@@ -187,8 +187,8 @@ class LocalSource:
     """Is it this rank's part of a whole, which may be larger on one rank than on another?"""
     even_from: tuple[str, ...] = ()
     """Names of what makes a whole that is meant to be divided evenly."""
-    folder: bool = False
-    """Is it a folder that no process of another run writes to?"""
+    directory: bool = False
+    """Is it a directory that no process of another run writes to?"""
     stream: str | None = None
     in_place: str | None = None
     params: tuple[str, ...] = ()

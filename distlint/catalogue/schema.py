@@ -233,7 +233,7 @@ TABLES: Mapping[str, Table] = {
             "weak": _flag,
             "share": _flag,
             "even_from": _texts,
-            "folder": _flag,
+            "directory": _flag,
             "stream": _one_of(*STREAMS),
             "in_place": _text,
             "params": _texts,

@@ -33,7 +33,17 @@ SHARED: dict[str, list[str]] = {
         r"\bshuffle\(",
     ],
     "DST404": [r"\bload\("],
-    "DST406": [r"\bsave\(", r"\bsave_file\(", r"\bsave_model\("],
+    "DST406": [
+        r"\bsave\(",
+        r"\bsave_file\(",
+        r"\bsave_model\(",
+        r"\b(?:safe_)?dumps?\(",
+        r"\bsavez(?:_compressed)?\(",
+        r"\bsavetxt\(",
+        r"\bsave_pretrained\(",
+        r"\bsave_to_disk\(",
+        r"\bto_(?:csv|json|excel|pickle|parquet)\(",
+    ],
     "DST408": [
         r"\bsave\(",
         r"\bsavez\(",

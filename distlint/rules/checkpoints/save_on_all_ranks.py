@@ -151,7 +151,17 @@ class SaveOnAllRanks(SourceRule):
     severity = Severity.ERROR
     exceptions = (Severity.INFO,)
     words = ("torch.save(",)
-    shared = (r"\bsave\(", r"\bsave_file\(", r"\bsave_model\(")
+    shared = (
+        r"\bsave\(",
+        r"\bsave_file\(",
+        r"\bsave_model\(",
+        r"\b(?:safe_)?dumps?\(",
+        r"\bsavez(?:_compressed)?\(",
+        r"\bsavetxt\(",
+        r"\bsave_pretrained\(",
+        r"\bsave_to_disk\(",
+        r"\bto_(?:csv|json|excel|pickle|parquet)\(",
+    )
 
     good = (
         Example(

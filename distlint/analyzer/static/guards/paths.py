@@ -61,7 +61,7 @@ def _own(guards: Guards, node: ir.Expr, point: Point, depth: int, seen: set[str]
         return False
     for item in list(expressions_in(node)):
         if isinstance(item, ir.Call):
-            if is_made_from_rank(guards, item, point) or _is_folder(guards, item, point):
+            if is_made_from_rank(guards, item, point) or _is_handed_out(guards, item, point):
                 return True
         if not isinstance(item, (ir.Name, ir.Attribute)) or ir.last_name(item) in seen:
             continue
@@ -79,8 +79,8 @@ def _own(guards: Guards, node: ir.Expr, point: Point, depth: int, seen: set[str]
     return False
 
 
-def _is_folder(guards: Guards, call: ir.Call, point: Point) -> bool:
-    """Does a framework hand out a folder for this process, or for the trial that it runs?"""
+def _is_handed_out(guards: Guards, call: ir.Call, point: Point) -> bool:
+    """Does a framework hand out a directory for this process, or for the trial that it runs?"""
     objects = guards.objects
     lookup = objects.names.catalogue.lookup
     called = [objects.called(CallSite(call, point))]
@@ -91,7 +91,7 @@ def _is_folder(guards: Guards, call: ir.Call, point: Point) -> bool:
             kinds = (kinds,) if isinstance(kinds, str) else kinds
             called += [f"{kind}.{call.func.attr}" for kind in kinds]
     entries = map(lookup, filter(None, called))
-    return any(each and each.local is not None and each.local.folder for each in entries)
+    return any(each and each.local is not None and each.local.directory for each in entries)
 
 
 def _passed_own(guards: Guards, name: str, point: Point, depth: int, seen: set[str]) -> bool:
