@@ -25,6 +25,11 @@ from distlint.analyzer.static.reaching_definitions import Path, Point, path_of
 _MOST = 32
 """Places that hold one object, at most."""
 
+_MOST_NESTED = 4
+"""How many lists, dicts and objects inside each other are looked into."""
+
+Nodes = tuple[ir.Expr | ir.Function | ir.Class, ...]
+
 Thing = tuple[ir.Expr | ir.Function, Path]
 """A call or a function, and what is taken of its value or of its parameters: ``[0]``, ``train``."""
 
@@ -49,7 +54,7 @@ class Holder:
         """May an expression be the object itself?"""
         return () in self.rest(node, point)
 
-    def paths_in(self, node: ir.Expr, point: Point) -> Iterator[Path]:
+    def paths_in(self, node: ir.Expr, point: Point, outer: Nodes = ()) -> Iterator[Path]:
         """Where the value of an expression holds the object: ``("[train]",)`` in a dict."""
         for origin in self.objects.origins(node, point):
             thing = thing_of(self.objects, origin)
@@ -57,8 +62,10 @@ class Holder:
             if below is not None:
                 yield below
                 continue
+            if len(outer) == _MOST_NESTED or origin.node in outer:
+                continue
             for name, value, where in _parts(self.objects, origin):
-                for path in self.paths_in(value, where):
+                for path in self.paths_in(value, where, (*outer, origin.node)):
                     yield (name, *path)
 
 
@@ -114,27 +121,30 @@ def thing_of(objects: Objects, origin: Origin) -> Thing | None:
     return None
 
 
-def things_of(objects: Objects, node: ir.Expr, point: Point) -> Iterator[Thing]:
+def things_of(objects: Objects, node: ir.Expr, point: Point, outer: Nodes = ()) -> Iterator[Thing]:
     """What the value of an expression may be; also an item of a dict."""
     for origin in objects.origins(node, point):
         thing = thing_of(objects, origin)
         if thing is not None:
             yield thing
+        elif len(outer) == _MOST_NESTED or origin.node in outer:
+            continue
         elif isinstance(origin.node, ir.Subscript) and isinstance(origin.node.index, ir.Literal):
-            for owner, path in _things_in(objects, origin.node, origin.point):
+            for owner, path in _things_in(objects, origin.node, origin.point, outer):
                 yield owner, (*path, *_taken(origin))
 
 
-def _things_in(objects: Objects, node: ir.Subscript, point: Point) -> Iterator[Thing]:
+def _things_in(objects: Objects, node: ir.Subscript, point: Point, outer: Nodes) -> Iterator[Thing]:
     """What an item of a dict may be: of one that is spelled out, or one that is made elsewhere."""
     assert isinstance(node.index, ir.Literal)
     key = f"[{node.index.value}]"
-    for owner, path in things_of(objects, node.value, point):
+    outer = (*outer, node)
+    for owner, path in things_of(objects, node.value, point, outer):
         yield owner, (*path, key)
     for origin in objects.origins(node.value, point):
         for name, value, where in _parts(objects, origin):
             if name == key:
-                yield from things_of(objects, value, where)
+                yield from things_of(objects, value, where, outer)
 
 
 def made_elsewhere(
