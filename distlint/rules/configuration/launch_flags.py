@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from distlint.rules.base import Example, SettingsRule
@@ -62,6 +63,7 @@ class LaunchFlags(SettingsRule):
 
     - Numbers and addresses that come from arguments, from the environment or from a command.
     - The launch line contains an expansion that may add options.
+    - The script tests `CUDA_VISIBLE_DEVICES` before the launch line.
 
     ## Fix safety
 
@@ -84,6 +86,20 @@ GPUS=4
 CUDA_VISIBLE_DEVICES=0,1,2,3 torchrun --nproc_per_node=$GPUS train.py
 torchrun --nnodes=2 --nproc_per_node=8 --rdzv_backend=c10d --rdzv_endpoint="$HEAD:29500" train.py
 torchrun --nnodes="$SLURM_NNODES" $EXTRA train.py
+""",
+            effect="static",
+            why_static=STATIC,
+        ),
+        Example(
+            title="The number of GPUs is tested first",
+            file="launch.sh",
+            code="""\
+export CUDA_VISIBLE_DEVICES=0
+if [[ $CUDA_VISIBLE_DEVICES != *","* ]]; then
+    python train.py
+else
+    torchrun --nproc_per_node=4 train.py
+fi
 """,
             effect="static",
             why_static=STATIC,
@@ -127,7 +143,7 @@ torchrun --nnodes=2 --nproc_per_node=2 train.py  # expect: DST824
             machines = launch.number("num_machines")
             if "cpu" in launch.words or ("num_machines" in launch.words and machines != 1):
                 return
-        if wanted is not None and wanted > count:
+        if wanted is not None and wanted > count and not _is_tested(page, visible, launch):
             yield self._finding(
                 page,
                 launch,
@@ -233,6 +249,12 @@ torchrun --nnodes=2 --nproc_per_node=2 train.py  # expect: DST824
             help=help,
             related=related,
         )
+
+
+def _is_tested(page: Page, visible: Setting, launch: Launch) -> bool:
+    """Does the script test the variable before a launch, which may then be skipped?"""
+    between = page.text[visible.end : launch.command.start]
+    return re.search(rf"(?:\[|\btest|\bcase)\s[^\n]*{visible.name}", between) is not None
 
 
 def _same_machine(page: Page, launch: Launch) -> bool:
