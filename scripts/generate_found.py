@@ -13,6 +13,7 @@ from urllib.parse import quote
 from benchmarks.found import Row, rows
 from distlint.rules.page import file_name
 from distlint.rules.registry import rules
+from scripts import generated
 
 PAGE = Path(__file__).parent.parent / "docs" / "found.md"
 MARKER = "<!-- Below: python -m scripts.generate_found -->\n"
@@ -77,16 +78,5 @@ def _shown(row: Row) -> str:
     return ""
 
 
-def main() -> int:
-    wanted = page()
-    if PAGE.read_text(encoding="utf-8") == wanted:
-        return 0
-    if "--check" in sys.argv[1:]:
-        print("docs/found.md is out of date")
-        return 1
-    PAGE.write_text(wanted, encoding="utf-8")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(generated.write_file(PAGE, page()))

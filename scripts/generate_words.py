@@ -9,6 +9,7 @@ from pathlib import Path
 
 from distlint.rules.base import SourceRule
 from distlint.rules.registry import rules
+from scripts import generated
 
 FILE = Path(__file__).parent.parent / "distlint" / "rules" / "words.py"
 
@@ -52,16 +53,5 @@ def _literal(pattern: str) -> str:
     return raw if '"' not in pattern else repr(pattern)
 
 
-def main() -> int:
-    wanted = text()
-    if FILE.read_text(encoding="utf-8") == wanted:
-        return 0
-    if "--check" in sys.argv[1:]:
-        print("distlint/rules/words.py is out of date")
-        return 1
-    FILE.write_text(wanted, encoding="utf-8")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(generated.write_file(FILE, text()))

@@ -1,4 +1,4 @@
-"""Folders whose files are written by a script, and the question whether they are up to date."""
+"""Files that a script writes, and the question whether they are up to date."""
 
 from __future__ import annotations
 
@@ -28,4 +28,15 @@ def write(folder: Path, suffix: str, wanted: Mapping[str, str]) -> int:
             (folder / name).write_text(wanted[name], encoding="utf-8")
         else:
             (folder / name).unlink()
+    return 0
+
+
+def write_file(file: Path, wanted: str) -> int:
+    """Write one file if it is not what is wanted; with ``--check``, say that it is out of date."""
+    if file.read_text(encoding="utf-8") == wanted:
+        return 0
+    if "--check" in sys.argv[1:]:
+        print(f"{file.name} is out of date")
+        return 1
+    file.write_text(wanted, encoding="utf-8")
     return 0

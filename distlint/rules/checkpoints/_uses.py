@@ -28,6 +28,7 @@ from distlint.rules.checkpoints._written import (
 from distlint.rules.setup._order import last_of, tests_around
 
 _TRAINS = re.compile(r"train|run|learn|evaluat|validat|test|main")
+"""Methods of unknown objects in which the ranks may meet."""
 
 
 def goes_backward(objects: Objects, site: CallSite) -> bool:

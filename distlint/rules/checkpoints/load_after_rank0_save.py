@@ -53,7 +53,6 @@ if TYPE_CHECKING:
     from distlint.source.document import Document
 
 _DEPTH = 4
-"""Methods of unknown objects in which the ranks may meet."""
 
 _NAMES = frozenset(
     name.rpartition(".")[2] for name in (*WRITES, *MAKES, *READS, "torch.save", "open")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
+from distlint.analyzer.static.callers import called_elsewhere
+from distlint.analyzer.static.journeys import made_elsewhere
 from distlint.analyzer.static.names import calls_of
 from distlint.analyzer.static.objects.objects import objects_of
 from distlint.analyzer.static.objects.sites import CallSite
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from distlint.analyzer.project.module import Module
     from distlint.analyzer.static.objects.objects import Objects
     from distlint.analyzer.static.objects.sites import Origin
+    from distlint.analyzer.static.reaching_definitions import Point
     from distlint.catalogue.catalogue import Catalogue
     from distlint.catalogue.entries import Entry
     from distlint.source.document import Document
@@ -169,14 +172,16 @@ optimizer.step()
         objects = objects_of(module, catalogue)
         locator = locators.of(module.key)
         for site, wrapper in _wraps(objects):
-            inner = next(_wrapped_before(objects, site, wrapper), None)
-            if inner is None:
+            before = next(_wrapped_before(objects, site, wrapper), None)
+            if before is None:
                 continue
+            there, inner = before
+            wrapped = locators.of(there.module.key).place(inner.site)
             yield self.finding(
                 message=f"a model that `{ir.last_name(inner.func)}` has wrapped is wrapped again",
                 severity=Severity.WARNING,
                 place=locator.place(site.call.site),
-                related=(Related("already wrapped here", locator.place(inner.site)),),
+                related=(Related("already wrapped here", wrapped),),
                 effect="both wrappers communicate the gradients, and the keys of checkpoints have "
                 "two prefixes",
                 help="Wrap the model once",
@@ -193,20 +198,31 @@ def _wraps(objects: Objects) -> Iterator[tuple[CallSite, Entry]]:
 
 
 def _wrapper(objects: Objects, site: CallSite) -> Entry | None:
-    entry = objects.names.entry(site.call.func, site.point.scope)
-    if entry is None:
-        entry = objects.catalogue.lookup(objects.called(site))
+    entry = objects.catalogue.lookup(objects.called(site))
     made = entry.collective if entry is not None else None
     return entry if made is not None and made.kind == "wrap" and made.form != "around" else None
 
 
-def _wrapped_before(objects: Objects, site: CallSite, wrapper: Entry) -> Iterator[ir.Call]:
+def _wrapped_before(
+    objects: Objects, site: CallSite, wrapper: Entry
+) -> Iterator[tuple[Objects, ir.Call]]:
     """The calls that wrapped what a wrapper is given, if it is wrapped on all ways to it."""
     for argument in site.call.args:
-        origins = () if argument.star else objects.origins(argument.value, site.point)
-        inner = [_wrapping(objects, origin, wrapper) for origin in origins]
-        if inner and inner[0] is not None and None not in inner:
-            yield inner[0]
+        found = () if argument.star else _made(objects, argument.value, site.point)
+        inner = [(there, _wrapping(there, origin, wrapper)) for there, origin in found]
+        for there, call in inner[:1]:
+            if call is not None and all(each is not None for _, each in inner):
+                yield there, call
+
+
+def _made(objects: Objects, node: ir.Expr, point: Point) -> Iterator[tuple[Objects, Origin]]:
+    """Where a value comes from, in this file or in the one whose function returns it."""
+    elsewhere = list(made_elsewhere(objects, node, point))
+    yield from elsewhere
+    for origin in objects.origins(node, point):
+        made = origin.node if elsewhere else None
+        if not (isinstance(made, ir.Call) and called_elsewhere(objects.module, made.func)):
+            yield objects, origin
 
 
 def _wrapping(objects: Objects, origin: Origin, outer: Entry) -> ir.Call | None:

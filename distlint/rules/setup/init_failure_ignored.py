@@ -6,11 +6,13 @@ import re
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
+from distlint.analyzer.static.callers import called_elsewhere, calls_elsewhere, objects_in
 from distlint.analyzer.static.names import calls_of, placed
 from distlint.analyzer.static.objects.objects import objects_of
 from distlint.analyzer.static.objects.sites import CallSite
+from distlint.analyzer.static.reaching_definitions import Point
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.setup._order import inits, is_test
+from distlint.rules.setup._order import INIT, is_test
 from distlint.source.finding import Finding, Related, Severity
 
 if TYPE_CHECKING:
@@ -19,10 +21,10 @@ if TYPE_CHECKING:
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.module import Module
     from distlint.analyzer.static.objects.objects import Objects
-    from distlint.analyzer.static.reaching_definitions import Point
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 
+_NAME = INIT.rpartition(".")[2]
 _ALL = frozenset({"Exception", "BaseException"})
 _ENDS = frozenset({"exit", "_exit", "abort", "kill"})
 _CLEANS_UP = re.compile(r"^(print|info|debug|close|finish)|destroy|cleanup|shutdown|exit")
@@ -59,8 +61,8 @@ class InitFailureIgnored(SourceRule):
 
     ## What is reported
 
-    A `try` with `init_process_group`, or with a function of the file that calls it, whose handler
-    catches every exception, as `except:` and `except Exception:` do, and goes on.
+    A `try` with `init_process_group`, or with a function of the project that calls it, whose
+    handler catches every exception, as `except:` and `except Exception:` do, and goes on.
 
     ## What is not reported
 
@@ -187,41 +189,84 @@ assert world_size == int(os.environ["WORLD_SIZE"]), "trains alone"
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
+        if not any(_NAME in each.words for each in (module, *module.imports)):
+            return
         objects = objects_of(module, catalogue)
-        locator = locators.of(module.key)
-        found: dict[int, CallSite] = {}
-        for init in inits(objects):
-            if not is_test(document, init.point):
-                for handler in _ignored(objects, init.point, _MAX_CALLS):
-                    found.setdefault(handler.site, init)
-        for site, init in found.items():
-            yield self.finding(
-                message="a process that cannot join the group goes on alone",
-                severity=Severity.WARNING,
-                place=locator.place(site),
-                related=(Related("joins here", locator.place(init.call.site)),),
-                effect="it trains by itself as if it were the only one, and writes the files of "
-                "rank 0",
-                help="Decide by the variables of the launcher whether there are several processes, "
-                "and let the exception end the process",
-            )
+        for point in objects.points:
+            statement = point.statement
+            if not isinstance(statement, ir.Try) or is_test(document, point) or _repeats(point):
+                continue
+            handlers = [each for each in statement.handlers if _takes_all(each) and _goes_on(each)]
+            join = next(_joins(objects, _inside(objects, point, statement), _MAX_CALLS), None)
+            if not handlers or join is None or not _has_more(objects, point, _MAX_CALLS):
+                continue
+            there, call = join
+            joined = locators.of(there.module.key).place(call.site)
+            for handler in handlers:
+                yield self.finding(
+                    message="a process that cannot join the group goes on alone",
+                    severity=Severity.WARNING,
+                    place=locators.of(module.key).place(handler.site),
+                    related=(Related("joins here", joined),),
+                    effect="it trains by itself as if it were the only one, and writes the files "
+                    "of rank 0",
+                    help="Decide by the variables of the launcher whether there are several "
+                    "processes, and let the exception end the process",
+                )
 
 
-def _ignored(objects: Objects, point: Point, depth: int) -> Iterator[ir.Handler]:
-    """The handlers around a statement, or a call of its function, that take every exception."""
-    if any(isinstance(here.owner, (ir.For, ir.While)) for here in point.around):
-        return
-    for here in reversed(point.around):
-        if isinstance(here.owner, ir.Try) and here.block is here.owner.body:
-            handlers = here.owner.handlers
-            if _has_more(objects, point, here.owner, _MAX_CALLS):
-                yield from (each for each in handlers if _takes_all(each) and _goes_on(each))
-            if any(map(_takes_all, handlers)):
-                return
-    function = point.scope.function
-    if function is not None and depth:
-        for caller in objects.callers(function):
-            yield from _ignored(objects, caller.point, depth - 1)
+def _repeats(point: Point) -> bool:
+    return any(isinstance(here.owner, (ir.For, ir.While)) for here in point.around)
+
+
+def _inside(objects: Objects, point: Point, statement: ir.Try) -> Iterator[Point]:
+    """The statements that a try covers, but for those that a loop or another try in it covers."""
+    depth = len(point.around)
+    for each in objects.points_in(point.scope):
+        here = each.around[depth] if len(each.around) > depth else None
+        if here is not None and here.owner is statement and here.block is statement.body:
+            inner = Point(point.scope, each.around[depth + 1 :])
+            if not _repeats(inner) and not _is_tried(inner):
+                yield each
+
+
+def _joins(
+    objects: Objects, points: Iterable[Point], depth: int
+) -> Iterator[tuple[Objects, ir.Call]]:
+    """The calls that join the group, also in the functions of the project that are called."""
+    for point in points:
+        for call in calls_of(point.statement):
+            site = CallSite(call, point)
+            if objects.is_call_to(site, INIT):
+                yield objects, call
+            elif depth:
+                there, function = _called(objects, site)
+                scope = there.scope_of(function) if function is not None else None
+                covered = (
+                    each
+                    for each in (there.points_in(scope) if scope is not None else ())
+                    if not _repeats(each) and not _is_tried(each)
+                )
+                yield from _joins(there, covered, depth - 1)
+
+
+def _called(objects: Objects, site: CallSite) -> tuple[Objects, ir.Function | None]:
+    """The function that a call calls, in this file or another one."""
+    own = objects.callee(site)
+    if isinstance(own, ir.Function):
+        return objects, own
+    known = called_elsewhere(objects.module, site.call.func) if own is None else None
+    return (objects_in(known[0]), known[1]) if known is not None else (objects, None)
+
+
+def _is_tried(point: Point) -> bool:
+    """Does a handler take every exception of a statement?"""
+    return any(
+        isinstance(here.owner, ir.Try)
+        and here.block is here.owner.body
+        and any(map(_takes_all, here.owner.handlers))
+        for here in point.around
+    )
 
 
 def _takes_all(handler: ir.Handler) -> bool:
@@ -239,19 +284,18 @@ def _goes_on(handler: ir.Handler) -> bool:
     return True
 
 
-def _has_more(objects: Objects, point: Point, within: ir.Stmt | None, depth: int) -> bool:
-    """Does the program do something after a statement, or one that it stands in?"""
-    is_within = within is not None
-    for here in reversed(point.around):
-        if is_within:
-            is_within = here.block[here.index] is not within
-        if not is_within and not all(map(_is_end, here.block[here.index + 1 :])):
-            return True
+def _has_more(objects: Objects, point: Point, depth: int) -> bool:
+    """Does the program do something after a statement, here or where the function is called?"""
+    if any(not all(map(_is_end, here.block[here.index + 1 :])) for here in point.around):
+        return True
     function = point.scope.function
     if function is None or not depth:
         return False
+    if any(_has_more(objects, each.point, depth - 1) for each in objects.callers(function)):
+        return True
     return any(
-        _has_more(objects, caller.point, None, depth - 1) for caller in objects.callers(function)
+        _has_more(objects_in(module), each.point, depth - 1)
+        for module, each in calls_elsewhere(objects.module, function)
     )
 
 

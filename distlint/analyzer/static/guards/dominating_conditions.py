@@ -6,7 +6,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.project.module import Module
 from distlint.analyzer.static.guards.rank_flags import RankFlags
 from distlint.analyzer.static.guards.rank_tests import (
-    DEEDS,
+    DEED,
     WAITS,
     asks_rank,
     asserts_rank,
@@ -39,8 +39,9 @@ class DominatingConditions:
     def _in_its_statement(self, statement: ir.Stmt) -> bool:
         """``rank == 0 and save()``, ``save() if is_main() else None``, ``save(is_main=...)``."""
         tokens = ir.tokens_of(_own_part(statement))
-        if not tokens.isdisjoint(DEEDS):
-            tokens = tokens - (DEEDS & {ir.last_name(call.func) for call in calls_of(statement)})
+        if any(map(DEED.search, tokens)):
+            called = {ir.last_name(call.func) for call in calls_of(statement)}
+            tokens -= {name for name in called if DEED.search(name)}
         return may_name_rank(tokens)
 
     def guard(self, scope: Scope, around: tuple[Around, ...]) -> bool:

@@ -17,7 +17,7 @@ RANK = re.compile(
     re.IGNORECASE,
 )
 """Words that may be about the rank of a process."""
-DEEDS = frozenset({"save_to_disk", "write_to_disk", "to_disk"})
+DEED = re.compile(r"to_disk", re.IGNORECASE)
 """Those of them that say which rank writes as a flag, but not as what is called."""
 _OTHER_RANK = re.compile(r"lora|low_?rank|(?:^|_)re_?rank|ranking|ranked|ranker", re.IGNORECASE)
 """Words with a rank in them that is not that of a process."""

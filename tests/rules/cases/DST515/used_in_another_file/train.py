@@ -1,0 +1,5 @@
+import torch
+from env import setup
+
+setup()
+torch.save({}, "model.pt")
