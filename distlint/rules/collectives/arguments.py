@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.guards.rank_tests import asks_rank
-from distlint.analyzer.static.names import expressions_in
+from distlint.analyzer.static.names import expressions_in, expressions_of
 from distlint.analyzer.static.objects.objects import Objects, objects_of
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.rules.base import Example, SourceRule, WitnessRule
 from distlint.rules.collectives._wording import WHAT
+from distlint.rules.setup._order import tests_around
 from distlint.source.finding import Finding, Related, Severity
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.module import Module
+    from distlint.analyzer.static.objects.sites import Origin
     from distlint.analyzer.static.reaching_definitions import Point
     from distlint.analyzer.symbolic.witness import Witness
     from distlint.catalogue.catalogue import Catalogue
@@ -27,6 +29,12 @@ if TYPE_CHECKING:
 
 _BROADCAST = "torch.distributed.broadcast"
 _TENSOR = "torch.tensor"
+_CASTS = frozenset(
+    {"float", "double", "half", "bfloat16", "float16", "float32", "float64", "type", "type_as"}
+)
+"""What gives a tensor, or the number that it is made of, a dtype by its name."""
+_SHARES = frozenset({"all_reduce", "reduce", "broadcast"})
+"""Names and kinds of collectives whose tensors have one dtype on all ranks."""
 _INTEGRAL = re.compile(
     r"^(len|int|round|bool|sum|any|all|ord|numel|size|shape|argmax|ndim)$|(?:^|_)num(?:_|$)|count|len|size|step"
     r"|epoch|iter|index|idx|flag|seed|port|rank|stop|done|(?:^|_)(?:ids?|n|i|has|is)(?:_|$)",
@@ -66,7 +74,9 @@ class MismatchedCollectiveArguments(WitnessRule, SourceRule):
     where the ranks reach two calls of one kind, in another order. The finding is at the call.
 
     With severity info: a `broadcast` whose receivers pass an integer tensor (`torch.tensor(0)`),
-    while the source creates its tensor from a value that may be a float.
+    while the source creates its tensor from a value that may be a float. The same with a reduction
+    or a broadcast of `torch.tensor(score)`, where `score` is an integer but for the rank that has
+    computed it.
 
     ## What is not reported
 
@@ -261,6 +271,29 @@ print("loss =", loss.item())
 dist.destroy_process_group()
 """,
         ),
+        Example(
+            title="A score that one rank has computed",
+            effect="wrong data",
+            code="""\
+import numpy
+import torch
+import torch.distributed as dist
+
+
+def evaluate(scores):
+    score = 0
+    if dist.get_rank() == 0:
+        score = scores.mean()
+    score = torch.tensor(score)
+    dist.all_reduce(score)  # expect: DST111
+    return score.item()
+
+
+dist.init_process_group("gloo")
+print("score =", evaluate(numpy.array([0.25, 0.5])))
+dist.destroy_process_group()
+""",
+        ),
     )
 
     def claims(self, witness: Witness) -> bool:
@@ -283,10 +316,19 @@ dist.destroy_process_group()
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
         """Receivers of whole numbers, where the source may send a fraction."""
-        if not {"broadcast", "tensor", "torch"} <= module.tokens:
+        if "tensor" not in module.tokens or _SHARES.isdisjoint(module.tokens):
             return
         objects = objects_of(module, catalogue)
         locator = locators.of(module.key)
+        for site, integer in _mixed(objects):
+            yield self.finding(
+                message="one rank may pass a float tensor, the others pass an integer",
+                severity=Severity.INFO,
+                place=locator.place(site.call.site),
+                related=(Related("an integer on the other ranks", locator.place(integer)),),
+                effect="the bits of a float are interpreted as an integer, or the sizes differ",
+                help="Start from a float, `0.0`, or pass the same `dtype` on all ranks",
+            )
         for point in objects.points:
             statement = point.statement
             if isinstance(statement, ir.If) and statement.orelse and asks_rank(statement.test):
@@ -299,6 +341,29 @@ dist.destroy_process_group()
                         effect="the bits of a float are interpreted as an integer",
                         help="Create both tensors with the same dtype",
                     )
+
+
+def _mixed(objects: Objects) -> Iterator[tuple[CallSite, int]]:
+    """The collectives of a number that one rank has computed and that is an integer elsewhere.
+
+    With the site of the statement that sets it to an integer.
+    """
+    for site in objects.calls(_SHARES):
+        entry = objects.catalogue.lookup(objects.called(site))
+        made = entry.collective if entry is not None else None
+        if made is None or made.kind not in _SHARES or not made.params:
+            continue
+        payload = objects.argument(site, made.params[0], 0).value
+        for data, maker in _data_of(objects, payload, site.point):
+            integers, fractions = [], []
+            for origin in objects.origins(data, maker.point):
+                if type(origin.constant) is int:
+                    integers.append(origin.point.statement.site)
+                elif any(map(asks_rank, tests_around(origin.point))):
+                    fractions.append(_may_be_fraction(_named(data, origin)))
+            if integers and fractions and all(fractions):
+                yield site, integers[0]
+                break
 
 
 def _in_both_arms(objects: Objects, branch: ir.If, point: Point) -> Iterator[tuple[int, int]]:
@@ -324,26 +389,37 @@ def _broadcasts(
         ):
             continue
         payload = objects.argument(site, "tensor", 0).value
-        if not objects.is_call_to(site, _BROADCAST) or payload is None:
-            continue
-        for origin in objects.origins(payload, site.point):
-            maker = origin.site
-            if maker is None or not objects.is_call_to(maker, _TENSOR):
-                continue
-            data = objects.argument(maker, "data", 0).value
-            if data is not None and objects.argument(maker, "dtype").absent:
+        if objects.is_call_to(site, _BROADCAST):
+            for data, maker in _data_of(objects, payload, site.point):
                 yield site.call.site, _made_of(objects, data, maker)
+
+
+def _data_of(
+    objects: Objects, payload: ir.Expr | None, point: Point
+) -> Iterator[tuple[ir.Expr, CallSite]]:
+    """What a tensor is made of that gets its dtype from that, and the call that makes it."""
+    for origin in objects.origins(payload, point) if payload is not None else ():
+        maker = origin.site
+        if maker is not None and objects.is_call_to(maker, _TENSOR):
+            data = objects.argument(maker, "data", 0).value
+            written = (payload, *expressions_of(maker.point.statement))
+            is_cast = any(not _CASTS.isdisjoint(ir.tokens_of(each)) for each in written)
+            if data is not None and objects.argument(maker, "dtype").absent and not is_cast:
+                yield data, maker
 
 
 def _made_of(objects: Objects, data: ir.Expr, maker: CallSite) -> ir.Expr:
     """What a variable holds, if that is one thing, with the names that it is called."""
     found = objects.origins(data, maker.point)
-    if len(found) == 1 and found[0].item is not None and isinstance(found[0].node, ir.Expr):
-        return ir.Display("tuple", (data, found[0].node))
-    if len(found) == 1 and isinstance(found[0].node, ir.Expr) and found[0].node is not data:
-        node = found[0].node
-        return node if isinstance(node, ir.Literal) else ir.Display("tuple", (data, node))
-    return data
+    return _named(data, found[0]) if len(found) == 1 else data
+
+
+def _named(data: ir.Expr, origin: Origin) -> ir.Expr:
+    """What a value comes from, with the name that it is called."""
+    node = origin.node
+    if isinstance(node, ir.Literal):
+        return node
+    return ir.Display("tuple", (data, node)) if isinstance(node, ir.Expr) else data
 
 
 def _may_be_fraction(payload: ir.Expr) -> bool:
