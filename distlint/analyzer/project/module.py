@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
+from distlint.catalogue import shipped
 from distlint.catalogue.shipped import seals
 
 if TYPE_CHECKING:
@@ -251,6 +252,11 @@ class Module:
                 if attr is not None:
                     found.add(attr)
         return frozenset(found)
+
+    @cached_property
+    def is_of_several_ranks(self) -> bool:
+        """Do the names in it say that several ranks run it, so that a `rank` is one of theirs?"""
+        return not shipped.words().rank_signs.isdisjoint(self.words)
 
     @cached_property
     def called_names(self) -> frozenset[str]:

@@ -18,7 +18,6 @@ from distlint.analyzer.static.kept_values import assignments, read
 from distlint.analyzer.static.mentions import Mentions, Outside, mentions_of
 from distlint.analyzer.static.slicing import MODEL_NAMES, SliceCandidate, slice_candidate
 from distlint.analyzer.static.taint import changed_by
-from distlint.catalogue import shipped
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -465,8 +464,7 @@ class CallGraph:
         """The loops over batches in a body, and what fetches one, in a module of several ranks."""
         known = self._batches.get(body)
         if known is None:
-            is_distributed = not shipped.words().rank_signs.isdisjoint(module.tokens)
-            known = over_batches(body) if is_distributed else frozenset()
+            known = over_batches(body) if module.is_of_several_ranks else frozenset()
             self._batches[body] = known
         return known
 

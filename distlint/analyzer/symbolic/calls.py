@@ -679,7 +679,7 @@ class Calls(Collectives):
             return const(None)
         backward = name == hooks.BACKWARD
         words = self.frame.module.tokens
-        known = self.context.trusts_names(self.frame.module) or not words.isdisjoint(_PARALLEL)
+        known = self.frame.module.is_of_several_ranks or not words.isdisjoint(_PARALLEL)
         raise self.for_all(
             "torch.Tensor.backward" if backward else hooks.NEXT_STEP,
             ("backward",) if backward else ("train_loop",),

@@ -14,6 +14,12 @@ from distlint.analyzer.symbolic.state import Event, Place
 from distlint.analyzer.symbolic.values import Unknown, Value, const, unknown
 
 
+def shared_value(event: Event, place: Place) -> Unknown:
+    """What all ranks hold after a collective, under the same name on each."""
+    marks = (v.FILLED,) if event.result == "uniform_in_place" else ()
+    return unknown("sync", place, *marks, fresh=True)
+
+
 class CollectiveResults(ContextManagers):
     """The part of a machine that goes on after a collective."""
 
@@ -25,7 +31,7 @@ class CollectiveResults(ContextManagers):
         """Go on after a collective has been matched; ``place`` names it on all ranks."""
         value = event.value if event.value is not None else const(None)
         if event.result == "uniform":
-            value = unknown("sync", place, fresh=True)
+            value = shared_value(event, place)
             self.note_told(event, value)
         elif event.result == "uniform_in_place" and event.result_target is not None:
             self.synchronise(event, place)
@@ -52,7 +58,7 @@ class CollectiveResults(ContextManagers):
         """The buffer of the collective holds the same on all ranks from here on."""
         assert event.result_target is not None
         payload = event.payload_value
-        fresh: Value = unknown("sync", place, fresh=True)
+        fresh: Value = shared_value(event, place)
         if isinstance(payload, (Unknown, v.Phi)) and payload.local:
             # every name of the buffer, in this function and in its callers
             self.replace({payload: fresh})

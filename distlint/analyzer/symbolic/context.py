@@ -22,7 +22,6 @@ from distlint.analyzer.symbolic.loops import Loops
 from distlint.analyzer.symbolic.state import Disagreement, Frame, OverBudget
 from distlint.analyzer.symbolic.state_abstraction import StateAbstraction
 from distlint.analyzer.symbolic.values import Value
-from distlint.catalogue import shipped
 from distlint.catalogue.catalogue import IMPLIED_TAGS
 from distlint.catalogue.entries import Argument
 from distlint.source.incomplete import Reason
@@ -307,10 +306,6 @@ class ExecutionContext:
 
     def submodule(self, package: Module, name: str) -> Path | None:
         return self.project.submodule(package.path, name)
-
-    def trusts_names(self, module: Module) -> bool:
-        """May a name alone say that something is a rank?"""
-        return not shipped.words().rank_signs.isdisjoint(module.tokens)
 
     def unwraps(self, kind: str) -> str | None:
         """The attribute under which a wrapper keeps what it wraps."""

@@ -38,8 +38,9 @@ def alone(machine: Machine, event: Event) -> None:
     value: Value = unknown("sync", "own", machine.place(event), fresh=True)
     try:
         if event.result == "uniform_in_place" and event.result_target is not None:
-            machine.assign_place(event.result_target, value)
-            machine.assign_in_callers(event.result_target, value)
+            filled = unknown("sync", "own", machine.place(event), v.FILLED, fresh=True)
+            machine.assign_place(event.result_target, filled)
+            machine.assign_in_callers(event.result_target, filled)
             value = v.const(None)
     except (BranchUndecided, CollectiveReached, CallRequested):
         pass

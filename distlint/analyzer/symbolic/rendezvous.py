@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from distlint.analyzer.symbolic import values as v
+from distlint.analyzer.symbolic.collective_results import shared_value
 from distlint.analyzer.symbolic.rank_execution import RankExecution
 from distlint.analyzer.symbolic.state import OPAQUE, Event, GroupKey, Place, Stop
-from distlint.analyzer.symbolic.values import Unknown, unknown
+from distlint.analyzer.symbolic.values import Unknown
 
 
 def stuck(executions: list[RankExecution]) -> list[Event | None] | None:
@@ -78,7 +79,7 @@ def _said(heads: Mapping[int, Event], place: Place) -> tuple[Unknown, int | floa
         if head.kind == "broadcast" and isinstance(head.root, v.Const) and head.root.value == rank:
             number = v.number_in(head.payload_value)
             if isinstance(number, v.Const) and isinstance(number.value, (int, float)):
-                return unknown("sync", place, fresh=True), number.value
+                return shared_value(head, place), number.value
     return None
 
 

@@ -229,7 +229,7 @@ class NameResolver(Joining):
         hint = self.catalogue.hint(name)
         if hint is not None:
             return v.obj(hint, self.number("hint", name))
-        if self.context.trusts_names(module):
+        if module.is_of_several_ranks:
             rank = self.catalogue.rank_name(name)
             if rank is not None:
                 return self.rank_value(rank, None)
@@ -361,7 +361,7 @@ class NameResolver(Joining):
             return v.obj(kind, self.number("attribute", receiver.oid, attr))
         if receiver.inner is not None and attr == self.context.unwraps(receiver.kind):
             return receiver.inner
-        if entry is None and self.context.trusts_names(self.frame.module):
+        if entry is None and self.frame.module.is_of_several_ranks:
             rank = self.catalogue.rank_name(attr)
             if rank is not None and attr != "rank":
                 return self.rank_value(rank, None)

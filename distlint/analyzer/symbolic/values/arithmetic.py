@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from distlint.analyzer.symbolic.cluster import Cluster
 from distlint.analyzer.symbolic.values.concrete import FUNCTIONS, concrete
-from distlint.analyzer.symbolic.values.facts import has_keys_of_all, is_process_id, lowest
+from distlint.analyzer.symbolic.values.facts import (
+    changed_object,
+    has_keys_of_all,
+    is_process_id,
+    lowest,
+)
 from distlint.analyzer.symbolic.values.interning import const, ranked, seq, unknown
 from distlint.analyzer.symbolic.values.joins import phi, where
 from distlint.analyzer.symbolic.values.operators import COMPARISONS, LISTED, ORDER
@@ -125,9 +130,11 @@ def _compare_unknown(op: str, left: Value, right: Value) -> Value:
     if op in {"==", "<"}:
         outcome = _of_later_turn(op, left, right)
         return unknown(op, left, right) if outcome is None else const(outcome)
-    if op == "is" and isinstance(left, Unknown) and left.op not in _MAY_BE_NONE:
-        # whether there is a value at all is a matter of the program, not of the rank's data
-        return unknown(op, left, right, local=False, clean=True)
+    if op == "is":
+        left = changed_object(left)
+        if isinstance(left, Unknown) and left.op not in _MAY_BE_NONE:
+            # whether there is a value at all is a matter of the program, not of the rank's data
+            return unknown(op, left, right, local=False, clean=True)
     if op == "in" and is_process_id(left) and not right.local:
         return unknown(op, "process", right, clean=True)
     if op == "in" and isinstance(left, Const) and isinstance(right, Unknown) and right.wrapped:

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from distlint.analyzer.symbolic.values.operators import ARITHMETIC, COMPARISONS, EITHER, LOADER
+from distlint.analyzer.symbolic.values.operators import (
+    ARITHMETIC,
+    COMPARISONS,
+    EITHER,
+    FILLED,
+    LOADER,
+)
 from distlint.analyzer.symbolic.values.types import (
     Const,
     External,
@@ -155,12 +161,51 @@ def number_in(tensor: Value | None) -> Value | None:
     return data.items[0] if len(data.items) == 1 else None
 
 
+def changed_object(value: Value) -> Value:
+    """The object itself, where a value is what in-place changes have made of it."""
+    objects = _objects(value)
+    return objects.pop() if len(objects) == 1 else value
+
+
+def _objects(value: Value) -> set[Value]:
+    """The objects that a value can be, as they were before any change in place."""
+    objects: set[Value] = set()
+    seen: set[Value] = set()
+    pending = [value]
+    while pending:
+        each = pending.pop()
+        if each in seen:
+            continue
+        seen.add(each)
+        if isinstance(each, Unknown) and each.op == EITHER:
+            pending += each.args[1:]
+        elif (
+            isinstance(each, Unknown) and each.op in _CHANGED and isinstance(each.args[0], Unknown)
+        ):
+            pending.append(each.args[0])
+        else:
+            objects.add(each)
+    return objects
+
+
+_CHANGED = frozenset({"changed", "item set"})
+
+
 def is_made(value: Unknown) -> bool:
-    """Is it something in any case, and never None: a sum, a tensor that a call makes?"""
+    """Is it something in any case, and never None: a sum, a tensor that a call makes?
+
+    What was changed in place is so as much as on a rank that has not changed it.
+    """
+    return all(isinstance(each, Unknown) and _is_made(each) for each in _objects(value))
+
+
+def _is_made(value: Unknown) -> bool:
     if value.op in ARITHMETIC or value.op in _MADE:
         return True
     if value.op == "method":
         return value.args[1] in _MAKING
+    if value.op == "sync":
+        return bool(value.args[-1] == FILLED)
     maker = value.args[0] if value.op == "call" else None
     if not isinstance(maker, str):
         return False

@@ -21,6 +21,9 @@ UNEVEN = "$uneven"
 SELDOM_UNEVEN = "$seldom uneven"
 """Further token, or mark, of those that mostly turn out to be equally long."""
 
+FILLED = "$filled"
+"""Mark of what a collective has left in a buffer that was passed to it."""
+
 LOADER = "loader"
 """Operator of what is known as a loader by its use: each rank has batches of its own."""
 
