@@ -233,16 +233,12 @@ def test_a_file_among_the_shipped_ones_is_all_that_a_framework_needs(
 
 STILL_NAMED = {
     "analyzer/symbolic/builtins.py",
-    "analyzer/symbolic/calls.py",
+    "analyzer/symbolic/framework_names.py",
     "analyzer/symbolic/collectives.py",
     "analyzer/symbolic/strategies.py",
-    "analyzer/symbolic/expressions.py",
     "analyzer/static/guards/world_size.py",
     "analyzer/static/hooks.py",
-    "analyzer/symbolic/context_managers.py",
-    "analyzer/symbolic/resolution.py",
     "analyzer/static/effects.py",
-    "analyzer/symbolic/context.py",
     "analyzer/symbolic/values/facts.py",
     "analyzer/static/vocabulary.py",
 }

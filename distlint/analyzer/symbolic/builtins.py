@@ -9,7 +9,9 @@ from distlint.analyzer import ir
 from distlint.analyzer.static.slicing import HARMLESS
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.expressions import EXACT_BOUND, Expressions, is_of_outputs
-from distlint.analyzer.symbolic.state import Exit, Frame, ResultKey
+from distlint.analyzer.symbolic.opaque_calls import handed_over
+from distlint.analyzer.symbolic.processes import run_processes
+from distlint.analyzer.symbolic.state import Exit, Frame
 from distlint.analyzer.symbolic.values import UNEVEN, Const, Unknown, Value, const, unknown
 
 SHORT_RANGE = 8
@@ -436,7 +438,7 @@ class Builtins(Expressions):
         extra = list(rest.items) if isinstance(rest, v.Seq) else []
         wide = keywords if not isinstance(rest, v.Seq) else {}
         rank = v.ranked(self.cluster.coordinates(self.spawned_scope(target)))
-        return self.run_processes(target, [rank, *extra], {"*": rest} if wide else {}, site)
+        return run_processes(self, target, [rank, *extra], {"*": rest} if wide else {}, site)
 
     def b_fork(self, args: list[Value], keywords: dict[str, Value], site: int, *_: object) -> Value:
         """``notebook_launcher(fn, args, num_processes=n)``: each process runs ``fn(*args)``."""
@@ -446,8 +448,8 @@ class Builtins(Expressions):
         if not isinstance(target, (v.Func, v.Partial)) or count == const(1):
             return const(None)
         if isinstance(rest, v.Seq):
-            return self.run_processes(target, list(rest.items), {}, site)
-        return self.run_processes(target, [], {"*": rest}, site)
+            return run_processes(self, target, list(rest.items), {}, site)
+        return run_processes(self, target, [], {"*": rest}, site)
 
     def spawned_scope(self, target: Value) -> str:
         """Is the number that ``mp.spawn`` passes used as the global rank?
@@ -569,7 +571,7 @@ class Builtins(Expressions):
         kind = self.catalogue.telltale(name)
         if kind is not None:
             made = v.obj(kind, self.number("telltale", receiver))
-            return self.call_object_method(made, name, args, keywords, site, None)
+            return self.call(v.method(made, name), args, keywords, site, None)
         method = self.only_method(receiver, name)
         if method is not None:
             return self.call(method, args, keywords, site, None)
@@ -588,7 +590,7 @@ class Builtins(Expressions):
         if name in {"get", "pop", "setdefault"} and values and v.is_process_id(values[0]):
             return unknown("method", receiver, name, "process", clean=True)
         result = unknown("method", receiver, name, *values, wrapped=self.run_inside(values))
-        return self.handed_over(values, name, result)
+        return handed_over(self, values, name, result)
 
     def only_method(self, receiver: Unknown, name: str) -> v.Func | None:
         """The one method of this name in sight, of an object that came as parameter or attribute.
@@ -796,35 +798,6 @@ class Builtins(Expressions):
                 self.store[(self.context.module_scope(module), attr)] = value
         elif isinstance(receiver, (Unknown, v.External, v.Func)):
             self.store[(receiver, attr)] = value
-
-    def run_processes(
-        self, target: Value, args: list[Value], keywords: dict[str, Value], site: int
-    ) -> Value:
-        raise NotImplementedError
-
-    def call_function(
-        self,
-        target: v.Func,
-        args: list[Value],
-        keywords: dict[str, Value],
-        site: int,
-        key: ResultKey,
-    ) -> Value:
-        raise NotImplementedError
-
-    def handed_over(self, values: list[Value], name: str, result: Value) -> Value:
-        raise NotImplementedError
-
-    def call_object_method(
-        self,
-        receiver: v.Obj,
-        name: str,
-        args: list[Value],
-        keywords: dict[str, Value],
-        site: int,
-        node: ir.Call | None,
-    ) -> Value:
-        raise NotImplementedError
 
 
 _BUILTIN_TYPES = {

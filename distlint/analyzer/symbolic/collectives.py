@@ -9,15 +9,10 @@ from distlint.analyzer import ir
 from distlint.analyzer.static import hooks
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.builtins import Builtins, is_group
+from distlint.analyzer.symbolic.collective_events import WORLD, Membership
+from distlint.analyzer.symbolic.framework_names import DATA_LOADER, MODULE
 from distlint.analyzer.symbolic.gradient_mode import arms_backward
-from distlint.analyzer.symbolic.state import (
-    CollectiveReached,
-    Event,
-    GroupKey,
-    Key,
-    PathPruned,
-    ResultKey,
-)
+from distlint.analyzer.symbolic.state import CollectiveReached, Event, Key, PathPruned
 from distlint.analyzer.symbolic.strategies import UNDER, rules_out_strategies
 from distlint.analyzer.symbolic.tensors import dtype_of, shape_of
 from distlint.analyzer.symbolic.values import Const, Unknown, Value, const, unknown
@@ -27,12 +22,8 @@ from distlint.catalogue.entries import position as position_of
 BUILT_WITH_GROUP = "[group]"
 """Where an object keeps the process group that its constructor was given."""
 
-Membership = tuple[frozenset[int] | None, GroupKey, str, bool]
-"""The ranks that take part (None: all), a key, a text, and whether the ranks are certain."""
-WORLD: Membership = (None, "world", "", True)
 MAX_RANK = 1_000_000
 """No job has more processes; a larger number is not treated as a rank."""
-MODEL = "torch.nn.Module"
 
 
 SYNC_BUFFERS = frozenset({"broadcast_buffers", "forward_sync_buffers"})
@@ -412,40 +403,6 @@ class Collectives(Builtins):
                 return argument.value
         return None
 
-    def for_all(
-        self,
-        name: str,
-        match: tuple[str, ...],
-        site: int,
-        key: ResultKey,
-        *,
-        certain: bool = True,
-        value: Value | None = None,
-        tags: tuple[str, ...] = (),
-        note: str = "",
-        members: Membership = WORLD,
-    ) -> CollectiveReached:
-        """What is due when all members have to come; its kind is the first to match."""
-        ranks, group, text, is_known = members
-        return CollectiveReached(
-            Event(
-                name=name,
-                kind=match[0],
-                match=match,
-                members=self.cluster.everyone if ranks is None else ranks,
-                group=group,
-                group_text=text,
-                certain=certain and is_known,
-                site=site,
-                module=self.frame.module.key,
-                result_key=key,
-                frame=self.frame,
-                value=value,
-                tags=tags,
-                note=note,
-            )
-        )
-
     def named(
         self, params: tuple[str, ...], args: list[Value], keywords: dict[str, Value]
     ) -> dict[str, Value]:
@@ -468,13 +425,13 @@ class Collectives(Builtins):
             name = str(value.args[-1] if value.op in {"global", "attr"} else value.args[0])
             last = name.rsplit(".", 1)[-1].rsplit(":", 1)[0].lower()
             if value.op == "call" and name.startswith("torch.nn."):
-                return MODEL
+                return MODULE
             if last.endswith(("model", "net", "network", "unet", "transformer")) or (
                 value.op == "call" and "from_pretrained" in name
             ):
-                return MODEL
+                return MODULE
             if last.endswith(("dataloader", "loader")):
-                return "torch.utils.data.DataLoader"
+                return DATA_LOADER
         return None
 
     @contextmanager

@@ -18,6 +18,7 @@ from distlint.analyzer.static.taint import ANYTHING
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.cluster import Cluster
 from distlint.analyzer.symbolic.continuations import AfterYield, Continuation, EndOfGenerator
+from distlint.analyzer.symbolic.framework_names import ITERABLE_DATASET
 from distlint.analyzer.symbolic.loops import Loops
 from distlint.analyzer.symbolic.state import Disagreement, Frame, OverBudget
 from distlint.analyzer.symbolic.state_abstraction import StateAbstraction
@@ -412,7 +413,7 @@ class ExecutionContext:
     def strides_by_rank(self, cls: ir.Class, evaluator: NameResolver) -> bool:
         """Is it an iterable dataset that yields every so-manieth item, by the rank?"""
         owners = self.mro(cls, evaluator)
-        if "torch.utils.data.IterableDataset" not in owners:
+        if ITERABLE_DATASET not in owners:
             return False
         iterators = (
             owner.methods.get("__iter__") for owner in owners if not isinstance(owner, str)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from distlint.analyzer import ir
 from distlint.analyzer.symbolic import values as v
+from distlint.analyzer.symbolic.call_relevance import skips
+from distlint.analyzer.symbolic.collective_events import for_all
 from distlint.analyzer.symbolic.continuations import (
     AbruptCompletion,
     AtExit,
@@ -20,6 +22,8 @@ from distlint.analyzer.symbolic.continuations import (
     ResumeSync,
     WithBlock,
 )
+from distlint.analyzer.symbolic.framework_names import JOIN
+from distlint.analyzer.symbolic.function_calls import activation, bind_arguments
 from distlint.analyzer.symbolic.state import CollectiveReached, Stop
 from distlint.analyzer.symbolic.unwinding import Unwinder
 from distlint.analyzer.symbolic.values import Const, Unknown, Value, const
@@ -84,7 +88,7 @@ class ContextManagers(Unwinder):
         key = (s.site, when)
         if key in self.results:
             return
-        raise self.for_all(first.name, ("barrier",), s.site, key, note=when)
+        raise for_all(self, first.name, ("barrier",), s.site, key, note=when)
 
     def enter_manager(self, s: ir.With, k: RestOfBlock, value: Value) -> Stop | None:
         at_exit: AtExit | None = None
@@ -95,9 +99,7 @@ class ContextManagers(Unwinder):
                 bound = self.call_function(enter, [], {}, s.site, (s.site, "enter"))
             leave = self.instance_attribute(value, "__exit__", s.site)
             at_exit = CallExit(leave) if isinstance(leave, v.Func) else None
-        elif isinstance(value, v.Obj) and self.catalogue.subclass_of(
-            value.kind, "torch.distributed.algorithms.Join"
-        ):
+        elif isinstance(value, v.Obj) and self.catalogue.subclass_of(value.kind, JOIN):
             self.store[JOINED] = const(True)
             at_exit = LeaveJoin()
         elif isinstance(value, v.Method) and isinstance(value.receiver, v.Obj):
@@ -216,7 +218,7 @@ class ContextManagers(Unwinder):
             args = [target.bound, *args]
         function = target.function
         depth = self.frame.depth + 1
-        if self.skips(function, args, keywords) or not self.context.follows(function, depth):
+        if skips(self, function, args, keywords) or not self.context.follows(function, depth):
             return None
         return target, args, keywords
 
@@ -230,8 +232,8 @@ class ContextManagers(Unwinder):
     ) -> Stop | None:
         function = target.function
         self.context.enter(function)
-        frame = self.activation(target, s.site)
-        self.bind_arguments(frame, function, args, keywords)
+        frame = activation(self, target, s.site)
+        bind_arguments(self, frame, function, args, keywords)
         self.done(k)
         back = BeforeYield(self.frame, self.k, caller=self.frame, it=self.it, statement=s)
         self.frame, self.it = frame, ()

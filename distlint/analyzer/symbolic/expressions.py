@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import Any, TypeGuard
 
 from distlint.analyzer import ir
 from distlint.analyzer.symbolic import strides
 from distlint.analyzer.symbolic import values as v
+from distlint.analyzer.symbolic.framework_names import DATA_LOADER, DEVICE_MESH
 from distlint.analyzer.symbolic.resolution import NameResolver
 from distlint.analyzer.symbolic.state import CallRequested, CollectiveReached, Key
 from distlint.analyzer.symbolic.values import (
@@ -28,9 +29,6 @@ from distlint.analyzer.symbolic.values import (
     unknown,
 )
 from distlint.analyzer.symbolic.view import JOINED, RISKY
-
-if TYPE_CHECKING:
-    pass
 
 LOOP_BOUND = 2
 """Iterations that are executed of a loop whose count is not known."""
@@ -329,7 +327,7 @@ class Expressions(NameResolver):
             entry = self.catalogue.member(base.kind, "__getitem__")
             if entry is not None and entry.group is not None:
                 return self.group_from(entry.group, {"": index}, base)
-            if self.catalogue.subclass_of(base.kind, "torch.distributed.device_mesh.DeviceMesh"):
+            if self.catalogue.subclass_of(base.kind, DEVICE_MESH):
                 return v.obj(base.kind, self.number("submesh", base.oid, index), index)
         if base.local and isinstance(index, Unknown) and index.local and index.op in _MASKS:
             # how many items a mask lets through is this rank's own
@@ -623,7 +621,7 @@ class Expressions(NameResolver):
                 return output
             return v.seq("tuple", [unknown("name", iterable, index, turn, fresh=True), output])
         if isinstance(iterable, v.Obj) and not iterable.marks & {"sharded", "shuffle=True"}:
-            if self.catalogue.subclass_of(iterable.kind, "torch.utils.data.DataLoader"):
+            if self.catalogue.subclass_of(iterable.kind, DATA_LOADER):
                 return unknown("item", iterable, index, turn, SAME, fresh=True)
         own = isinstance(iterable, v.Obj) and "sharded" in iterable.marks
         own = own or UNEVEN in getattr(iterable, "tokens", ())
@@ -635,9 +633,6 @@ class Expressions(NameResolver):
         body = self.frame.module.body if function is None else function.body
         found = self.context.effects.graph.over_batches(self.frame.module, body)
         return _loader(iterable) if node in found else iterable
-
-    def bind_target(self, target: ir.Expr, value: Value) -> None:
-        raise NotImplementedError
 
 
 _OF_ALL = re.compile("world|size|num|_count|ranks|procs|gpus|devices|total", re.IGNORECASE)

@@ -10,7 +10,8 @@ from distlint.analyzer import ir
 from distlint.analyzer.project.module import Definition, Imported, Module
 from distlint.analyzer.static import hooks
 from distlint.analyzer.symbolic import values as v
-from distlint.analyzer.symbolic.joining import Joining
+from distlint.analyzer.symbolic.framework_names import PROCESS_GROUP
+from distlint.analyzer.symbolic.interpreter import Interpreter
 from distlint.analyzer.symbolic.state import (
     BranchUndecided,
     CallRequested,
@@ -19,7 +20,7 @@ from distlint.analyzer.symbolic.state import (
     RankDependent,
 )
 from distlint.analyzer.symbolic.values import UNEVEN, Const, Unknown, Value, const, unknown
-from distlint.catalogue.entries import Entry, GroupSource, RankSource
+from distlint.catalogue.entries import Entry, RankSource
 from distlint.source.incomplete import Reason
 
 _KINDS = frozenset(
@@ -35,11 +36,8 @@ def _is_of_adapters(value: Unknown) -> bool:
     return isinstance(name, str) and any(word in name.lower() for word in _ADAPTERS)
 
 
-class NameResolver(Joining):
+class NameResolver(Interpreter):
     """The part of a machine that finds what is meant."""
-
-    def evaluate(self, node: ir.Expr) -> Value:
-        raise NotImplementedError
 
     def item(self, value: Value, index: int) -> Value:
         raise NotImplementedError
@@ -191,9 +189,6 @@ class NameResolver(Joining):
             if enter.value is None:
                 raise
             return enter.value
-
-    def run_quietly(self, enter: CallRequested) -> Value | None:
-        raise NotImplementedError
 
     # ---- imports
 
@@ -614,40 +609,9 @@ class NameResolver(Joining):
         if isinstance(found, v.External):
             if self.catalogue.is_class(found.name):
                 return v.obj(self.catalogue.canonical(found.name), self.number("param", param.name))
-            if found.name == "torch.distributed.ProcessGroup":
+            if found.name == PROCESS_GROUP:
                 return v.group("unknown", unknown("param", param.name))
         return None
-
-    # ---- calls
-
-    def ev_call(self, node: ir.Call) -> Value:
-        raise NotImplementedError
-
-    def call(
-        self,
-        target: Value,
-        args: list[Value],
-        keywords: dict[str, Value],
-        site: int,
-        node: ir.Call | None,
-    ) -> Value:
-        raise NotImplementedError
-
-    def collective(
-        self,
-        entry: Entry,
-        args: list[Value],
-        keywords: dict[str, Value],
-        node: ir.Call | None,
-        site: int,
-        receiver: Value | None,
-    ) -> Value:
-        raise NotImplementedError
-
-    def group_from(
-        self, source: GroupSource, arguments: dict[str, Value], receiver: Value | None
-    ) -> Value:
-        raise NotImplementedError
 
 
 def _goes_beside_own_rank(module: Module, function: ir.Function, name: str, depth: int = 3) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from distlint.analyzer import ir
-from distlint.analyzer.symbolic.calls import Calls, is_cached
+from distlint.analyzer.symbolic.calls import Calls
 from distlint.analyzer.symbolic.continuations import (
     AbruptCompletion,
     BeforeYield,
@@ -20,6 +20,7 @@ from distlint.analyzer.symbolic.continuations import (
     WithBlock,
 )
 from distlint.analyzer.symbolic.execution_log import Decided, Exited, Jumped
+from distlint.analyzer.symbolic.function_calls import is_cached
 from distlint.analyzer.symbolic.state import Event, Exit, Frame, Stop
 from distlint.analyzer.symbolic.values import Const, Value, const, unknown
 from distlint.analyzer.symbolic.view import IN_PROCESSES, RETURNED, RISKY

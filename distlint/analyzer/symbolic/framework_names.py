@@ -1,0 +1,18 @@
+"""Names of frameworks that the analysis itself has to know; all others are in the catalogue."""
+
+from __future__ import annotations
+
+BACKWARD = "torch.Tensor.backward"
+DATA_LOADER = "torch.utils.data.DataLoader"
+DEVICE_MESH = "torch.distributed.device_mesh.DeviceMesh"
+DISTRIBUTED_SAMPLER = "torch.utils.data.DistributedSampler"
+ITERABLE_DATASET = "torch.utils.data.IterableDataset"
+JOIN = "torch.distributed.algorithms.Join"
+MODULE = "torch.nn.Module"
+PROCESS_GROUP = "torch.distributed.ProcessGroup"
+
+PARALLEL_WORDS = frozenset({"ddp", "fsdp", "deepspeed", "strategy", "torchrun"})
+"""Words of a module that trains on many ranks."""
+
+COMPUTING = frozenset({"torch", "numpy", "jax", "tensorflow", "einops", "functools", "scipy"})
+"""Packages whose functions work on what one process has."""

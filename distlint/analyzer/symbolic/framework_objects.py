@@ -1,0 +1,153 @@
+"""Objects of framework classes: what constructors make, and what ``prepare`` makes of objects."""
+
+from __future__ import annotations
+
+from distlint.analyzer.symbolic import values as v
+from distlint.analyzer.symbolic.collectives import (
+    BUILT_WITH_GROUP,
+    SYNC_BUFFERS,
+    Collectives,
+)
+from distlint.analyzer.symbolic.expressions import is_seldom_uneven
+from distlint.analyzer.symbolic.framework_names import DATA_LOADER, DISTRIBUTED_SAMPLER, MODULE
+from distlint.analyzer.symbolic.values import SELDOM_UNEVEN, Const, Unknown, Value, const, unknown
+from distlint.catalogue.entries import Entry, Returns
+
+CHAIN = "chain"
+"""Kind of a collection of modules that runs one after the other."""
+
+_NOT_FILLED = frozenset({"even_batches=False", "dataloader_config.even_batches=False"})
+"""Marks of an Accelerator whose prepared loaders do not fill up the last round."""
+
+
+def constructed(
+    machine: Collectives, entry: Entry, args: list[Value], keywords: dict[str, Value], site: int
+) -> Value:
+    info = entry.cls
+    assert info is not None
+    arguments = machine.named(info.params, args, keywords)
+    inner = arguments.get(info.wraps) if info.wraps else None
+    marks = {
+        f"{name}={value.value!r}" for name, value in arguments.items() if isinstance(value, Const)
+    }
+    marks |= {
+        f"{name}=?"
+        for name in SYNC_BUFFERS
+        if not isinstance(arguments.get(name, const(None)), Const)
+    }
+    for name, value in arguments.items():
+        if isinstance(value, v.Obj):
+            marks |= {f"{name}.{mark}" for mark in value.marks if "=" in mark}
+    if machine.catalogue.subclass_of(entry.name, DATA_LOADER):
+        sampler = arguments.get("sampler") or arguments.get("batch_sampler")
+        if isinstance(sampler, v.Obj) and machine.catalogue.subclass_of(
+            sampler.kind, DISTRIBUTED_SAMPLER
+        ):
+            marks.add("sharded")
+        uneven = [value for value in (*args, *keywords.values()) if machine.is_uneven(value)]
+        if uneven:
+            marks.update({"uneven", "sharded"})
+            if all(is_seldom_uneven(value) for value in uneven):
+                marks.add(SELDOM_UNEVEN)
+    if any(each.shared for each in machine.catalogue.classes(entry.name)):
+        return v.obj(machine.catalogue.canonical(entry.name), machine.number("shared", entry.name))
+    made = v.obj(
+        machine.catalogue.canonical(entry.name),
+        machine.number("new", machine.here(site), entry.name),
+        inner,
+        frozenset(marks),
+    )
+    group = arguments.get("process_group", arguments.get("group", const(None)))
+    if not (isinstance(group, Const) and group.value is None):
+        machine.store[(made.oid, BUILT_WITH_GROUP)] = group
+    return made
+
+
+def returned(
+    machine: Collectives,
+    returns: Returns,
+    args: list[Value],
+    keywords: dict[str, Value],
+    site: int,
+    receiver: Value | None,
+) -> Value | None:
+    kinds = returns.kinds
+    if returns.like:
+        parts = [machine.call(v.external(name), [], {}, site, None) for name in returns.like]
+        return v.seq("tuple", parts)
+    if kinds == "self":
+        return receiver
+    if kinds == "inner":
+        target = args[0] if args else next(iter(keywords.values()), None)
+        return unwrapped(machine, target) if target is not None else None
+    if kinds in {"parts", "chain"}:
+        return collection_of(args, kinds)
+    if kinds == "same":
+        items = [
+            converted(machine, value, returns, index, site, receiver)
+            for index, value in enumerate(args)
+        ]
+        if "*" in keywords or not items:
+            return None
+        return items[0] if len(items) == 1 else v.seq("tuple", items)
+    if isinstance(kinds, str):
+        return v.obj(
+            kinds, machine.number("new", machine.here(site), kinds), args[0] if args else None
+        )
+    arguments = machine.named(returns.params, args, keywords)
+    inner = arguments.get("model") or (args[0] if args else None)
+    made: list[Value] = []
+    for index, kind in enumerate(kinds):
+        oid = machine.number("new", machine.here(site), index)
+        made.append(
+            v.obj(kind, oid, inner if index == 0 else None) if kind else unknown("returned", oid)
+        )
+    return made[0] if len(made) == 1 else v.seq("tuple", made)
+
+
+def collection_of(args: list[Value], kind: str) -> Value | None:
+    """A collection of modules; None if the project defines none of them."""
+    whole = args[0] if len(args) == 1 else None
+    if isinstance(whole, v.Map) and kind == "parts":
+        return whole if any(isinstance(part, v.Instance) for _, part in whole.items) else None
+    parts = whole.items if isinstance(whole, v.Seq) else tuple(args)
+    if not any(isinstance(part, (v.Instance, v.Seq)) for part in parts):
+        return None
+    return v.seq("list" if kind == "parts" else CHAIN, parts)
+
+
+def converted(
+    machine: Collectives,
+    value: Value,
+    returns: Returns,
+    index: int,
+    site: int,
+    receiver: Value | None,
+) -> Value:
+    """What ``prepare`` makes of one of its arguments."""
+    kind = machine.kind_of(value)
+    if kind is None and isinstance(value, Unknown) and returns.model is not None:
+        kind = MODULE if index == returns.params.index(returns.model) else None
+    if kind is None or not returns.converts:
+        return value
+    for base, result in returns.converts.items():
+        if kind == base or machine.catalogue.subclass_of(kind, base):
+            if machine.catalogue.subclass_of(kind, result):
+                return value
+            marks = value.marks if isinstance(value, v.Obj) else frozenset()
+            if machine.catalogue.subclass_of(result, DATA_LOADER):
+                marks = marks | {"sharded"}
+                if isinstance(receiver, v.Obj) and not _NOT_FILLED.isdisjoint(receiver.marks):
+                    marks = marks | {"uneven"}
+            oid = machine.number("new", machine.here(site), index)
+            return v.obj(result, oid, value, marks)
+    return value
+
+
+def unwrapped(machine: Collectives, value: Value) -> Value:
+    value = machine.resolve(value)
+    while (
+        isinstance(value, v.Obj) and value.inner is not None and machine.context.unwraps(value.kind)
+    ):
+        value = value.inner
+    return value
