@@ -5,6 +5,7 @@ from __future__ import annotations
 from distlint.analyzer import ir
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.collectives import Collectives
+from distlint.analyzer.symbolic.data_methods import run_inside
 from distlint.analyzer.symbolic.framework_objects import CHAIN
 from distlint.analyzer.symbolic.function_calls import call_function, call_instance, instantiate
 from distlint.analyzer.symbolic.library_calls import call_external
@@ -134,7 +135,7 @@ class Calls(Collectives):
         values = [*args, *keywords.values()]
         if isinstance(target, Unknown) and target.op == "global" and node is not None:
             self.run_unseen(getattr(node.func, "id", ""), values, site, node)
-        return unknown("call", target, *values, wrapped=self.run_inside(values))
+        return unknown("call", target, *values, wrapped=run_inside(self, values))
 
     def call_function(
         self,

@@ -7,7 +7,7 @@ from typing import Any
 
 from distlint.analyzer import ir
 from distlint.analyzer.symbolic import values as v
-from distlint.analyzer.symbolic.builtins import items_with
+from distlint.analyzer.symbolic.assignment import assign_place, items_with
 from distlint.analyzer.symbolic.context_managers import ContextManagers
 from distlint.analyzer.symbolic.continuations import RestOfBlock, ReturnToCaller
 from distlint.analyzer.symbolic.state import Event, Place
@@ -38,7 +38,7 @@ class CollectiveResults(ContextManagers):
         elif event.result == "root_only":
             value = unknown("partial", place, local=True, fresh=True)
             if event.result_target is not None and not self.is_none(event.result_target):
-                self.assign_place(event.result_target, value)
+                assign_place(self, event.result_target, value)
         elif event.result == "local" and event.value is None:
             value = unknown("result", place, local=True, fresh=True)
         elif isinstance(value, v.Group) and value.kind == "ranks":
@@ -72,7 +72,7 @@ class CollectiveResults(ContextManagers):
             if event.kind == "broadcast":
                 self.replace(dict(zip(payload.items, items, strict=True)))
         self.note_told(event, fresh)
-        self.assign_place(event.result_target, fresh)
+        assign_place(self, event.result_target, fresh)
         self.assign_in_callers(event.result_target, fresh)
 
     def synchronise_buffers(self, owner: v.Instance, place: Place) -> None:
@@ -103,7 +103,7 @@ class CollectiveResults(ContextManagers):
                 if argument is None:
                     return
                 self.frame, self.it = k.caller, k.it
-                self.assign_place(argument, value)
+                assign_place(self, argument, value)
                 target, k = argument, k.next
         finally:
             self.frame, self.it = frame, it

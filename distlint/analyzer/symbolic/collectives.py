@@ -8,10 +8,11 @@ from contextlib import contextmanager, suppress
 from distlint.analyzer import ir
 from distlint.analyzer.static import hooks
 from distlint.analyzer.symbolic import values as v
-from distlint.analyzer.symbolic.builtins import Builtins, is_group
 from distlint.analyzer.symbolic.collective_events import WORLD, Membership
+from distlint.analyzer.symbolic.expressions import Expressions
 from distlint.analyzer.symbolic.framework_names import DATA_LOADER, MODULE
 from distlint.analyzer.symbolic.gradient_mode import arms_backward
+from distlint.analyzer.symbolic.groups import is_group
 from distlint.analyzer.symbolic.state import CollectiveReached, Event, Key, PathPruned
 from distlint.analyzer.symbolic.strategies import UNDER, rules_out_strategies
 from distlint.analyzer.symbolic.tensors import dtype_of, shape_of
@@ -30,7 +31,7 @@ SYNC_BUFFERS = frozenset({"broadcast_buffers", "forward_sync_buffers"})
 """Arguments of wrappers without which a forward broadcasts no buffers."""
 
 
-class Collectives(Builtins):
+class Collectives(Expressions):
     """The part of a machine that meets other ranks."""
 
     def collective(

@@ -10,6 +10,7 @@ ITERABLE_DATASET = "torch.utils.data.IterableDataset"
 JOIN = "torch.distributed.algorithms.Join"
 MODULE = "torch.nn.Module"
 PROCESS_GROUP = "torch.distributed.ProcessGroup"
+TENSOR = "torch.Tensor"
 
 PARALLEL_WORDS = frozenset({"ddp", "fsdp", "deepspeed", "strategy", "torchrun"})
 """Words of a module that trains on many ranks."""

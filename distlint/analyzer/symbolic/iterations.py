@@ -5,6 +5,7 @@ from __future__ import annotations
 from distlint.analyzer import ir
 from distlint.analyzer.symbolic import counts
 from distlint.analyzer.symbolic import values as v
+from distlint.analyzer.symbolic.assignment import assign_item, set_attribute, set_name
 from distlint.analyzer.symbolic.continuations import LoopHead, RestOfBlock
 from distlint.analyzer.symbolic.execution_log import Decided
 from distlint.analyzer.symbolic.expressions import LOOP_BOUND
@@ -202,15 +203,15 @@ class Iterations(Merging):
 
     def bind_target(self, target: ir.Expr, value: Value) -> None:
         if isinstance(target, ir.Name):
-            self.set_name(target.id, value)
+            set_name(self, target.id, value)
         elif isinstance(target, ir.Display):
             self.unpack(target, value)
         elif isinstance(target, ir.Starred):
             self.bind_target(target.value, value)
         elif isinstance(target, ir.Attribute):
-            self.set_attribute(self.resolve(self.evaluate(target.value)), target.attr, value)
+            set_attribute(self, self.resolve(self.evaluate(target.value)), target.attr, value)
         elif isinstance(target, ir.Subscript):
-            self.assign_item(target, value)
+            assign_item(self, target, value)
 
     def unpack(self, target: ir.Display, value: Value) -> None:
         starred = next(

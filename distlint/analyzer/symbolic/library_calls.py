@@ -7,6 +7,8 @@ from distlint.analyzer.static import hooks
 from distlint.analyzer.static.batches import is_agreement
 from distlint.analyzer.static.slicing import fails_alone
 from distlint.analyzer.symbolic import values as v
+from distlint.analyzer.symbolic.assignment import assign_place
+from distlint.analyzer.symbolic.builtin_calls import call_builtin
 from distlint.analyzer.symbolic.collective_events import for_all
 from distlint.analyzer.symbolic.collectives import Collectives
 from distlint.analyzer.symbolic.framework_names import BACKWARD, COMPUTING, PARALLEL_WORDS
@@ -27,7 +29,7 @@ def call_external(
 ) -> Value:
     if name in {hooks.BACKWARD, hooks.GO_ON}:
         return after_hook(machine, name, args[0], site)
-    special = machine.call_builtin(name, args, keywords, site, node)
+    special = call_builtin(machine, name, args, keywords, site, node)
     if special is not None:
         return special
     entry = machine.catalogue.lookup(name)
@@ -102,7 +104,7 @@ def call_entry(
         if entry.returns.in_place and value is not None:
             place = machine.argument_node(entry.returns.params, entry.returns.in_place, node)
             if place is not None:
-                machine.assign_place(place, value)
+                assign_place(machine, place, value)
     elif entry.cls is not None:
         value = constructed(machine, entry, args, keywords, site)
     if entry.collective is not None and entry.collective.form in {

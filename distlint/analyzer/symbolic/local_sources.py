@@ -6,6 +6,7 @@ from typing import Any
 
 from distlint.analyzer import ir
 from distlint.analyzer.symbolic import values as v
+from distlint.analyzer.symbolic.assignment import assign_place, set_attribute, set_name
 from distlint.analyzer.symbolic.collectives import Collectives
 from distlint.analyzer.symbolic.values import SELDOM_UNEVEN, UNEVEN, Unknown, Value, const, unknown
 from distlint.analyzer.symbolic.view import SEEDED
@@ -36,7 +37,7 @@ def local_value(
         if place is not None:
             old = arguments.get(source.in_place, const(None))
             new = unknown("changed", old, machine.here(site), local=True, fresh=True)
-            machine.assign_place(place, _drawn(seeded, old, new))
+            assign_place(machine, place, _drawn(seeded, old, new))
         return const(None)
     if source.share:
         whole = args[:1]
@@ -63,17 +64,17 @@ def note_handler(machine: Collectives, handler: Value | None) -> None:
         if isinstance(node, ir.Assign):
             for target in node.targets:
                 if isinstance(target, ir.Name) and target.id in function.outer:
-                    machine.set_name(target.id, flag)
+                    set_name(machine, target.id, flag)
                 elif isinstance(target, ir.Attribute) and isinstance(target.value, ir.Name):
                     owner = handler.bound or machine.name(target.value.id)
-                    machine.set_attribute(machine.resolve(owner), target.attr, flag)
+                    set_attribute(machine, machine.resolve(owner), target.attr, flag)
         elif (
             isinstance(node, ir.Call)
             and isinstance(node.func, ir.Attribute)
             and node.func.attr == "set"
             and isinstance(node.func.value, ir.Name)
         ):
-            machine.set_name(node.func.value.id, flag)
+            set_name(machine, node.func.value.id, flag)
         stack.extend(ir.children(node))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from distlint.analyzer import ir
 from distlint.analyzer.static.slicing import PASS_RISKY, RUN
 from distlint.analyzer.symbolic import values as v
+from distlint.analyzer.symbolic.assignment import set_name
 from distlint.analyzer.symbolic.continuations import (
     AfterYield,
     BeforeYield,
@@ -185,12 +186,12 @@ class Machine(Iterations):
 
     def do_define(self, s: ir.Define, k: RestOfBlock) -> Stop | None:
         self.context.frames[self.frame.scope] = self.frame
-        self.set_name(s.function.name, v.func(s.function, self.frame.scope))
+        set_name(self, s.function.name, v.func(s.function, self.frame.scope))
         self.done(k)
         return None
 
     def do_class(self, s: ir.DefineClass, k: RestOfBlock) -> Stop | None:
-        self.set_name(s.cls.name, v.cls_value(s.cls))
+        set_name(self, s.cls.name, v.cls_value(s.cls))
         self.done(k)
         return None
 
@@ -200,7 +201,7 @@ class Machine(Iterations):
             if name == "*":
                 continue
             value = self.imported(module, dotted, attr)
-            self.set_name(name, value if value is not None else unknown("import", dotted, name))
+            set_name(self, name, value if value is not None else unknown("import", dotted, name))
         self.done(k)
         return None
 

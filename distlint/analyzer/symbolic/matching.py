@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from distlint.analyzer.symbolic import values as v
+from distlint.analyzer.symbolic.assignment import assign_place
 from distlint.analyzer.symbolic.context import ExecutionContext
 from distlint.analyzer.symbolic.machine import Machine
 from distlint.analyzer.symbolic.state import (
@@ -39,7 +40,7 @@ def alone(machine: Machine, event: Event) -> None:
     try:
         if event.result == "uniform_in_place" and event.result_target is not None:
             filled = unknown("sync", "own", machine.place(event), v.FILLED, fresh=True)
-            machine.assign_place(event.result_target, filled)
+            assign_place(machine, event.result_target, filled)
             machine.assign_in_callers(event.result_target, filled)
             value = v.const(None)
     except (BranchUndecided, CollectiveReached, CallRequested):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from distlint.analyzer import ir
 from distlint.analyzer.symbolic import values as v
-from distlint.analyzer.symbolic.builtins import is_group
 from distlint.analyzer.symbolic.collective_events import WORLD, for_all
 from distlint.analyzer.symbolic.collectives import BUILT_WITH_GROUP, Collectives
+from distlint.analyzer.symbolic.data_methods import call_data_method
 from distlint.analyzer.symbolic.framework_names import BACKWARD, PROCESS_GROUP
 from distlint.analyzer.symbolic.gradient_mode import arms_backward
+from distlint.analyzer.symbolic.groups import is_group
 from distlint.analyzer.symbolic.library_calls import agreement_of, call_entry, note_agreement
 from distlint.analyzer.symbolic.opaque_calls import handed_over
 from distlint.analyzer.symbolic.values import SAME, Const, Value, const, unknown
@@ -105,7 +106,7 @@ def call_method(
             wrapped = getattr(value, "wrapped", None)
             if wrapped:
                 return backward(machine, wrapped, site)
-    return machine.call_data_method(receiver, name, args, keywords, site, node)
+    return call_data_method(machine, receiver, name, args, keywords, site, node)
 
 
 def call_object_method(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from distlint.analyzer import ir
+from distlint.analyzer.symbolic.assignment import set_name
 from distlint.analyzer.symbolic.calls import Calls
 from distlint.analyzer.symbolic.continuations import (
     AbruptCompletion,
@@ -323,7 +324,7 @@ class Unwinder(Calls):
         self.it = k.it
         self.results, self.inner = {}, ()
         if handler.name:
-            self.set_name(handler.name, unknown("caught", handler.site, local=True, fresh=True))
+            set_name(self, handler.name, unknown("caught", handler.site, local=True, fresh=True))
         self.k = self.push(handler.body, 0, after)
 
 
