@@ -21,8 +21,9 @@ from benchmarks.mutation.operators import Operator, Site
 from benchmarks.mutation.repository import Repository
 from distlint.analyzer.symbolic import entry_points as roots
 from distlint.catalogue import RUNTIME
-from distlint.engine.check import Session, State
+from distlint.engine.check import Session
 from distlint.engine.fix import Repairman
+from distlint.engine.results import State
 from distlint.engine.settings import Overrides, Resolver, Settings
 from distlint.engine.workers import rare_collection
 from distlint.source.document import Document, DocumentError

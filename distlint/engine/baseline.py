@@ -14,7 +14,7 @@ from dataclasses import replace as changed
 from pathlib import Path
 
 from distlint.engine import writing
-from distlint.engine.check import enabled
+from distlint.engine.active_rules import enabled
 from distlint.engine.errors import ConfigError
 from distlint.engine.settings import Resolver
 from distlint.rules.table import SYNTAX_ERROR

@@ -24,10 +24,10 @@ from typing import Any, cast
 from distlint import __version__
 from distlint.analyzer.project.importers import Importers
 from distlint.analyzer.project.module_search import LARGE, Finder, content_of, state_of
-from distlint.engine.check import FileResult
 from distlint.engine.discovery import Target
 from distlint.engine.errors import ConfigError
 from distlint.engine.lookups import Key, Lookups
+from distlint.engine.results import FileResult
 from distlint.engine.settings import Resolver, Settings
 from distlint.source.document import digest
 from distlint.source.exchange import made, plain, shape_of

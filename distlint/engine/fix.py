@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from distlint.engine import documents
-from distlint.engine.check import Session, State, is_python
+from distlint.engine.check import Session, is_python
+from distlint.engine.results import State
 from distlint.engine.settings import Resolver, Settings
 from distlint.engine.writing import NotWritten, beyond, replace, sweep
 from distlint.rules.table import UNUSED_SUPPRESSION

@@ -8,8 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from distlint.engine.check import FileResult, Session
+from distlint.engine.check import Session
 from distlint.engine.discovery import Discovered, Target, discover
+from distlint.engine.results import FileResult
 from distlint.engine.settings import Resolver
 from distlint.engine.workers import Progress, check_files
 from distlint.rules.prefilter import worth_analysing

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from distlint.engine.check import Session, passes_prefilter
+from distlint.engine.active_rules import passes_prefilter
+from distlint.engine.check import Session
 from distlint.engine.errors import ConfigError
 from distlint.engine.fix import Repairman
 from distlint.engine.selection import Selection

@@ -11,9 +11,10 @@ from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol
 
-from distlint.engine.check import FileResult, Session
+from distlint.engine.check import Session
 from distlint.engine.discovery import Target
 from distlint.engine.lookups import Key, Lookups, Reporter
+from distlint.engine.results import FileResult
 from distlint.engine.settings import Resolver
 from distlint.source.report import Notice
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from distlint.analyzer.project.project import Project
-from distlint.engine import check, workers
+from distlint.engine import active_rules, workers
 from distlint.rules import find as find_module
 from distlint.rules.found import Found
 from distlint.rules.table import RESERVED
@@ -61,7 +61,7 @@ def analysis(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[..., Found]]
                 return find(self.document, self.project)
 
         monkeypatch.setattr(find_module, "Search", Search)
-        monkeypatch.setattr(check, "worth_analysing", lambda data: True)
+        monkeypatch.setattr(active_rules, "worth_analysing", lambda data: True)
         # a thread of another test may still run, and workers that begin anew would not inherit this
         monkeypatch.setattr(workers, "_context", lambda: get_context("fork"))
 

@@ -14,6 +14,7 @@ import pytest
 from distlint.engine import cache, check
 from distlint.engine.cache import FOLDER
 from distlint.engine.discovery import Target
+from distlint.engine.results import FileResult
 from distlint.engine.run import check_paths
 from distlint.engine.selection import Layer
 from distlint.engine.settings import Overrides, Resolver
@@ -85,7 +86,7 @@ def analysed(project: Path, monkeypatch: pytest.MonkeyPatch) -> Analysed:
     names: list[str] = []
     check_file = check.Session.check_file
 
-    def noting(session: check.Session, target: Target) -> check.FileResult:
+    def noting(session: check.Session, target: Target) -> FileResult:
         names.append(target.path.name)
         return check_file(session, target)
 

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from distlint.engine.check import FileResult, Session
+from distlint.engine.check import Session
+from distlint.engine.results import FileResult
 from distlint.engine.run import check_stdin
 from distlint.engine.settings import Overrides, Resolver
 from distlint.rules.found import Found

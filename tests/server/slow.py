@@ -13,7 +13,8 @@ import time
 from pathlib import Path
 
 from distlint.cli import server as command
-from distlint.engine.check import FileResult, Session
+from distlint.engine.check import Session
+from distlint.engine.results import FileResult
 from distlint.engine.settings import Settings
 from distlint.rules.find import Found
 from distlint.server import engines, questions
